@@ -1,0 +1,29 @@
+//! Ground floor: boards, moves, puzzles and paths. Standard library only: no clock, no I/O.
+//!
+//! A board somebody *wrote* ([`RawBoard`]) and a [`Board`] are different types, and so are two
+//! boards and a [`Puzzle`], whose goal is proven reachable. What is above this floor never checks
+//! a board again.
+
+mod board;
+mod moves;
+mod notation;
+mod packed;
+mod path;
+mod puzzle;
+mod sampling;
+mod size;
+
+pub use board::{Board, PermutationFault};
+pub use moves::{Move, MoveSet};
+pub use notation::{BoardFault, Encoding, RawBoard, Sides};
+pub use packed::{Bytes, Packed, Pair, Word};
+pub use path::{Path, ReplayError, Step};
+pub use puzzle::{Puzzle, PuzzleError, Reachability};
+pub use sampling::{RandomSource, random_board, random_walk};
+pub use size::{Size, SizeError};
+
+/// The number on a tile; 0 stands for the blank.
+pub type Tile = u8;
+
+/// A place on a board, counted row by row from 0.
+pub type Cell = u8;

@@ -1,0 +1,136 @@
+//! Steps of the blank.
+
+use std::fmt;
+
+/// One step of the blank; the tile it meets slides the other way.
+///
+/// The order of the variants is the order in which every search produces successors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Move {
+    /// The blank goes up a row.
+    Up,
+    /// The blank goes left a column.
+    Left,
+    /// The blank goes down a row.
+    Down,
+    /// The blank goes right a column.
+    Right,
+}
+
+impl Move {
+    /// All four, in successor order.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Left, Self::Down, Self::Right];
+
+    /// The move that takes this one back.
+    pub const fn inverse(self) -> Self {
+        Self::ALL[(self as usize + 2) % 4]
+    }
+
+    /// `U`, `L`, `D` or `R`.
+    pub const fn letter(self) -> char {
+        ['U', 'L', 'D', 'R'][self as usize]
+    }
+
+    /// Reads `U`, `L`, `D` or `R`, in either case.
+    pub fn from_letter(letter: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|mv| mv.letter() == letter.to_ascii_uppercase())
+    }
+}
+
+/// A set of moves, one bit each: up 1, left 2, down 4, right 8.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct MoveSet(u8);
+
+impl MoveSet {
+    /// No move.
+    pub const EMPTY: Self = Self(0);
+
+    /// The bits: up 1, left 2, down 4, right 8.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether `mv` is in the set.
+    pub const fn contains(self, mv: Move) -> bool {
+        self.0 & (1 << mv as u8) != 0
+    }
+
+    /// The set with `mv`.
+    #[must_use]
+    pub const fn with(self, mv: Move) -> Self {
+        Self(self.0 | 1 << mv as u8)
+    }
+
+    /// The set without `mv`.
+    #[must_use]
+    pub const fn without(self, mv: Move) -> Self {
+        Self(self.0 & !(1 << mv as u8))
+    }
+
+    /// How many moves it holds.
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether it holds none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Yields the moves in successor order.
+impl Iterator for MoveSet {
+    type Item = Move;
+
+    #[inline]
+    fn next(&mut self) -> Option<Move> {
+        let mv = *Move::ALL.get(self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(mv)
+    }
+}
+
+impl FromIterator<Move> for MoveSet {
+    fn from_iter<I: IntoIterator<Item = Move>>(moves: I) -> Self {
+        moves.into_iter().fold(Self::EMPTY, Self::with)
+    }
+}
+
+impl fmt::Debug for MoveSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(*self).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_are_those_of_the_hobby_solver() {
+        let bits = Move::ALL.map(|mv| MoveSet::EMPTY.with(mv).bits());
+        assert_eq!(bits, [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn a_set_yields_its_moves_in_successor_order() {
+        for bits in 0..16 {
+            let set: MoveSet = Move::ALL.into_iter().filter(|mv| bits & (1 << *mv as u8) != 0).collect();
+            let moves: Vec<Move> = set.collect();
+            assert_eq!(moves.len(), set.len());
+            assert!(moves.iter().all(|mv| set.contains(*mv)));
+            assert!(moves.is_sorted_by_key(|mv| *mv as u8));
+        }
+    }
+
+    #[test]
+    fn an_inverse_is_its_own_inverse_and_never_itself() {
+        for mv in Move::ALL {
+            assert_eq!(mv.inverse().inverse(), mv);
+            assert_ne!(mv.inverse(), mv);
+        }
+        assert_eq!(Move::Up.inverse(), Move::Down);
+        assert_eq!(Move::Left.inverse(), Move::Right);
+    }
+}

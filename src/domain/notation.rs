@@ -1,0 +1,349 @@
+//! Boards as people write them.
+
+use std::fmt;
+
+use super::{Board, PermutationFault, Size, SizeError};
+
+/// A board as somebody wrote it: entries in the order given, nothing proven.
+///
+/// The text notation separates cells by spaces or commas and rows by `/`, `;` or a newline, and
+/// takes `0`, `_`, `.` or `x` for the blank. Boards of at most 10 cells may be written without
+/// separators between cells.
+///
+/// ```
+/// use taquin::domain::{Encoding, RawBoard, Sides};
+/// for text in ["8 6 7/2 5 4/3 0 1", "8,6,7;2,5,4;3,_,1", "867254301", "8 6 7\n2 5 4\n3 x 1\n"] {
+///     let board = RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap();
+///     assert_eq!(board.to_string(), "8 6 7/2 5 4/3 0 1");
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RawBoard {
+    /// The numbers in reading order; `None` where something else stands.
+    pub entries: Vec<Option<i64>>,
+    /// How many entries each row has; `None` for a flat list.
+    pub row_lengths: Option<Vec<usize>>,
+}
+
+/// What was said about a board's shape beside the board itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sides {
+    /// Number of rows.
+    pub rows: Option<usize>,
+    /// Number of columns.
+    pub cols: Option<usize>,
+}
+
+/// What the entries of a flat list mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Encoding {
+    /// Entry *k* is the tile in cell *k*.
+    #[default]
+    Tiles,
+    /// Entry *k* is the cell of tile *k*, entry 0 the cell of the blank.
+    Positions,
+}
+
+/// One thing that is wrong with a [`RawBoard`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BoardFault {
+    /// A side is too short or too long.
+    Side(SizeError),
+    /// A row is not as long as the first one.
+    RaggedRow {
+        /// The row, from 0.
+        row: usize,
+        /// Its length.
+        length: usize,
+        /// The length it should have.
+        expected: usize,
+    },
+    /// A flat list whose shape nothing tells.
+    ShapeUnknown {
+        /// Its length.
+        entries: usize,
+    },
+    /// The entries do not fill the shape that was asked for.
+    ShapeMismatch {
+        /// Number of entries.
+        entries: usize,
+        /// The shape asked for; a side that was left open is `None`.
+        sides: Sides,
+    },
+    /// Positions are a flat list, this board has rows.
+    PositionsInRows,
+    /// The entries are no permutation.
+    Entry(PermutationFault, Encoding),
+}
+
+impl RawBoard {
+    /// Splits text into entries. Never fails: what is no number becomes a `None` entry.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | ';'));
+        let rows: Vec<Vec<&str>> = text
+            .split(['/', ';', '\n'])
+            .map(|row| row.split(|c: char| c.is_whitespace() || c == ',').filter(|token| !token.is_empty()).collect())
+            .collect();
+        let is_compact = rows.iter().all(|row| row.len() == 1 && row[0].is_ascii())
+            && rows.iter().map(|row| row[0].len()).sum::<usize>() <= Self::MAX_COMPACT_CELLS;
+        let entries_of = |row: &Vec<&str>| -> Vec<Option<i64>> {
+            if is_compact {
+                (0..row[0].len()).map(|at| entry(&row[0][at..=at])).collect()
+            } else {
+                row.iter().map(|token| entry(token)).collect()
+            }
+        };
+        let rows: Vec<Vec<Option<i64>>> = rows.iter().map(entries_of).collect();
+        let row_lengths = (rows.len() > 1).then(|| rows.iter().map(Vec::len).collect());
+        Self { entries: rows.concat(), row_lengths }
+    }
+
+    /// The largest board whose tiles all have one digit.
+    pub const MAX_COMPACT_CELLS: usize = 10;
+
+    /// Where an entry stands, as row and column, both from 0; `None` in a flat list.
+    pub fn row_and_col(&self, entry: usize) -> Option<(usize, usize)> {
+        let mut col = entry;
+        for (row, length) in self.row_lengths.as_ref()?.iter().enumerate() {
+            if col < *length {
+                return Some((row, col));
+            }
+            col -= length;
+        }
+        None
+    }
+
+    /// Proves that this is a board.
+    ///
+    /// # Errors
+    /// Every fault at once. While the shape is in doubt, that is what is unreadable or repeated.
+    pub fn board(&self, sides: Sides, encoding: Encoding) -> Result<Board, Vec<BoardFault>> {
+        let size = match self.size(sides, encoding) {
+            Ok(size) => size,
+            Err(mut faults) => {
+                faults.extend(self.faults_in_any_shape(encoding));
+                return Err(faults);
+            }
+        };
+        let board = match encoding {
+            Encoding::Tiles => Board::try_from_tiles(size, &self.entries),
+            Encoding::Positions => Board::try_from_positions(size, &self.entries),
+        };
+        board.map_err(|faults| faults.into_iter().map(|fault| BoardFault::Entry(fault, encoding)).collect())
+    }
+
+    fn size(&self, sides: Sides, encoding: Encoding) -> Result<Size, Vec<BoardFault>> {
+        let entries = self.entries.len();
+        let (rows, cols) = match (&self.row_lengths, sides) {
+            (Some(_), _) if encoding == Encoding::Positions => return Err(vec![BoardFault::PositionsInRows]),
+            (Some(lengths), _) => {
+                let expected = lengths.first().copied().unwrap_or(0);
+                let ragged = lengths.iter().enumerate().filter(|(_, length)| **length != expected);
+                let faults: Vec<_> =
+                    ragged.map(|(row, length)| BoardFault::RaggedRow { row, length: *length, expected }).collect();
+                if !faults.is_empty() {
+                    return Err(faults);
+                }
+                (lengths.len(), expected)
+            }
+            (None, Sides { rows: None, cols: None }) => {
+                let side = entries.isqrt();
+                if side * side != entries {
+                    return Err(vec![BoardFault::ShapeUnknown { entries }]);
+                }
+                (side, side)
+            }
+            (None, Sides { rows: Some(rows), cols: None }) => (rows, entries.checked_div(rows).unwrap_or(0)),
+            (None, Sides { rows: None, cols: Some(cols) }) => (entries.checked_div(cols).unwrap_or(0), cols),
+            (None, Sides { rows: Some(rows), cols: Some(cols) }) => (rows, cols),
+        };
+        let contradicts = |asked: Option<usize>, has: usize| asked.is_some_and(|asked| asked != has);
+        if rows.saturating_mul(cols) != entries || contradicts(sides.rows, rows) || contradicts(sides.cols, cols) {
+            return Err(vec![BoardFault::ShapeMismatch { entries, sides }]);
+        }
+        Size::try_from((rows, cols)).map_err(|error| vec![BoardFault::Side(error)])
+    }
+
+    fn faults_in_any_shape(&self, encoding: Encoding) -> impl Iterator<Item = BoardFault> {
+        // Past the largest board's cells the shape is the only news worth telling.
+        let entries = &self.entries[..self.entries.len().min(Size::MAX_CELLS)];
+        entries.iter().enumerate().filter_map(move |(at, number)| {
+            let Some(value) = number else {
+                return Some(BoardFault::Entry(PermutationFault::Unreadable { at }, encoding));
+            };
+            let first = entries[..at].iter().position(|earlier| earlier == number)?;
+            let value = u8::try_from(*value).ok()?;
+            Some(BoardFault::Entry(PermutationFault::Duplicate { at, first, value }, encoding))
+        })
+    }
+}
+
+/// One cell of the text notation.
+fn entry(token: &str) -> Option<i64> {
+    match token {
+        "_" | "." | "x" | "X" => Some(0),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => number.parse().ok(),
+        _ => None,
+    }
+}
+
+impl BoardFault {
+    /// A stable name in kebab case.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Side(_) => "side-out-of-range",
+            Self::RaggedRow { .. } => "ragged-row",
+            Self::ShapeUnknown { .. } => "shape-unknown",
+            Self::ShapeMismatch { .. } => "shape-mismatch",
+            Self::PositionsInRows => "positions-in-rows",
+            Self::Entry(fault, encoding) => match (fault, encoding) {
+                (PermutationFault::Unreadable { .. }, _) => "not-a-tile",
+                (PermutationFault::OutOfRange { .. }, Encoding::Tiles) => "tile-out-of-range",
+                (PermutationFault::OutOfRange { .. }, Encoding::Positions) => "position-out-of-range",
+                (PermutationFault::Duplicate { value: 0, .. }, Encoding::Tiles) => "duplicate-blank",
+                (PermutationFault::Duplicate { .. }, Encoding::Tiles) => "duplicate-tile",
+                (PermutationFault::Duplicate { .. }, Encoding::Positions) => "duplicate-position",
+                (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => "missing-blank",
+                (PermutationFault::Missing { .. }, Encoding::Tiles) => "missing-tile",
+                (PermutationFault::Missing { .. }, Encoding::Positions) => "missing-position",
+            },
+        }
+    }
+
+    /// The entry it is about, if it is about one.
+    pub fn entry(&self) -> Option<usize> {
+        match self {
+            Self::Entry(
+                PermutationFault::Unreadable { at }
+                | PermutationFault::OutOfRange { at, .. }
+                | PermutationFault::Duplicate { at, .. },
+                _,
+            ) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The row it is about, if it is about a whole row.
+    pub fn row(&self) -> Option<usize> {
+        match self {
+            Self::RaggedRow { row, .. } => Some(*row),
+            _ => None,
+        }
+    }
+}
+
+/// A sentence for the person who wrote the board. Rows, columns and entries count from 1.
+impl fmt::Display for BoardFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Side(error) => error.fmt(f),
+            Self::RaggedRow { row, length, expected } => {
+                write!(f, "row {} has {length} cells and row 1 has {expected}: make all rows equally long", row + 1)
+            }
+            Self::ShapeUnknown { entries } => {
+                write!(f, "{entries} cells are not a square: give `rows` and `cols`, or write the board in rows")
+            }
+            Self::ShapeMismatch { entries, sides } => {
+                let side = |side: Option<usize>| side.map_or_else(|| "?".to_owned(), |side| side.to_string());
+                write!(f, "{entries} cells, as written, are not {}×{}", side(sides.rows), side(sides.cols))
+            }
+            Self::PositionsInRows => f.write_str("positions are a flat array: entry k is the cell of tile k"),
+            Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding),
+        }
+    }
+}
+
+fn write_entry_fault(f: &mut fmt::Formatter<'_>, fault: PermutationFault, encoding: Encoding) -> fmt::Result {
+    match (fault, encoding) {
+        (PermutationFault::Unreadable { .. }, _) => {
+            f.write_str("not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)")
+        }
+        (PermutationFault::OutOfRange { value, .. }, Encoding::Tiles) => {
+            write!(f, "there is no tile {value} on a board of this size: tiles count from 1 to cells − 1")
+        }
+        (PermutationFault::OutOfRange { value, .. }, Encoding::Positions) => {
+            write!(f, "there is no cell {value} on a board of this size: cells count from 0")
+        }
+        (PermutationFault::Duplicate { first, value: 0, .. }, Encoding::Tiles) => {
+            write!(f, "a second blank; the first one is entry {}", first + 1)
+        }
+        (PermutationFault::Duplicate { first, value, .. }, Encoding::Tiles) => {
+            write!(f, "tile {value} stands here and at entry {}", first + 1)
+        }
+        (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
+            write!(f, "cell {value} is given to tile {first} and to tile {at}")
+        }
+        (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => f.write_str("no blank: write 0 in one cell"),
+        (PermutationFault::Missing { value }, Encoding::Tiles) => write!(f, "tile {value} is missing"),
+        (PermutationFault::Missing { value }, Encoding::Positions) => write!(f, "no tile stands in cell {value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str, sides: Sides) -> Vec<&'static str> {
+        let faults = RawBoard::parse(text).board(sides, Encoding::Tiles).unwrap_err();
+        faults.iter().map(BoardFault::code).collect()
+    }
+
+    #[test]
+    fn a_shape_comes_from_rows_or_sides_or_a_square() {
+        let sides = |rows, cols| Sides { rows, cols };
+        for (text, sides, size) in [
+            ("1 2 3/4 5 0", sides(None, None), "2×3"),
+            ("1 2 3 4 5 0", sides(Some(2), Some(3)), "2×3"),
+            ("1 2 3 4 5 0", sides(Some(3), None), "3×2"),
+            ("123450", sides(None, Some(3)), "2×3"),
+            ("123/450", sides(None, None), "2×3"),
+            ("1 2 3 0", sides(None, None), "2×2"),
+            ("1234567890", sides(Some(2), None), "2×5"),
+        ] {
+            let board = RawBoard::parse(text).board(sides, Encoding::Tiles).unwrap();
+            assert_eq!(board.size().to_string(), size, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shape_that_cannot_be_is_refused() {
+        let none = Sides::default();
+        assert_eq!(codes("", none), ["side-out-of-range"]);
+        assert_eq!(codes("0", none), ["side-out-of-range"]);
+        assert_eq!(codes("1 2 3 4 5 0", none), ["shape-unknown"]);
+        assert_eq!(codes("1 2/3 0", Sides { rows: Some(3), cols: None }), ["shape-mismatch"]);
+        assert_eq!(codes("1 2 3 0", Sides { rows: Some(0), cols: None }), ["shape-mismatch"]);
+        assert_eq!(codes("1 2 3 0", Sides { rows: Some(1), cols: None }), ["side-out-of-range"]);
+        assert_eq!(codes("1 2/3", none), ["ragged-row"]);
+        assert_eq!(codes("1 2//3 0", none), ["ragged-row"]);
+        assert_eq!(codes("1 1/3", none), ["ragged-row", "duplicate-tile"]);
+    }
+
+    #[test]
+    fn every_fault_of_a_board_is_reported_at_once() {
+        assert_eq!(
+            codes("1 1 0/0 q 99/-5 7 8", Sides::default()),
+            [
+                "duplicate-tile",
+                "duplicate-blank",
+                "not-a-tile",
+                "tile-out-of-range",
+                "not-a-tile",
+                "missing-tile",
+                "missing-tile",
+                "missing-tile",
+                "missing-tile",
+                "missing-tile",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_entry_knows_its_row_and_column() {
+        let board = RawBoard::parse("1 2 3/4 5/6 7 8 0");
+        assert_eq!(board.row_and_col(4), Some((1, 1)));
+        assert_eq!(board.row_and_col(8), Some((2, 3)));
+        assert_eq!(board.row_and_col(9), None);
+        assert_eq!(RawBoard::parse("1 2 3 0").row_and_col(1), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! Boards small enough to copy for nothing, for searches that hold millions of them.
+
+use super::{Cell, Size};
+
+/// One small number per cell, held as compactly as the number of cells allows.
+///
+/// Three forms cover every shape: [`Word`] to 16 cells, [`Pair`] to 25, [`Bytes`] to 100.
+/// A search is compiled once for each.
+pub trait Packed: Copy + Eq + Send + 'static {
+    /// The most cells this form can hold.
+    const MAX_CELLS: usize;
+
+    /// Packs one number per cell, each below [`Packed::MAX_CELLS`].
+    fn pack(numbers: &[u8]) -> Self;
+
+    /// The number in a cell.
+    fn get(&self, cell: Cell) -> u8;
+
+    /// Exchanges the numbers of two cells.
+    fn swap(&mut self, a: Cell, b: Cell);
+
+    /// A well-mixed hash, the same for equal boards.
+    fn hash(&self) -> u64;
+}
+
+/// Up to 16 cells in a `u64`, four bits a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Word(pub u64);
+
+/// Up to 25 cells in a `u128`, five bits a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair(pub u128);
+
+/// Up to 100 cells, a byte a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bytes(pub [u8; Size::MAX_CELLS]);
+
+/// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd1b5_4a32_d192_ed03);
+    (wide as u64) ^ (wide >> 64) as u64
+}
+
+impl Packed for Word {
+    const MAX_CELLS: usize = 16;
+
+    fn pack(numbers: &[u8]) -> Self {
+        debug_assert!(numbers.len() <= Self::MAX_CELLS);
+        Self(numbers.iter().rev().fold(0, |word, number| word << 4 | u64::from(*number)))
+    }
+
+    #[inline]
+    fn get(&self, cell: Cell) -> u8 {
+        (self.0 >> (4 * u32::from(cell)) & 0xf) as u8
+    }
+
+    #[inline]
+    fn swap(&mut self, a: Cell, b: Cell) {
+        let (a, b) = (4 * u32::from(a), 4 * u32::from(b));
+        let differing = (self.0 >> a ^ self.0 >> b) & 0xf;
+        self.0 ^= differing << a | differing << b;
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        mix(self.0, self.0.rotate_left(32))
+    }
+}
+
+impl Packed for Pair {
+    const MAX_CELLS: usize = 25;
+
+    fn pack(numbers: &[u8]) -> Self {
+        debug_assert!(numbers.len() <= Self::MAX_CELLS);
+        Self(numbers.iter().rev().fold(0, |pair, number| pair << 5 | u128::from(*number)))
+    }
+
+    #[inline]
+    fn get(&self, cell: Cell) -> u8 {
+        (self.0 >> (5 * u32::from(cell)) & 0x1f) as u8
+    }
+
+    #[inline]
+    fn swap(&mut self, a: Cell, b: Cell) {
+        let (a, b) = (5 * u32::from(a), 5 * u32::from(b));
+        let differing = (self.0 >> a ^ self.0 >> b) & 0x1f;
+        self.0 ^= differing << a | differing << b;
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        mix(self.0 as u64, (self.0 >> 64) as u64)
+    }
+}
+
+impl Packed for Bytes {
+    const MAX_CELLS: usize = Size::MAX_CELLS;
+
+    fn pack(numbers: &[u8]) -> Self {
+        let mut bytes = [0; Size::MAX_CELLS];
+        bytes[..numbers.len()].copy_from_slice(numbers);
+        Self(bytes)
+    }
+
+    #[inline]
+    fn get(&self, cell: Cell) -> u8 {
+        self.0[usize::from(cell)]
+    }
+
+    #[inline]
+    fn swap(&mut self, a: Cell, b: Cell) {
+        self.0.swap(usize::from(a), usize::from(b));
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        let (chunks, rest) = self.0.as_chunks::<8>();
+        let tail = rest.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte));
+        chunks.iter().fold(tail, |hash, chunk| mix(hash, u64::from_le_bytes(*chunk)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip<P: Packed + std::fmt::Debug>() {
+        let numbers: Vec<u8> = (0..P::MAX_CELLS as u8).rev().collect();
+        let packed = P::pack(&numbers);
+        for (cell, number) in numbers.iter().enumerate() {
+            assert_eq!(packed.get(cell as Cell), *number);
+        }
+        for a in 0..P::MAX_CELLS {
+            for b in 0..P::MAX_CELLS {
+                let (mut swapped, mut twin) = (packed, numbers.clone());
+                swapped.swap(a as Cell, b as Cell);
+                twin.swap(a, b);
+                assert_eq!(swapped, P::pack(&twin));
+                assert_eq!(swapped.hash() == packed.hash(), swapped == packed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_holds_sixteen_cells() {
+        round_trip::<Word>();
+    }
+
+    #[test]
+    fn a_pair_holds_twenty_five_cells() {
+        round_trip::<Pair>();
+    }
+
+    #[test]
+    fn bytes_hold_a_hundred_cells() {
+        round_trip::<Bytes>();
+    }
+}

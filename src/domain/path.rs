@@ -1,0 +1,127 @@
+//! Moves from a start to a goal.
+
+use std::fmt;
+
+use super::{Board, Move, Puzzle, Tile};
+
+/// A sequence of moves; a solution once [`Path::replay`] has accepted it.
+///
+/// Its text form is a letter per move, the direction in which the *blank* travels: `ULDR`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Path(Vec<Move>);
+
+/// One move made: what slid, and the board after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The move.
+    pub mv: Move,
+    /// The tile that slid.
+    pub tile: Tile,
+    /// The board after the move.
+    pub board: Board,
+}
+
+/// Why a path is not a solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReplayError {
+    /// A move leaves the board.
+    OffBoard {
+        /// Index of the move in the path.
+        at: usize,
+    },
+    /// All moves are legal but end elsewhere than at the goal.
+    NotAtGoal,
+}
+
+impl Path {
+    /// The moves in order.
+    pub fn moves(&self) -> &[Move] {
+        &self.0
+    }
+
+    /// Number of moves.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes the moves on `start`, one step at a time, and ends early at a move that leaves the board.
+    pub fn steps(&self, start: &Board) -> impl Iterator<Item = Step> {
+        let mut board = *start;
+        self.0.iter().map_while(move |mv| board.make(*mv).map(|tile| Step { mv: *mv, tile, board }))
+    }
+
+    /// Makes every move from the puzzle's start, and returns the tiles that slid.
+    ///
+    /// # Errors
+    /// When a move is illegal or the end is not the goal.
+    pub fn replay(&self, puzzle: &Puzzle) -> Result<Vec<Tile>, ReplayError> {
+        let mut board = *puzzle.start();
+        let mut tiles = Vec::with_capacity(self.len());
+        for (at, mv) in self.0.iter().enumerate() {
+            tiles.push(board.make(*mv).ok_or(ReplayError::OffBoard { at })?);
+        }
+        if board == *puzzle.goal() { Ok(tiles) } else { Err(ReplayError::NotAtGoal) }
+    }
+}
+
+impl FromIterator<Move> for Path {
+    fn from_iter<I: IntoIterator<Item = Move>>(moves: I) -> Self {
+        Self(moves.into_iter().collect())
+    }
+}
+
+impl From<Vec<Move>> for Path {
+    fn from(moves: Vec<Move>) -> Self {
+        Self(moves)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters: String = self.0.iter().map(|mv| mv.letter()).collect();
+        f.write_str(&letters)
+    }
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OffBoard { at } => write!(f, "move {at} leaves the board"),
+            Self::NotAtGoal => f.write_str("the moves do not end at the goal"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Size;
+
+    fn one_move_puzzle() -> Puzzle {
+        let size = Size::try_from((3, 3)).unwrap();
+        let mut start = Board::blank_last(size);
+        start.make(Move::Up).unwrap();
+        Puzzle::try_new(start, Board::blank_last(size)).unwrap()
+    }
+
+    #[test]
+    fn a_replay_names_the_tiles_that_slide() {
+        let path: Path = [Move::Down].into_iter().collect();
+        assert_eq!(path.replay(&one_move_puzzle()), Ok(vec![6]));
+        assert_eq!(path.to_string(), "D");
+    }
+
+    #[test]
+    fn a_replay_refuses_what_is_no_solution() {
+        let off_board: Path = [Move::Right].into_iter().collect();
+        assert_eq!(off_board.replay(&one_move_puzzle()), Err(ReplayError::OffBoard { at: 0 }));
+        assert_eq!(Path::default().replay(&one_move_puzzle()), Err(ReplayError::NotAtGoal));
+    }
+}

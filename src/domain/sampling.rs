@@ -1,0 +1,112 @@
+//! Random boards.
+
+use super::{Board, Move, Size};
+
+/// A source of uniform 64-bit words.
+///
+/// The draws made from it are part of the promise that a seed repeats a board: they are written
+/// here, and change for no reason.
+pub trait RandomSource {
+    /// The next word.
+    fn next_u64(&mut self) -> u64;
+
+    /// A number below `bound`, all equally likely (Lemire 2019: multiply and reject).
+    ///
+    /// # Panics
+    /// If `bound` is 0.
+    fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no number below 0");
+        loop {
+            let wide = u128::from(self.next_u64()) * u128::from(bound);
+            // Words whose low half falls short would make some numbers likelier than others.
+            if wide as u64 >= bound.wrapping_neg() % bound {
+                return (wide >> 64) as u64;
+            }
+        }
+    }
+}
+
+/// A board drawn uniformly from all those that `goal` can be reached from.
+///
+/// A shuffle (Fisher & Yates) of all cells, which lands in either half of the boards with equal
+/// chance; one exchange of two tiles then takes the wrong half to the right one, one to one.
+pub fn random_board(goal: &Board, random: &mut impl RandomSource) -> Board {
+    let mut board = *goal;
+    let cells = goal.size().cells();
+    for last in (1..cells).rev() {
+        board.swap(last as u8, random.below(last as u64 + 1) as u8);
+    }
+    let reachable = super::Reachability::between(&board, goal).is_ok_and(|parities| parities.is_reachable());
+    if !reachable {
+        let mut tiles = (0..cells as u8).filter(|cell| *cell != board.blank());
+        if let (Some(a), Some(b)) = (tiles.next(), tiles.next()) {
+            board.swap(a, b);
+        }
+    }
+    board
+}
+
+/// The board `moves` random moves away from `goal`, none of which takes the one before it back.
+///
+/// Each move is drawn uniformly from the legal ones that are left. The optimal length is at most
+/// `moves` and of the same parity.
+pub fn random_walk(goal: &Board, moves: u32, random: &mut impl RandomSource) -> Board {
+    let mut board = *goal;
+    let mut last: Option<Move> = None;
+    for _ in 0..moves {
+        let legal = board.moves();
+        let mut choices = last.map_or(legal, |mv| legal.without(mv.inverse()));
+        let choice = random.below(choices.len() as u64) as usize;
+        last = choices.nth(choice).inspect(|mv| {
+            board.make(*mv);
+        });
+    }
+    board
+}
+
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// SplitMix64 (Steele, Lea & Flood 2014).
+    struct SplitMix(u64);
+
+    impl RandomSource for SplitMix {
+        fn next_u64(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            word ^ word >> 31
+        }
+    }
+
+    #[test]
+    fn boards_are_uniform_over_the_reachable_half() {
+        let size = Size::try_from((2, 3)).unwrap();
+        let goal = Board::snail(size);
+        let mut random = SplitMix(7);
+        let mut counts: HashMap<String, f64> = HashMap::new();
+        let draws = 360_000;
+        for _ in 0..draws {
+            *counts.entry(random_board(&goal, &mut random).to_string()).or_default() += 1.0;
+        }
+        assert_eq!(counts.len(), 360, "half of 6! boards");
+        let expected = f64::from(draws) / 360.0;
+        let chi_squared: f64 = counts.values().map(|count| (count - expected).powi(2) / expected).sum();
+        // 359 degrees of freedom: mean 359, standard deviation 27; five deviations.
+        assert!(chi_squared < 494.0, "{chi_squared}");
+    }
+
+    #[test]
+    fn a_walk_of_one_or_two_moves_never_ends_where_it_began() {
+        let mut random = SplitMix(1);
+        for size in Size::all() {
+            let goal = Board::blank_last(size);
+            assert_eq!(random_walk(&goal, 0, &mut random), goal);
+            assert_ne!(random_walk(&goal, 2, &mut random), goal);
+        }
+    }
+}

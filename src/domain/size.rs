@@ -1,0 +1,140 @@
+//! The shape of a board.
+
+use std::fmt;
+
+use super::{Cell, Move, MoveSet};
+
+/// A shape of 2 to 10 rows by 2 to 10 columns.
+///
+/// A side of 1 is refused: on a board one cell wide the blank only slides along a line, tiles
+/// never pass each other, and the parity rule that [`Puzzle`](super::Puzzle) relies on does not
+/// describe what can be reached.
+///
+/// ```
+/// use taquin::domain::Size;
+/// let size = Size::try_from((3, 4)).unwrap();
+/// assert_eq!(size.cells(), 12);
+/// assert!(Size::try_from((1, 4)).is_err());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Size {
+    rows: u8,
+    cols: u8,
+}
+
+/// A side is shorter than [`Size::MIN_SIDE`] or longer than [`Size::MAX_SIDE`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeError {
+    /// Rows asked for.
+    pub rows: usize,
+    /// Columns asked for.
+    pub cols: usize,
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a board has 2 to 10 rows and 2 to 10 columns, this one is {}×{}", self.rows, self.cols)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+impl TryFrom<(usize, usize)> for Size {
+    type Error = SizeError;
+
+    fn try_from((rows, cols): (usize, usize)) -> Result<Self, SizeError> {
+        let sides = Self::MIN_SIDE..=Self::MAX_SIDE;
+        if sides.contains(&rows) && sides.contains(&cols) {
+            Ok(Self { rows: rows as u8, cols: cols as u8 })
+        } else {
+            Err(SizeError { rows, cols })
+        }
+    }
+}
+
+impl Size {
+    /// The shortest side.
+    pub const MIN_SIDE: usize = 2;
+    /// The longest side.
+    pub const MAX_SIDE: usize = 10;
+    /// Cells of the largest board.
+    pub const MAX_CELLS: usize = Self::MAX_SIDE * Self::MAX_SIDE;
+
+    /// Every shape there is, smallest sides first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let sides = Self::MIN_SIDE as u8..=Self::MAX_SIDE as u8;
+        sides.clone().flat_map(move |rows| sides.clone().map(move |cols| Self { rows, cols }))
+    }
+
+    /// Number of rows.
+    pub fn rows(self) -> usize {
+        usize::from(self.rows)
+    }
+
+    /// Number of columns.
+    pub fn cols(self) -> usize {
+        usize::from(self.cols)
+    }
+
+    /// Number of cells, the blank's included.
+    pub fn cells(self) -> usize {
+        self.rows() * self.cols()
+    }
+
+    /// The row of a cell, from 0.
+    pub fn row_of(self, cell: Cell) -> usize {
+        usize::from(cell / self.cols)
+    }
+
+    /// The column of a cell, from 0.
+    pub fn col_of(self, cell: Cell) -> usize {
+        usize::from(cell % self.cols)
+    }
+
+    /// The cell at a row and a column, both from 0.
+    pub fn cell_at(self, row: usize, col: usize) -> Cell {
+        debug_assert!(row < self.rows() && col < self.cols());
+        (row * self.cols() + col) as Cell
+    }
+
+    /// Steps between two cells along rows and columns.
+    pub fn distance(self, a: Cell, b: Cell) -> u32 {
+        let rows = self.row_of(a).abs_diff(self.row_of(b));
+        let cols = self.col_of(a).abs_diff(self.col_of(b));
+        (rows + cols) as u32
+    }
+
+    /// The moves that a blank in `cell` can make.
+    pub fn moves_from(self, cell: Cell) -> MoveSet {
+        let (row, col) = (self.row_of(cell), self.col_of(cell));
+        let open = [row > 0, col > 0, row + 1 < self.rows(), col + 1 < self.cols()];
+        Move::ALL.into_iter().zip(open).filter(|(_, open)| *open).map(|(mv, _)| mv).collect()
+    }
+
+    /// Where the blank arrives from `cell` by `mv`, unless that leaves the board.
+    pub fn neighbour(self, cell: Cell, mv: Move) -> Option<Cell> {
+        self.moves_from(cell).contains(mv).then(|| cell.wrapping_add_signed(self.offset(mv)))
+    }
+
+    /// What a move adds to the blank's cell.
+    pub fn offset(self, mv: Move) -> i8 {
+        match mv {
+            Move::Up => -(self.cols as i8),
+            Move::Left => -1,
+            Move::Down => self.cols as i8,
+            Move::Right => 1,
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}×{}", self.rows, self.cols)
+    }
+}
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

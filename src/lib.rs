@@ -1,0 +1,2 @@
+//! Taquin.
+pub mod domain;
