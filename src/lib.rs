@@ -1,2 +1,3 @@
 //! Taquin.
 pub mod domain;
+pub mod search;

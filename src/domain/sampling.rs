@@ -1,6 +1,6 @@
 //! Random boards.
 
-use super::{Board, Move, Size};
+use super::{Board, Move};
 
 /// A source of uniform 64-bit words.
 ///
@@ -70,6 +70,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::domain::Size;
 
     /// SplitMix64 (Steele, Lea & Flood 2014).
     struct SplitMix(u64);

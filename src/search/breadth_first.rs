@@ -1,0 +1,65 @@
+//! Breadth-first search.
+
+use super::node::{Arena, Known, Node};
+use super::{Budget, DuplicateDetection, Outcome, Space, Stats, StopReason, Trace};
+use crate::domain::Packed;
+
+/// Expands the oldest node first, so the first path to the goal is a shortest one.
+///
+/// The arena, in the order in which nodes are created, is itself the queue.
+pub fn breadth_first<P: Packed>(
+    space: &Space<P>,
+    duplicates: DuplicateDetection,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let mut arena = Arena::new(Node::start(space.start(), ()));
+    let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
+    let mut depth = 0;
+    let result = search(space, duplicates, budget, trace, &mut arena, &mut stats, &mut depth);
+    // All boards nearer than the layer in hand were seen, and none was the goal.
+    Outcome { result: result.map(|goal| arena.path_to(goal)), lower_bound: depth, stats }
+}
+
+fn search<P: Packed>(
+    space: &Space<P>,
+    duplicates: DuplicateDetection,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+    arena: &mut Arena<P, ()>,
+    stats: &mut Stats,
+    depth: &mut u32,
+) -> Result<u32, StopReason> {
+    let mut meter = budget.meter();
+    for index in 0.. {
+        let node = arena.nodes[index as usize];
+        *depth = node.g;
+        if space.is_goal(&node.state()) {
+            return Ok(index);
+        }
+        meter.expand(stats.expanded)?;
+        stats.expanded += 1;
+        if trace.is_recording() {
+            arena.record(trace, space, index, 0, f64::from(node.g));
+        }
+        for mv in space.onward_moves(node.blank(), node.arrived_by()) {
+            let mut state = node.state();
+            space.make(&mut state, mv);
+            stats.generated += 1;
+            let slot = match duplicates {
+                DuplicateDetection::Parent => None,
+                DuplicateDetection::Closed => match arena.find(&state.tiles) {
+                    Known::New(slot) => Some(slot),
+                    Known::As(..) => {
+                        stats.duplicates += 1;
+                        continue;
+                    }
+                },
+            };
+            meter.hold(arena.len())?;
+            arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+        }
+        stats.peak_open = stats.peak_open.max(arena.len() as u64 - u64::from(index) - 1);
+    }
+    unreachable!("a puzzle's goal is reachable, so the queue holds a node on the way to it")
+}

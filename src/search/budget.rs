@@ -1,0 +1,89 @@
+//! What a search may spend. The only file of this floor that knows a clock.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// The limits of one search.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget<'a> {
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
+    /// How many nodes may be expanded.
+    pub expanded: u64,
+    /// How many nodes may be held in memory.
+    pub nodes: u64,
+    /// Flags of which any, once raised, stops the search.
+    pub cancel: &'a [&'a AtomicBool],
+}
+
+/// Why a search ended without a solution.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StopReason {
+    /// The deadline passed.
+    Time,
+    /// As many nodes as allowed were expanded.
+    Expanded,
+    /// As many nodes as allowed were in memory.
+    Nodes,
+    /// No solution lies within the depth limit.
+    Depth,
+    /// Nobody waits for the answer any more.
+    Cancelled,
+}
+
+impl Budget<'static> {
+    /// No limit at all.
+    pub const UNLIMITED: Self = Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[] };
+}
+
+impl Budget<'_> {
+    /// Starts to count.
+    pub fn meter(&self) -> Meter<'_> {
+        Meter { budget: self, next: self.expanded.min(Meter::INTERVAL) }
+    }
+}
+
+/// Watches a [`Budget`] at the cost of one comparison per expansion.
+#[derive(Debug)]
+pub struct Meter<'a> {
+    budget: &'a Budget<'a>,
+    next: u64,
+}
+
+impl Meter<'_> {
+    /// Expansions between two looks at the clock and the flags: some tens of microseconds.
+    pub const INTERVAL: u64 = 512;
+
+    /// Asks to expand one node more, `expanded` being how many were.
+    ///
+    /// # Errors
+    /// When the budget does not allow it.
+    #[inline]
+    pub fn expand(&mut self, expanded: u64) -> Result<(), StopReason> {
+        if expanded < self.next { Ok(()) } else { self.poll(expanded) }
+    }
+
+    #[cold]
+    fn poll(&mut self, expanded: u64) -> Result<(), StopReason> {
+        if expanded >= self.budget.expanded {
+            return Err(StopReason::Expanded);
+        }
+        if self.budget.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(StopReason::Cancelled);
+        }
+        if self.budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StopReason::Time);
+        }
+        self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
+        Ok(())
+    }
+
+    /// Asks to hold one node more, `held` being how many are.
+    ///
+    /// # Errors
+    /// When the budget does not allow it.
+    #[inline]
+    pub fn hold(&self, held: usize) -> Result<(), StopReason> {
+        if (held as u64) < self.budget.nodes { Ok(()) } else { Err(StopReason::Nodes) }
+    }
+}

@@ -1,0 +1,221 @@
+//! A solution by construction, on any board.
+
+use std::collections::VecDeque;
+
+use super::heuristic::Manhattan;
+use super::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
+use crate::domain::{Board, Bytes, Cell, Move, Packed, Path, Puzzle, Size, Word};
+
+/// Puts the outer rows and columns in place one after another, the last 3×3 by search.
+///
+/// Never fails and proves nothing: the solution is several times as long as an optimal one, found
+/// in milliseconds on 10×10. Its length is O(n³) for n×n (Ratner & Warmuth 1990 show that constant
+/// factors of the optimum can be had so). Each tile travels by a shortest way that leaves the
+/// finished part alone; of a line's last two tiles, the one waits in its own place while the other
+/// is fetched, and a search of the six cells around them sets both.
+pub fn constructive(puzzle: &Puzzle) -> Outcome {
+    // A goal with its blank elsewhere is a few steps from one with the blank in the last cell.
+    let size = puzzle.size();
+    let mut goal = *puzzle.goal();
+    let detour: Vec<Move> = [Move::Down, Move::Right]
+        .into_iter()
+        .flat_map(|mv| std::iter::repeat_n(mv, Size::MAX_SIDE))
+        .filter(|mv| goal.make(*mv).is_some())
+        .collect();
+    let moved = Puzzle::try_new(*puzzle.start(), goal).expect("moves of the goal keep it reachable");
+    let mut work = Construction::new(&moved);
+    work.reduce();
+    work.finish();
+    let mut moves = work.moves;
+    moves.extend(detour.iter().rev().map(|mv| mv.inverse()));
+    debug_assert_eq!(size, moved.size());
+    Outcome { result: Ok(without_detours(&moves)), lower_bound: 0, stats: work.stats }
+}
+
+/// Drops pairs of moves that take each other back.
+fn without_detours(moves: &[Move]) -> Path {
+    let mut kept: Vec<Move> = Vec::with_capacity(moves.len());
+    for mv in moves {
+        if kept.last() == Some(&mv.inverse()) {
+            kept.pop();
+        } else {
+            kept.push(*mv);
+        }
+    }
+    kept.into()
+}
+
+/// A set of cells.
+#[derive(Clone, Copy)]
+struct Cells(u128);
+
+impl Cells {
+    fn of(cells: impl IntoIterator<Item = Cell>) -> Self {
+        Self(cells.into_iter().fold(0, |set, cell| set | 1 << cell))
+    }
+
+    fn contains(self, cell: Cell) -> bool {
+        self.0 & (1 << cell) != 0
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+struct Construction {
+    space: Space<Bytes>,
+    state: State<Bytes>,
+    /// The cells that are not finished: a rectangle that ends in the last cell.
+    open: Cells,
+    top: usize,
+    left: usize,
+    moves: Vec<Move>,
+    stats: Stats,
+}
+
+impl Construction {
+    fn new(puzzle: &Puzzle) -> Self {
+        let space = Space::<Bytes>::new(puzzle);
+        let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
+        let open = Cells::of(0..space.size().cells() as Cell);
+        Self { state: space.start(), space, open, top: 0, left: 0, moves: Vec::new(), stats }
+    }
+
+    /// Finishes lines until 3×3 or less is left.
+    fn reduce(&mut self) {
+        let size = self.space.size();
+        loop {
+            let (rows, cols) = (size.rows() - self.top, size.cols() - self.left);
+            if rows.max(cols) <= 3 {
+                return;
+            }
+            if rows >= cols {
+                let row = self.top;
+                self.finish_line((self.left..size.cols()).map(|col| size.cell_at(row, col)).collect(), |depth, cell| {
+                    size.cell_at(row + depth, size.col_of(cell))
+                });
+                self.top += 1;
+            } else {
+                let col = self.left;
+                self.finish_line((self.top..size.rows()).map(|row| size.cell_at(row, col)).collect(), |depth, cell| {
+                    size.cell_at(size.row_of(cell), col + depth)
+                });
+                self.left += 1;
+            }
+        }
+    }
+
+    /// Sets the tiles of one outer line; `inward` is the cell so many lines behind a cell of it.
+    fn finish_line(&mut self, line: Vec<Cell>, inward: impl Fn(usize, Cell) -> Cell) {
+        let [first @ .., last_but_one, last] = line.as_slice() else { unreachable!("a line has two cells") };
+        for target in first {
+            self.steer(self.open, &[*target], |_, tiles| tiles[0] == *target);
+            self.open = self.open.without(Cells::of([*target]));
+        }
+        let (one, other) = (*last_but_one, *last);
+        let is_set = |state: &State<Bytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
+        if !is_set(&self.state) {
+            let window = Cells::of((0..3).flat_map(|depth| [inward(depth, one), inward(depth, other)]));
+            self.steer(self.open, &[one], |_, tiles| tiles[0] == one);
+            let around = self.open.without(Cells::of([one]));
+            self.steer(around, &[other], |blank, tiles| window.contains(blank) && window.contains(tiles[0]));
+            self.steer(window, &[one, other], |_, tiles| tiles[0] == one && tiles[1] == other);
+        }
+        self.open = self.open.without(Cells::of([one, other]));
+    }
+
+    /// Moves the blank within `allowed` until it and the cells of some tiles are as wanted, by a
+    /// shortest way: breadth-first search over where the blank and those tiles are.
+    fn steer(&mut self, allowed: Cells, tiles: &[u8], is_done: impl Fn(Cell, &[Cell]) -> bool) {
+        let cells: Vec<Cell> = (0..self.space.size().cells() as Cell).filter(|cell| allowed.contains(*cell)).collect();
+        let mut place_of = [0_usize; Size::MAX_CELLS];
+        for (place, cell) in cells.iter().enumerate() {
+            place_of[usize::from(*cell)] = place;
+        }
+        let code = |at: &Positions| at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + place_of[usize::from(*cell)]);
+        let mut start = Positions([self.state.blank, NOWHERE, NOWHERE]);
+        for (at, tile) in start.0[1..].iter_mut().zip(tiles) {
+            *at = (0..self.space.size().cells() as Cell).find(|cell| self.state.tiles.get(*cell) == *tile).unwrap_or(0);
+        }
+        let mut arrived_by = vec![None; cells.len().pow(tiles.len() as u32 + 1)];
+        let mut queue = VecDeque::from([(start, None)]);
+        while let Some((at, last)) = queue.pop_front() {
+            if is_done(at.0[0], &at.0[1..=tiles.len()]) {
+                self.make(retrace(self.space.size(), at, start, |at| arrived_by[code(at)]));
+                return;
+            }
+            self.stats.expanded += 1;
+            for mv in self.space.onward_moves(at.0[0], last) {
+                let successor = at.after(self.space.size(), mv);
+                if !allowed.contains(successor.0[0]) {
+                    continue;
+                }
+                self.stats.generated += 1;
+                let slot = &mut arrived_by[code(&successor)];
+                if slot.is_none() && successor != start {
+                    *slot = Some(mv);
+                    queue.push_back((successor, Some(mv)));
+                } else {
+                    self.stats.duplicates += 1;
+                }
+            }
+            self.stats.peak_open = self.stats.peak_open.max(queue.len() as u64);
+        }
+        unreachable!("an open rectangle of two rows and two columns lets every tile travel")
+    }
+
+    fn make(&mut self, moves: Vec<Move>) {
+        for mv in &moves {
+            self.space.make(&mut self.state, *mv);
+        }
+        self.moves.extend(moves);
+    }
+
+    /// Solves the last rectangle, of two or three cells a side, by search.
+    fn finish(&mut self) {
+        let size = self.space.size();
+        let rest = Size::try_from((size.rows() - self.top, size.cols() - self.left)).expect("2 or 3 a side are left");
+        let goal = Board::blank_last(rest);
+        let outer = |cell: Cell| size.cell_at(self.top + rest.row_of(cell), self.left + rest.col_of(cell));
+        let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - self.top, size.col_of(cell) - self.left);
+        let start = Board::from_fn(rest, |cell| goal.tile(inner(self.state.tiles.get(outer(cell)))));
+        let puzzle = Puzzle::try_new(start, goal).expect("what is left of a reachable goal is reachable");
+        let heuristic = Manhattan::new(rest, goal.blank());
+        let last = ida_star(&Space::<Word>::new(&puzzle), &heuristic, &Budget::UNLIMITED, &mut Trace::default());
+        self.stats.expanded += last.stats.expanded;
+        self.stats.generated += last.stats.generated;
+        self.moves.extend(last.result.expect("a search without limits ends at the goal").moves());
+    }
+}
+
+/// Where a tile is that is not tracked: no cell.
+const NOWHERE: Cell = Cell::MAX;
+
+/// The cells of the blank and of up to two tiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Positions([Cell; 3]);
+
+impl Positions {
+    fn after(mut self, size: Size, mv: Move) -> Self {
+        let [blank, tiles @ ..] = &mut self.0;
+        let from = blank.wrapping_add_signed(size.offset(mv));
+        if let Some(tile) = tiles.iter_mut().find(|tile| **tile == from) {
+            *tile = *blank;
+        }
+        *blank = from;
+        self
+    }
+}
+
+fn retrace(size: Size, end: Positions, start: Positions, arrived_by: impl Fn(&Positions) -> Option<Move>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut at = end;
+    while at != start {
+        let mv = arrived_by(&at).expect("every position but the first was arrived at");
+        moves.push(mv);
+        at = at.after(size, mv.inverse());
+    }
+    moves.reverse();
+    moves
+}

@@ -1,0 +1,113 @@
+//! Depth-first search.
+
+use super::node::{Arena, Known, Node, Phase};
+use super::{Budget, DuplicateDetection, Meter, Outcome, Space, Stats, StopReason, Trace};
+use crate::domain::Packed;
+
+struct DepthFirst<'a, P> {
+    space: &'a Space<P>,
+    duplicates: DuplicateDetection,
+    depth_limit: u32,
+    arena: Arena<P, ()>,
+    stack: Vec<u32>,
+    meter: Meter<'a>,
+    trace: &'a mut Trace,
+    stats: Stats,
+}
+
+/// Expands the newest node first, a node's successors in successor order.
+///
+/// Without a depth limit a board is generated once. With one, a board that is reached by fewer
+/// moves than before is opened again, for its successors may now lie within the limit; so the
+/// search finds a solution whenever one lies within the limit, and otherwise proves that none does.
+pub fn depth_first<P: Packed>(
+    space: &Space<P>,
+    duplicates: DuplicateDetection,
+    depth_limit: Option<u32>,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let mut search = DepthFirst {
+        space,
+        duplicates,
+        depth_limit: depth_limit.unwrap_or(u32::MAX),
+        arena: Arena::new(Node::start(space.start(), ())),
+        stack: vec![0],
+        meter: budget.meter(),
+        trace,
+        stats: Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() },
+    };
+    let result = search.run();
+    let lower_bound = if result == Err(StopReason::Depth) { search.depth_limit.saturating_add(1) } else { 0 };
+    Outcome { result: result.map(|goal| search.arena.path_to(goal)), lower_bound, stats: search.stats }
+}
+
+impl<P: Packed> DepthFirst<'_, P> {
+    fn run(&mut self) -> Result<u32, StopReason> {
+        while let Some(index) = self.stack.pop() {
+            let node = self.arena.nodes[index as usize];
+            if node.phase == Phase::Superseded {
+                continue;
+            }
+            if self.duplicates == DuplicateDetection::Parent {
+                // Nothing but this node, its ancestors and the stack is alive, all of it older than
+                // the newest of these two.
+                let newest = self.stack.last().map_or(index, |top| index.max(*top));
+                self.arena.nodes.truncate(newest as usize + 1);
+            }
+            if self.space.is_goal(&node.state()) {
+                return Ok(index);
+            }
+            if node.g < self.depth_limit {
+                self.expand(index, &node)?;
+            }
+        }
+        Err(StopReason::Depth)
+    }
+
+    fn expand(&mut self, index: u32, node: &Node<P, ()>) -> Result<(), StopReason> {
+        self.meter.expand(self.stats.expanded)?;
+        self.stats.expanded += 1;
+        self.arena.nodes[index as usize].phase = Phase::Expanded;
+        if self.trace.is_recording() {
+            self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
+        }
+        let first = self.stack.len();
+        for mv in self.space.onward_moves(node.blank(), node.arrived_by()) {
+            let mut state = node.state();
+            self.space.make(&mut state, mv);
+            self.stats.generated += 1;
+            let slot = match self.duplicates {
+                DuplicateDetection::Parent => None,
+                DuplicateDetection::Closed => match self.arena.find(&state.tiles) {
+                    Known::New(slot) => Some(slot),
+                    Known::As(twin, slot) if self.is_improved(twin, node.g + 1) => Some(slot),
+                    Known::As(..) => {
+                        self.stats.duplicates += 1;
+                        continue;
+                    }
+                },
+            };
+            self.meter.hold(self.arena.len())?;
+            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+            self.stack.push(successor);
+        }
+        // The stack gives back what came last; the first successor is to be expanded first.
+        self.stack[first..].reverse();
+        self.stats.peak_open = self.stats.peak_open.max(self.stack.len() as u64);
+        Ok(())
+    }
+
+    fn is_improved(&mut self, twin: u32, g: u32) -> bool {
+        let twin = &mut self.arena.nodes[twin as usize];
+        if self.depth_limit == u32::MAX || g >= twin.g {
+            return false;
+        }
+        if twin.phase == Phase::Expanded {
+            self.stats.reopened += 1;
+        } else {
+            twin.phase = Phase::Superseded;
+        }
+        true
+    }
+}

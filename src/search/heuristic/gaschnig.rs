@@ -1,0 +1,58 @@
+//! Gaschnig's relaxation.
+
+use super::super::{Slide, State};
+use super::Heuristic;
+use crate::domain::{Cell, Packed, Size};
+
+/// The moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
+///
+/// In cycles of the permutation: the blank's own cycle of k cells takes k − 1 jumps, every other
+/// one of k ≥ 2 takes k + 1, one of them to draw the blank in. Exact for the relaxed puzzle, so
+/// consistent.
+#[derive(Clone, Debug)]
+pub struct Gaschnig {
+    cells: Cell,
+}
+
+impl Gaschnig {
+    /// For boards of one shape.
+    pub fn new(size: Size) -> Self {
+        Self { cells: size.cells() as Cell }
+    }
+}
+
+impl<P: Packed> Heuristic<P> for Gaschnig {
+    type Memo = u16;
+
+    const ADMISSIBLE: bool = true;
+
+    fn evaluate(&self, state: &State<P>) -> u16 {
+        let mut seen = 0_u128;
+        let mut jumps = 0;
+        for start in 0..self.cells {
+            let (mut cell, mut length, mut has_blank) = (start, 0, false);
+            while seen & (1 << cell) == 0 {
+                seen |= 1 << cell;
+                length += 1;
+                has_blank |= cell == state.blank;
+                cell = state.tiles.get(cell);
+            }
+            jumps += match (length, has_blank) {
+                (0 | 1, _) => 0,
+                (_, true) => length - 1,
+                (_, false) => length + 1,
+            };
+        }
+        jumps
+    }
+
+    #[inline]
+    fn after(&self, _: u16, _: &Slide, state: &State<P>) -> u16 {
+        self.evaluate(state)
+    }
+
+    #[inline]
+    fn h(&self, memo: u16) -> u32 {
+        u32::from(memo)
+    }
+}

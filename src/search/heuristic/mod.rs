@@ -1,0 +1,146 @@
+//! Heuristics: estimates of the moves that are left.
+//!
+//! All of them see boards through goal cells ([`Space`](super::Space)), so each serves any goal.
+
+mod gaschnig;
+mod hamming;
+mod inversion_distance;
+mod linear_conflict;
+mod manhattan;
+mod pattern_database;
+mod walking_distance;
+
+pub use gaschnig::Gaschnig;
+pub use hamming::Hamming;
+pub use inversion_distance::InversionDistance;
+pub use linear_conflict::LinearConflict;
+pub use manhattan::Manhattan;
+pub use pattern_database::{DistanceTable, PatternDatabase};
+pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
+
+use super::algorithm::named;
+use super::{Slide, State};
+use crate::domain::Size;
+
+/// An estimate of the moves from a board to the goal.
+///
+/// Two operations that must agree: *evaluate* a board, and follow one move *after* it.
+pub trait Heuristic<P> {
+    /// What is remembered of a board so that the next one is cheap; holds at least h.
+    type Memo: Copy;
+
+    /// Whether h never exceeds the true distance.
+    const ADMISSIBLE: bool;
+
+    /// From scratch.
+    fn evaluate(&self, state: &State<P>) -> Self::Memo;
+
+    /// From the memo of the board before a slide; `state` is the board after it.
+    fn after(&self, memo: Self::Memo, slide: &Slide, state: &State<P>) -> Self::Memo;
+
+    /// The estimate, in moves.
+    fn h(&self, memo: Self::Memo) -> u32;
+}
+
+/// A heuristic by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum HeuristicKind {
+    /// 0: no estimate.
+    Zero,
+    /// Tiles out of place.
+    Hamming,
+    /// Tiles out of place, the blank counted as one.
+    MisplacedWithBlank,
+    /// Rows and columns between each tile and its place.
+    Manhattan,
+    /// The sum of the two that its name says.
+    ManhattanPlusHamming,
+    /// Moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
+    Gaschnig,
+    /// Moves it takes at least to undo the inversions, by rows and by columns.
+    InversionDistance,
+    /// Manhattan, and two more for each tile that must leave its line (Hansson, Mayer & Yung 1992).
+    LinearConflict,
+    /// Moves that sort tiles into their rows, and into their columns (Takahashi 2002).
+    WalkingDistance,
+    /// A table of exact distances (after Culberson & Schaeffer 1998).
+    PatternDatabase,
+}
+
+named!(HeuristicKind {
+    Zero => "zero",
+    Hamming => "hamming",
+    MisplacedWithBlank => "misplaced_with_blank",
+    Manhattan => "manhattan",
+    ManhattanPlusHamming => "manhattan_plus_hamming",
+    Gaschnig => "gaschnig",
+    InversionDistance => "inversion_distance",
+    LinearConflict => "linear_conflict",
+    WalkingDistance => "walking_distance",
+    PatternDatabase => "pattern_database",
+});
+
+impl HeuristicKind {
+    /// Whether it never exceeds the true distance.
+    pub fn is_admissible(self) -> bool {
+        !matches!(self, Self::MisplacedWithBlank | Self::ManhattanPlusHamming)
+    }
+
+    /// Whether it never drops by more than 1 along a move.
+    pub fn is_consistent(self) -> bool {
+        self.is_admissible()
+    }
+
+    /// Whether it can be had for boards of this shape.
+    pub fn serves(self, size: Size) -> bool {
+        match self {
+            Self::WalkingDistance => WalkingTable::serves(size),
+            Self::PatternDatabase => DistanceTable::serves(size),
+            _ => true,
+        }
+    }
+}
+
+/// The zero heuristic, with which best-first search is uniform-cost search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Zero;
+
+impl<P> Heuristic<P> for Zero {
+    type Memo = ();
+
+    const ADMISSIBLE: bool = true;
+
+    fn evaluate(&self, _: &State<P>) {}
+
+    #[inline]
+    fn after(&self, (): (), _: &Slide, _: &State<P>) {}
+
+    #[inline]
+    fn h(&self, (): ()) -> u32 {
+        0
+    }
+}
+
+/// The sum of two heuristics, which is not admissible even if both are.
+#[derive(Clone, Debug)]
+pub struct Sum<A, B>(pub A, pub B);
+
+impl<P, A: Heuristic<P>, B: Heuristic<P>> Heuristic<P> for Sum<A, B> {
+    type Memo = (A::Memo, B::Memo);
+
+    const ADMISSIBLE: bool = false;
+
+    fn evaluate(&self, state: &State<P>) -> Self::Memo {
+        (self.0.evaluate(state), self.1.evaluate(state))
+    }
+
+    #[inline]
+    fn after(&self, memo: Self::Memo, slide: &Slide, state: &State<P>) -> Self::Memo {
+        (self.0.after(memo.0, slide, state), self.1.after(memo.1, slide, state))
+    }
+
+    #[inline]
+    fn h(&self, memo: Self::Memo) -> u32 {
+        self.0.h(memo.0) + self.1.h(memo.1)
+    }
+}

@@ -1,0 +1,203 @@
+//! Walking distance.
+
+use std::collections::HashMap;
+
+use super::super::{Slide, State};
+use super::Heuristic;
+use crate::domain::{Cell, Move, Packed, Size, Word};
+
+/// Exact distances of the puzzle in which tiles of one goal line are alike and a line has no order.
+///
+/// A state says how many tiles of each goal line stand in each line, and where the blank is; a
+/// move exchanges the blank with any tile of a neighbouring line. For 4×4 there are 24,964 states
+/// (Takahashi 2002). One table serves rows or columns of any board with as many lines as long.
+#[derive(Clone, Debug)]
+pub struct WalkingTable {
+    lines: usize,
+    distances: Vec<u8>,
+    /// The state after the blank goes back or forth a line and meets a tile of a goal line, at
+    /// `(state × 2 + forth) × lines + goal line`.
+    transitions: Vec<u32>,
+    /// States by key, sorted.
+    keys: Vec<(u64, u32)>,
+    coding: Coding,
+}
+
+/// What a table depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WalkingShape {
+    /// How many lines there are.
+    pub lines: usize,
+    /// How many cells each has.
+    pub width: usize,
+    /// The line in which the blank belongs.
+    pub blank_line: usize,
+}
+
+/// Counts in a key: a few bits for each pair of line and goal line, the blank's line above them.
+#[derive(Clone, Copy, Debug)]
+struct Coding {
+    lines: usize,
+    bits: u32,
+}
+
+impl Coding {
+    fn new(shape: WalkingShape) -> Self {
+        Self { lines: shape.lines, bits: usize::BITS - shape.width.leading_zeros() }
+    }
+
+    fn one(self, line: usize, goal_line: usize) -> u64 {
+        1 << (self.bits * (line * self.lines + goal_line) as u32)
+    }
+
+    fn count(self, key: u64, line: usize, goal_line: usize) -> u64 {
+        key >> (self.bits * (line * self.lines + goal_line) as u32) & ((1 << self.bits) - 1)
+    }
+
+    fn blank(self, line: usize) -> u64 {
+        (line as u64) << (self.bits * (self.lines * self.lines) as u32)
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+impl WalkingTable {
+    /// The longest side of a board that it is made for: six lines would have millions of states.
+    pub const MAX_LINES: usize = 5;
+
+    /// Whether tables for boards of this shape are small enough to build: at most 16 cells, sides
+    /// of at most 5.
+    pub fn serves(size: Size) -> bool {
+        size.cells() <= Word::MAX_CELLS && size.rows().max(size.cols()) <= Self::MAX_LINES
+    }
+
+    /// Measures all states by breadth-first search from the goal.
+    pub fn build(shape: WalkingShape) -> Self {
+        let WalkingShape { lines, width, blank_line } = shape;
+        let coding = Coding::new(shape);
+        let tiles = |line| (width - usize::from(line == blank_line)) as u64;
+        let goal = coding.blank(blank_line) + (0..lines).map(|line| tiles(line) * coding.one(line, line)).sum::<u64>();
+        let mut numbers = HashMap::from([(goal, 0_u32)]);
+        let mut states = vec![(goal, blank_line)];
+        let mut distances = vec![0_u8];
+        let mut transitions = Vec::new();
+        let mut at = 0;
+        while let Some((key, blank)) = states.get(at).copied() {
+            for neighbour in [blank.checked_sub(1), Some(blank + 1).filter(|line| *line < lines)] {
+                for goal_line in 0..lines {
+                    let Some(line) = neighbour.filter(|line| coding.count(key, *line, goal_line) > 0) else {
+                        transitions.push(NONE);
+                        continue;
+                    };
+                    let tile_moved = key - coding.one(line, goal_line) + coding.one(blank, goal_line);
+                    let successor = tile_moved - coding.blank(blank) + coding.blank(line);
+                    let number = *numbers.entry(successor).or_insert_with(|| {
+                        states.push((successor, line));
+                        distances.push(distances[at] + 1);
+                        states.len() as u32 - 1
+                    });
+                    transitions.push(number);
+                }
+            }
+            at += 1;
+        }
+        let mut keys: Vec<(u64, u32)> = numbers.into_iter().collect();
+        keys.sort_unstable();
+        Self { lines, distances, transitions, keys, coding }
+    }
+
+    /// The state of a board, given the line of each cell.
+    fn state(&self, tiles: &State<Word>, lines: &[u8; Word::MAX_CELLS], cells: usize, goal_blank: Cell) -> u32 {
+        let line_of = |cell: u8| usize::from(lines[usize::from(cell)]);
+        let key = (0..cells as Cell).fold(self.coding.blank(line_of(tiles.blank)), |key, cell| {
+            let label = tiles.tiles.get(cell);
+            if label == goal_blank { key } else { key + self.coding.one(line_of(cell), line_of(label)) }
+        });
+        match self.keys.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => self.keys[at].1,
+            Err(_) => unreachable!("every board's counts are reached from the goal's"),
+        }
+    }
+
+    #[inline]
+    fn after(&self, state: u32, forth: bool, goal_line: u8) -> u32 {
+        self.transitions[(state as usize * 2 + usize::from(forth)) * self.lines + usize::from(goal_line)]
+    }
+
+    /// How many states there are.
+    pub fn states(&self) -> usize {
+        self.distances.len()
+    }
+
+    /// Memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.distances.len()
+            + size_of_val(self.transitions.as_slice())
+            + size_of_val(self.keys.as_slice())
+    }
+}
+
+/// The vertical moves that sort tiles into their rows, and the horizontal ones that sort them into
+/// their columns (Takahashi 2002).
+///
+/// Each half is an exact distance in a relaxed puzzle and counts one kind of move only, so the sum
+/// is consistent.
+#[derive(Clone, Debug)]
+pub struct WalkingDistance<'t> {
+    rows: &'t WalkingTable,
+    cols: &'t WalkingTable,
+    goal_blank: Cell,
+    cells: usize,
+    row_of: [u8; Word::MAX_CELLS],
+    col_of: [u8; Word::MAX_CELLS],
+}
+
+impl<'t> WalkingDistance<'t> {
+    /// The shapes of the two tables for a board: that of its rows and that of its columns.
+    pub fn shapes(size: Size, goal_blank: Cell) -> [WalkingShape; 2] {
+        let (rows, cols) = (size.rows(), size.cols());
+        [
+            WalkingShape { lines: rows, width: cols, blank_line: size.row_of(goal_blank) },
+            WalkingShape { lines: cols, width: rows, blank_line: size.col_of(goal_blank) },
+        ]
+    }
+
+    /// Looks h up in the tables of the two [shapes](Self::shapes).
+    pub fn new(size: Size, goal_blank: Cell, rows: &'t WalkingTable, cols: &'t WalkingTable) -> Self {
+        let (mut row_of, mut col_of) = ([0; Word::MAX_CELLS], [0; Word::MAX_CELLS]);
+        for cell in 0..size.cells() {
+            row_of[cell] = size.row_of(cell as Cell) as u8;
+            col_of[cell] = size.col_of(cell as Cell) as u8;
+        }
+        Self { rows, cols, goal_blank, cells: size.cells(), row_of, col_of }
+    }
+}
+
+impl Heuristic<Word> for WalkingDistance<'_> {
+    type Memo = [u32; 2];
+
+    const ADMISSIBLE: bool = true;
+
+    fn evaluate(&self, state: &State<Word>) -> [u32; 2] {
+        [
+            self.rows.state(state, &self.row_of, self.cells, self.goal_blank),
+            self.cols.state(state, &self.col_of, self.cells, self.goal_blank),
+        ]
+    }
+
+    #[inline]
+    fn after(&self, [rows, cols]: [u32; 2], slide: &Slide, _: &State<Word>) -> [u32; 2] {
+        let label = usize::from(slide.label) % Word::MAX_CELLS;
+        match slide.mv {
+            Move::Up => [self.rows.after(rows, false, self.row_of[label]), cols],
+            Move::Down => [self.rows.after(rows, true, self.row_of[label]), cols],
+            Move::Left => [rows, self.cols.after(cols, false, self.col_of[label])],
+            Move::Right => [rows, self.cols.after(cols, true, self.col_of[label])],
+        }
+    }
+
+    #[inline]
+    fn h(&self, [rows, cols]: [u32; 2]) -> u32 {
+        u32::from(self.rows.distances[rows as usize]) + u32::from(self.cols.distances[cols as usize])
+    }
+}

@@ -1,0 +1,65 @@
+//! The counters, defined once for answers, logs and metrics.
+
+/// What a search spent. For iterative searches all are sums over the iterations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Nodes taken from the open list whose successors were produced. The goal, when taken, is not
+    /// expanded; a node expanded again counts again.
+    pub expanded: u64,
+    /// Nodes created: the start, and every successor but the step straight back to the parent,
+    /// before duplicate detection.
+    pub generated: u64,
+    /// Generated nodes that duplicate detection dropped.
+    pub duplicates: u64,
+    /// Expanded nodes that were reached again by a shorter path and opened again.
+    pub reopened: u64,
+    /// The most nodes that awaited expansion at one time; for a depth-first search the longest
+    /// chain of nodes on the way.
+    pub peak_open: u64,
+    /// Iterations begun; 1 for searches that do not iterate.
+    pub iterations: u32,
+    /// The heuristic's value of the start.
+    pub initial_h: u32,
+}
+
+/// The branching factor b of a uniform tree of depth `length` that has as many nodes as were
+/// generated besides the start: b + b² + … + b^length = generated − 1 (Nilsson 1971).
+///
+/// `None` for a solution without moves.
+pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> {
+    if length == 0 {
+        return None;
+    }
+    let nodes = generated.saturating_sub(1) as f64;
+    let tree = |b: f64| (0..length).fold(0.0, |sum, _| (sum + 1.0) * b);
+    let (mut low, mut high) = (0.0, nodes.max(1.0));
+    // Bisection: 60 halvings take any span below the precision of the answer.
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if tree(middle) < nodes {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::effective_branching_factor;
+
+    #[test]
+    fn a_uniform_tree_has_its_own_branching_factor() {
+        for (b, length) in [(2_u64, 5_usize), (3, 7), (1, 20)] {
+            let nodes: u64 = (1..=length as u32).map(|depth| b.pow(depth)).sum();
+            let found = effective_branching_factor(nodes + 1, length).unwrap();
+            assert!((found - b as f64).abs() < 1e-9, "{found}");
+        }
+    }
+
+    #[test]
+    fn no_moves_have_no_branching_factor() {
+        assert_eq!(effective_branching_factor(1, 0), None);
+    }
+}
