@@ -1,3 +1,4 @@
 //! Taquin.
 pub mod domain;
 pub mod search;
+pub mod service;

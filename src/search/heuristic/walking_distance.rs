@@ -13,7 +13,7 @@ use crate::domain::{Cell, Move, Packed, Size, Word};
 /// (Takahashi 2002). One table serves rows or columns of any board with as many lines as long.
 #[derive(Clone, Debug)]
 pub struct WalkingTable {
-    lines: usize,
+    shape: WalkingShape,
     distances: Vec<u8>,
     /// The state after the blank goes back or forth a line and meets a tile of a goal line, at
     /// `(state × 2 + forth) × lines + goal line`.
@@ -103,7 +103,7 @@ impl WalkingTable {
         }
         let mut keys: Vec<(u64, u32)> = numbers.into_iter().collect();
         keys.sort_unstable();
-        Self { lines, distances, transitions, keys, coding }
+        Self { shape, distances, transitions, keys, coding }
     }
 
     /// The state of a board, given the line of each cell.
@@ -121,7 +121,12 @@ impl WalkingTable {
 
     #[inline]
     fn after(&self, state: u32, forth: bool, goal_line: u8) -> u32 {
-        self.transitions[(state as usize * 2 + usize::from(forth)) * self.lines + usize::from(goal_line)]
+        self.transitions[(state as usize * 2 + usize::from(forth)) * self.shape.lines + usize::from(goal_line)]
+    }
+
+    /// What it is a table of.
+    pub fn shape(&self) -> WalkingShape {
+        self.shape
     }
 
     /// How many states there are.

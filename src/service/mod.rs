@@ -1,0 +1,216 @@
+//! Second floor: jobs, the worker pool and the tables. Knows tokio and tracing, but no HTTP.
+//!
+//! A [`Job`] is a puzzle, a [`Plan`] that is known to make sense for it, and what it may spend;
+//! a [`Report`] is what came of it. [`Service::submit`] is the only way from one to the other.
+
+mod plan;
+mod pool;
+mod random;
+mod solver;
+mod tables;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tracing::Level;
+
+pub use plan::{Conflict, Plan, Wish};
+pub use pool::Pool;
+pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
+pub use solver::{nodes_within, solve};
+pub use tables::{TableEntry, Tables};
+
+use crate::domain::{Puzzle, Tile};
+use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason};
+
+/// What the house may spend, fixed at start.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceSettings {
+    /// Searches that run at one time.
+    pub workers: usize,
+    /// Jobs that wait beside them.
+    pub queue: usize,
+    /// The time of a search that names none.
+    pub default_time: Duration,
+    /// The most time a search may ask for.
+    pub max_time: Duration,
+    /// The most nodes a search may expand.
+    pub max_expanded: u64,
+    /// The most bytes a search may hold in nodes.
+    pub search_memory: u64,
+    /// The most expansions an answer tells of.
+    pub max_expansions: usize,
+}
+
+/// What one search may spend. The time counts from submission, so waiting counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Time from submission to the end of the search.
+    pub time: Duration,
+    /// Nodes expanded.
+    pub expanded: u64,
+    /// Nodes in memory.
+    pub nodes: u64,
+}
+
+/// Limits as asked for; what is absent is the house's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LimitWish {
+    /// Time from submission.
+    pub time: Option<Duration>,
+    /// Nodes expanded.
+    pub expanded: Option<u64>,
+    /// Nodes in memory.
+    pub nodes: Option<u64>,
+}
+
+/// A search to make.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What to solve.
+    pub puzzle: Puzzle,
+    /// How.
+    pub plan: Plan,
+    /// What it may spend.
+    pub limits: Limits,
+    /// How many expansions to tell of.
+    pub expansions: usize,
+}
+
+/// A replayed solution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Solution {
+    /// The moves.
+    pub path: crate::domain::Path,
+    /// The tile that slides at each move.
+    pub tiles: Vec<Tile>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The solution, if there is one, even if it is not all that was required.
+    pub solution: Option<Solution>,
+    /// The limit that kept the search from what was required.
+    pub stopped: Option<StopReason>,
+    /// No solution is shorter.
+    pub lower_bound: u32,
+    /// The algorithm that found the solution or was stopped.
+    pub algorithm: Algorithm,
+    /// Its heuristic.
+    pub heuristic: HeuristicKind,
+    /// Its counters.
+    pub stats: Stats,
+    /// The first expansions, if asked for.
+    pub expansions: Vec<Expansion>,
+    /// The limits that were in force.
+    pub limits: Limits,
+    /// From submission to the start of the search.
+    pub queued: Duration,
+    /// The search and the replay.
+    pub elapsed: Duration,
+}
+
+impl Report {
+    /// Whether the solution is proven to be as short as any.
+    pub fn is_optimal(&self) -> bool {
+        self.solution.as_ref().is_some_and(|solution| solution.path.len() == self.lower_bound as usize)
+    }
+}
+
+/// Why a job has no report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// No place in the queue, or the job's time ran out while it waited there.
+    #[error("overloaded: try again in {retry_after:?}")]
+    Overloaded {
+        /// When a place is likely to be free.
+        retry_after: Duration,
+        /// Whether it waited in vain, rather than being refused at once.
+        waited: bool,
+    },
+    /// The house takes no more jobs, or gave this one up when its grace period ended.
+    #[error("shutting down")]
+    ShuttingDown,
+    /// A bug: the search panicked or its solution did not replay.
+    #[error("the search failed: {0}")]
+    Failed(&'static str),
+}
+
+/// The pool and the tables, under the house's settings.
+#[derive(Debug)]
+pub struct Service {
+    settings: ServiceSettings,
+    tables: Arc<Tables>,
+    pool: Pool,
+    is_ready: Arc<AtomicBool>,
+}
+
+impl Service {
+    /// Opens the pool and begins to build the cheap tables on a thread of their own. Jobs are taken
+    /// from the start: one that needs a table that is not there yet builds it.
+    pub fn start(settings: ServiceSettings) -> Arc<Self> {
+        let tables = Arc::new(Tables::default());
+        let is_ready = Arc::new(AtomicBool::new(false));
+        let builder = (Arc::clone(&tables), Arc::clone(&is_ready));
+        std::thread::spawn(move || {
+            let (tables, is_ready) = builder;
+            tables.build_cheap();
+            is_ready.store(true, Ordering::Release);
+            tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "tables are ready");
+        });
+        let pool = Pool::new(settings.workers, settings.queue, Arc::clone(&tables));
+        Arc::new(Self { settings, tables, pool, is_ready })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &ServiceSettings {
+        &self.settings
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Whether the cheap tables are built.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Acquire)
+    }
+
+    /// Runs a job on the pool.
+    ///
+    /// Dropping the future takes the job from the queue, or stops its search.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn submit(&self, job: Job) -> Result<Report, ServiceError> {
+        self.pool.submit(job).await
+    }
+
+    /// The limits in force for a search: what was asked for, within the house's own.
+    pub fn limits(&self, puzzle: &Puzzle, wish: LimitWish) -> Limits {
+        let nodes = nodes_within(self.settings.search_memory, puzzle.size());
+        Limits {
+            time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
+            expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
+            nodes: wish.nodes.unwrap_or(u64::MAX).min(nodes),
+        }
+    }
+
+    /// Whether [`Service::drain`] was called.
+    pub fn is_draining(&self) -> bool {
+        self.pool.is_draining()
+    }
+
+    /// Refuses jobs from now on; those in hand go on.
+    pub fn drain(&self) {
+        self.pool.drain();
+    }
+
+    /// Stops every search.
+    pub fn cancel_all(&self) {
+        self.pool.cancel_all();
+    }
+}

@@ -1,0 +1,232 @@
+//! Which search to make: wishes, and plans that make sense.
+
+use crate::domain::Size;
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight};
+
+/// A search as somebody asked for it; `None` leaves the choice to the house.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// The algorithm.
+    pub algorithm: Option<Algorithm>,
+    /// The heuristic.
+    pub heuristic: Option<HeuristicKind>,
+    /// The weight of h, for weighted A*.
+    pub weight: Weight,
+    /// Which node of equal f goes first, for best-first searches.
+    pub tie_breaking: TieBreaking,
+    /// What becomes of boards generated again.
+    pub duplicate_detection: DuplicateDetection,
+    /// The deepest node, for depth-first search.
+    pub depth_limit: Option<u32>,
+    /// Whether nothing but a proven optimal solution will do.
+    pub require_optimal: bool,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self {
+            algorithm: None,
+            heuristic: None,
+            weight: Weight::ONE,
+            tie_breaking: TieBreaking::default(),
+            duplicate_detection: DuplicateDetection::default(),
+            depth_limit: None,
+            require_optimal: false,
+        }
+    }
+}
+
+/// A choice that does not go with the others, or with the board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// The field that has to change.
+    pub field: &'static str,
+    /// Why, and what would do.
+    pub detail: String,
+}
+
+/// A search that can be made, with every choice taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    pub(super) algorithm: Algorithm,
+    pub(super) heuristic: HeuristicKind,
+    pub(super) weight: Weight,
+    pub(super) tie_breaking: TieBreaking,
+    pub(super) duplicate_detection: DuplicateDetection,
+    pub(super) depth_limit: Option<u32>,
+    /// Whether any solution is welcome when the search is stopped, so that there always is one.
+    pub(super) falls_back: bool,
+    pub(super) require_optimal: bool,
+}
+
+/// The largest boards on which the house proves solutions optimal of its own accord.
+const OPTIMAL_CELLS: usize = 16;
+
+/// The weight with which the house looks for a shorter solution than the constructive one.
+const LARGE_BOARD_WEIGHT: u32 = 300;
+
+impl Plan {
+    /// Takes every choice that was left open, best for boards of this shape.
+    ///
+    /// A knob at its default is always accepted; one that is not, and that the search would ignore,
+    /// is refused.
+    ///
+    /// # Errors
+    /// Every conflict at once.
+    pub fn try_new(wish: &Wish, size: Size) -> Result<Self, Vec<Conflict>> {
+        let conflicts = conflicts(wish, size);
+        if !conflicts.is_empty() {
+            return Err(conflicts);
+        }
+        let is_large = size.cells() > OPTIMAL_CELLS;
+        let algorithm = wish.algorithm.unwrap_or({
+            if HeuristicKind::PatternDatabase.serves(size) {
+                Algorithm::AStar
+            } else if is_large && !wish.require_optimal {
+                Algorithm::WeightedAStar
+            } else {
+                Algorithm::IdaStar
+            }
+        });
+        let heuristic = match wish.heuristic {
+            _ if !algorithm.takes_heuristic() => HeuristicKind::Zero,
+            Some(heuristic) => heuristic,
+            None => best_heuristic(size),
+        };
+        let weight = match Weight::from_hundredths(LARGE_BOARD_WEIGHT) {
+            Some(weight) if wish.algorithm.is_none() && algorithm == Algorithm::WeightedAStar => weight,
+            _ => wish.weight,
+        };
+        Ok(Self {
+            algorithm,
+            heuristic,
+            weight,
+            tie_breaking: wish.tie_breaking,
+            duplicate_detection: wish.duplicate_detection,
+            depth_limit: wish.depth_limit,
+            falls_back: wish.algorithm.is_none() && !wish.require_optimal,
+            require_optimal: wish.require_optimal,
+        })
+    }
+}
+
+/// The strongest admissible heuristic there is for boards of this shape.
+fn best_heuristic(size: Size) -> HeuristicKind {
+    [HeuristicKind::PatternDatabase, HeuristicKind::WalkingDistance]
+        .into_iter()
+        .find(|heuristic| heuristic.serves(size))
+        .unwrap_or(HeuristicKind::LinearConflict)
+}
+
+fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
+    let mut conflicts = Vec::new();
+    let mut refuse = |field, detail: String| conflicts.push(Conflict { field, detail });
+    // What `auto` would ignore, a named algorithm may not.
+    let named = |fits: fn(Algorithm) -> bool| wish.algorithm.is_some_and(fits);
+    let algorithm = wish.algorithm.map_or("auto", Named::name);
+    if let Some(heuristic) = wish.heuristic {
+        let name = heuristic.name();
+        if !heuristic.serves(size) {
+            refuse("heuristic", format!("`{name}` is not available on {size} boards; see /info for the boards it serves"));
+        }
+        if wish.algorithm.is_some_and(|algorithm| !algorithm.takes_heuristic()) && heuristic != HeuristicKind::Zero {
+            refuse("heuristic", format!("`{algorithm}` takes no heuristic: leave `{name}` out"));
+        }
+    }
+    if wish.weight != Weight::ONE && !named(|algorithm| algorithm == Algorithm::WeightedAStar) {
+        refuse("weight", format!("`{algorithm}` has no weight: use `weighted_astar`, or leave the weight out"));
+    }
+    if wish.tie_breaking != TieBreaking::default() && !named(Algorithm::is_best_first) {
+        let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or leave it out";
+        refuse("tie_breaking", format!("`{algorithm}` does not choose among nodes of equal f: {instead}"));
+    }
+    let can_skip_detection = |algorithm: Algorithm| {
+        algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
+    };
+    if wish.duplicate_detection != DuplicateDetection::default() && !named(can_skip_detection) {
+        let instead = "use a best-first, breadth-first or depth-first search, or leave it out";
+        refuse("duplicate_detection", format!("`{algorithm}` does not let it be chosen: {instead}"));
+    }
+    if wish.depth_limit.is_some() && !named(|algorithm| algorithm == Algorithm::DepthFirst) {
+        refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or leave it out"));
+    }
+    if wish.require_optimal && !promises_optimal(wish) {
+        let search = wish.heuristic.map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
+        refuse("require", format!("{search} does not promise an optimal solution; `auto` does"));
+    }
+    conflicts
+}
+
+fn promises_optimal(wish: &Wish) -> bool {
+    let is_optimal = wish.algorithm.is_none_or(|algorithm| {
+        algorithm.is_optimal() || (algorithm == Algorithm::WeightedAStar && wish.weight == Weight::ONE)
+    });
+    is_optimal && wish.heuristic.is_none_or(HeuristicKind::is_admissible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(rows: usize, cols: usize) -> Size {
+        Size::try_from((rows, cols)).unwrap()
+    }
+
+    fn planned(wish: Wish, size: Size) -> (Algorithm, HeuristicKind) {
+        let plan = Plan::try_new(&wish, size).unwrap();
+        (plan.algorithm, plan.heuristic)
+    }
+
+    #[test]
+    fn auto_takes_the_best_search_for_the_shape() {
+        let auto = Wish::default();
+        assert_eq!(planned(auto, size(3, 3)), (Algorithm::AStar, HeuristicKind::PatternDatabase));
+        assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::WalkingDistance));
+        assert_eq!(planned(auto, size(2, 8)), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
+        assert_eq!(planned(auto, size(5, 5)), (Algorithm::WeightedAStar, HeuristicKind::LinearConflict));
+        let optimal = Wish { require_optimal: true, ..auto };
+        assert_eq!(planned(optimal, size(5, 5)), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
+    }
+
+    #[test]
+    fn knobs_at_their_defaults_go_with_every_algorithm() {
+        for algorithm in Algorithm::ALL {
+            let wish = Wish { algorithm: Some(*algorithm), ..Wish::default() };
+            assert!(Plan::try_new(&wish, size(3, 3)).is_ok(), "{algorithm:?}");
+        }
+    }
+
+    #[test]
+    fn every_knob_that_would_be_ignored_is_refused_at_once() {
+        let wish = Wish {
+            algorithm: Some(Algorithm::BreadthFirst),
+            heuristic: Some(HeuristicKind::Manhattan),
+            weight: Weight::MAX,
+            tie_breaking: TieBreaking::Heap,
+            depth_limit: Some(3),
+            ..Wish::default()
+        };
+        let fields: Vec<_> = Plan::try_new(&wish, size(3, 3)).unwrap_err().into_iter().map(|c| c.field).collect();
+        assert_eq!(fields, ["heuristic", "weight", "tie_breaking", "depth_limit"]);
+    }
+
+    #[test]
+    fn optimality_is_not_promised_by_searches_that_cannot_prove_it() {
+        for (algorithm, heuristic, promised) in [
+            (None, None, true),
+            (Some(Algorithm::AStar), Some(HeuristicKind::ManhattanPlusHamming), false),
+            (Some(Algorithm::GreedyBestFirst), None, false),
+            (Some(Algorithm::WeightedAStar), None, true),
+            (Some(Algorithm::Constructive), None, false),
+        ] {
+            let wish = Wish { algorithm, heuristic, require_optimal: true, ..Wish::default() };
+            assert_eq!(Plan::try_new(&wish, size(3, 3)).is_ok(), promised, "{algorithm:?} {heuristic:?}");
+        }
+    }
+
+    #[test]
+    fn a_heuristic_is_refused_where_it_has_no_table() {
+        let wish = Wish { heuristic: Some(HeuristicKind::PatternDatabase), ..Wish::default() };
+        assert_eq!(Plan::try_new(&wish, size(4, 4)).unwrap_err()[0].field, "heuristic");
+    }
+}

@@ -1,0 +1,117 @@
+//! Precomputed tables, each built once.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::domain::{Cell, Size};
+use crate::search::heuristic::{DistanceTable, WalkingDistance, WalkingShape, WalkingTable};
+
+/// Every table the service may want, in a slot of its own. A slot is filled on first use by
+/// whoever comes first, while others wait for it (single-flight).
+#[derive(Debug)]
+pub struct Tables {
+    distances: Slots<DistanceTable>,
+    walking: Slots<WalkingTable>,
+}
+
+/// A table that is loaded, for people to look at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableEntry {
+    /// What it is a table of.
+    pub name: String,
+    /// Memory it takes.
+    pub bytes: usize,
+    /// How long it took to build.
+    pub build_time: Duration,
+}
+
+#[derive(Debug)]
+struct Slots<T>(Box<[OnceLock<(T, Duration)>]>);
+
+impl<T> Slots<T> {
+    fn new(slots: usize) -> Self {
+        Self((0..slots).map(|_| OnceLock::new()).collect())
+    }
+
+    #[inline]
+    fn get(&self, slot: usize, build: impl FnOnce() -> T) -> &T {
+        let (table, _) = self.0[slot].get_or_init(|| {
+            let start = Instant::now();
+            let table = build();
+            (table, start.elapsed())
+        });
+        table
+    }
+
+    fn built(&self) -> impl Iterator<Item = (&T, Duration)> {
+        self.0.iter().filter_map(|built| built.get().map(|(table, time)| (table, *time)))
+    }
+}
+
+/// Sides of boards with a distance table: 2 to 4.
+const DISTANCE_SIDES: usize = 3;
+/// Lines of a walking table: 2 to 5; their widths: 2 to 8.
+const WALKING_WIDTHS: usize = 7;
+
+impl Default for Tables {
+    fn default() -> Self {
+        let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
+        Self {
+            distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
+            walking: Slots::new(walking),
+        }
+    }
+}
+
+impl Tables {
+    /// The exact distances of boards of a shape that has [such a table](DistanceTable::serves).
+    #[inline]
+    pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
+        let shape = (size.rows() - Size::MIN_SIDE) * DISTANCE_SIDES + size.cols() - Size::MIN_SIDE;
+        let slot = shape * DistanceTable::MAX_CELLS + usize::from(goal_blank);
+        self.distances.get(slot, || DistanceTable::build(size, goal_blank))
+    }
+
+    /// A walking table of a shape that [is served](WalkingTable::serves).
+    pub fn walking(&self, shape: WalkingShape) -> &WalkingTable {
+        let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
+        self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
+    }
+
+    /// Builds what costs milliseconds and most requests need: all distance tables, smallest first,
+    /// and the walking tables of 15-puzzles whose blank belongs in a corner.
+    pub fn build_cheap(&self) {
+        for size in DistanceTable::sizes() {
+            for goal_blank in 0..size.cells() as Cell {
+                self.distances(size, goal_blank);
+            }
+        }
+        if let Ok(size) = Size::try_from((4, 4)) {
+            for corner in [0, size.cells() as Cell - 1] {
+                for shape in WalkingDistance::shapes(size, corner) {
+                    self.walking(shape);
+                }
+            }
+        }
+    }
+
+    /// What is loaded.
+    pub fn entries(&self) -> Vec<TableEntry> {
+        let distances = self.distances.built().map(|(table, build_time)| TableEntry {
+            name: format!("distances {} blank {}", table.size(), table.goal_blank()),
+            bytes: table.bytes(),
+            build_time,
+        });
+        let walking = self.walking.built().map(|(table, build_time)| {
+            let WalkingShape { lines, width, blank_line } = table.shape();
+            let name = format!("walking {lines} lines of {width} blank {blank_line}");
+            TableEntry { name, bytes: table.bytes(), build_time }
+        });
+        distances.chain(walking).collect()
+    }
+
+    /// Memory of all that is loaded.
+    pub fn bytes(&self) -> usize {
+        self.entries().iter().map(|entry| entry.bytes).sum()
+    }
+}
