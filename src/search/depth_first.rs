@@ -50,9 +50,9 @@ impl<P: Packed> DepthFirst<'_, P> {
                 continue;
             }
             if self.duplicates == DuplicateDetection::Parent {
-                // Nothing but this node, its ancestors and the stack is alive, all of it older than
-                // the newest of these two.
-                let newest = self.stack.last().map_or(index, |top| index.max(*top));
+                // Nothing but this node, its ancestors and the stack is alive, and the stack's newest
+                // node is one of the last four: at most that many siblings lie in reverse.
+                let newest = self.stack.iter().rev().take(4).fold(index, |newest, node| newest.max(*node));
                 self.arena.nodes.truncate(newest as usize + 1);
             }
             if self.space.is_goal(&node.state()) {

@@ -7,7 +7,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
 use super::Tables;
-use crate::domain::{Board, Puzzle, RandomSource, Size, Word, Packed, random_board, random_walk};
+use crate::domain::{Board, Puzzle, RandomSource, Size, Word, random_board, random_walk};
+use crate::search::Space;
 use crate::search::heuristic::DistanceTable;
 
 /// How to draw a board.
@@ -79,8 +80,8 @@ pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Dra
         }
     };
     let length = table.and_then(|table| {
-        let labels = Puzzle::try_new(board, *goal).ok()?.labels();
-        Some(u32::from(table.distance(Word::pack(&labels[..goal.size().cells()]))))
+        let start = Space::<Word>::new(&Puzzle::try_new(board, *goal).ok()?).start();
+        Some(u32::from(table.distance(&start)))
     });
     Ok(Drawn { board, length })
 }

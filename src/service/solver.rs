@@ -199,8 +199,8 @@ fn root_bound(puzzle: &Puzzle, tables: &Tables) -> u32 {
     let size = puzzle.size();
     match size.cells() {
         _ if HeuristicKind::PatternDatabase.serves(size) => {
-            let labels = Word::pack(&puzzle.labels()[..size.cells()]);
-            u32::from(tables.distances(size, puzzle.goal().blank()).distance(labels))
+            let start = Space::<Word>::new(puzzle).start();
+            u32::from(tables.distances(size, puzzle.goal().blank()).distance(&start))
         }
         ..=Word::MAX_CELLS => linear_conflict::<Word>(puzzle),
         ..=Pair::MAX_CELLS => linear_conflict::<Pair>(puzzle),

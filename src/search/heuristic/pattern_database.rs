@@ -56,7 +56,7 @@ impl DistanceTable {
         let mut table = Self { size, goal_blank, distances: vec![UNSEEN; entries], histogram: vec![1] };
         let goal: Vec<u8> = (0..cells as u8).collect();
         let mut layer = vec![State { tiles: Word::pack(&goal), blank: goal_blank }];
-        let goal = table.rank(layer[0].tiles);
+        let goal = table.rank(&layer[0]);
         table.distances[goal] = 0;
         let moves: Vec<Vec<Cell>> = (0..cells as Cell)
             .map(|blank| Move::ALL.into_iter().filter_map(|mv| size.neighbour(blank, mv)).collect())
@@ -67,7 +67,7 @@ impl DistanceTable {
                 for from in &moves[usize::from(state.blank)] {
                     let mut successor = state;
                     successor.slide(*from);
-                    let rank = table.rank(successor.tiles);
+                    let rank = table.rank(&successor);
                     if table.distances[rank] == UNSEEN {
                         table.distances[rank] = distance;
                         next.push(successor);
@@ -83,42 +83,51 @@ impl DistanceTable {
         table
     }
 
-    /// Boards as integers: the Lehmer digits of all cells but the last two, whose order parity
-    /// decides. So n!/2 ranks, without gaps, for one of the two halves of the boards.
+    /// Boards as integers: the blank's cell, then the Lehmer digits of the tiles in row order, without
+    /// the last two, whose order parity decides. So n · (n − 1)!/2 ranks, without gaps.
     #[inline]
-    fn rank(&self, tiles: Word) -> usize {
-        let cells = self.size.cells();
-        let (mut rank, mut seen) = (0, 0_usize);
-        for cell in 0..cells - 2 {
-            let label = usize::from(tiles.get(cell as Cell));
+    fn rank(&self, state: &State<Word>) -> usize {
+        let tiles = self.size.cells() - 1;
+        let at_blank = 4 * u32::from(state.blank);
+        let before_blank = (1 << at_blank) - 1;
+        let mut labels = state.tiles.0 & before_blank | state.tiles.0 >> 4 & !before_blank;
+        let mut seen = 1_usize << self.goal_blank;
+        let mut rank = usize::from(state.blank);
+        for left in (3..=tiles).rev() {
+            let label = (labels & 0xf) as usize;
+            labels >>= 4;
             let digit = label - usize::from(BITS[seen & ((1 << label) - 1) & 0x1ff]);
             seen |= 1 << label;
-            rank = rank * (cells - cell) + digit;
+            rank = rank * left + digit;
         }
         rank
     }
 
     /// The board of a rank, its tiles named as `goal` names them.
     fn unrank(&self, mut rank: usize, goal: &Board) -> Board {
-        let cells = self.size.cells();
+        let tiles = self.size.cells() - 1;
         let mut digits = [0; Self::MAX_CELLS];
-        for cell in (0..cells - 2).rev() {
-            digits[cell] = rank % (cells - cell);
-            rank /= cells - cell;
+        for left in 3..=tiles {
+            digits[tiles - left] = rank % left;
+            rank /= left;
         }
-        let mut left: Vec<u8> = (0..cells as u8).collect();
-        let labels: Vec<u8> = digits[..cells].iter().map(|digit| left.remove(*digit)).collect();
+        let mut left: Vec<u8> = (0..self.size.cells() as u8).filter(|label| *label != self.goal_blank).collect();
+        let mut labels: Vec<u8> = digits[..tiles].iter().map(|digit| left.remove(*digit)).collect();
+        labels.insert(rank, self.goal_blank);
         let mut board = Board::from_fn(self.size, |cell| goal.tile(labels[usize::from(cell)]));
         if Puzzle::try_new(board, *goal).is_err() {
-            board.swap(cells as Cell - 2, cells as Cell - 1);
+            let mut last = (0..self.size.cells() as Cell).rev().filter(|cell| *cell != board.blank());
+            if let (Some(a), Some(b)) = (last.next(), last.next()) {
+                board.swap(a, b);
+            }
         }
         board
     }
 
     /// The optimal length from a board to the goal.
     #[inline]
-    pub fn distance(&self, tiles: Word) -> u8 {
-        self.distances[self.rank(tiles)]
+    pub fn distance(&self, state: &State<Word>) -> u8 {
+        self.distances[self.rank(state)]
     }
 
     /// How many boards there are at each optimal length, from 0 to the greatest.
@@ -168,12 +177,12 @@ impl Heuristic<Word> for PatternDatabase<'_> {
     const ADMISSIBLE: bool = true;
 
     fn evaluate(&self, state: &State<Word>) -> u8 {
-        self.table.distance(state.tiles)
+        self.table.distance(state)
     }
 
     #[inline]
     fn after(&self, _: u8, _: &Slide, state: &State<Word>) -> u8 {
-        self.table.distance(state.tiles)
+        self.table.distance(state)
     }
 
     #[inline]

@@ -1,0 +1,234 @@
+//! Solutions against breadth-first distances that were found without the product's searches.
+
+mod twins;
+
+use std::time::Duration;
+
+use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, random_board, random_walk};
+use taquin::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight};
+use taquin::service::{Job, Limits, Plan, Report, Tables, Wish, solve};
+use twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
+
+const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
+
+fn solved(start: &Board, goal: &Board, wish: Wish, tables: &Tables) -> Report {
+    let puzzle = Puzzle::try_new(*start, *goal).unwrap();
+    let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
+    let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0 };
+    let report = solve(&job, tables, None, &[]).unwrap();
+    let solution = report.solution.as_ref().unwrap();
+    assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
+    assert!(report.lower_bound as usize <= solution.path.len());
+    report
+}
+
+/// Every wish that goes with boards of a shape.
+fn wishes(size: Size) -> Vec<Wish> {
+    let heuristics = || HeuristicKind::ALL.iter().map(|heuristic| Some(*heuristic)).chain([None]);
+    let algorithms = Algorithm::ALL.iter().map(|algorithm| Some(*algorithm)).chain([None]);
+    let mut wishes = Vec::new();
+    for algorithm in algorithms {
+        for heuristic in heuristics() {
+            for tie_breaking in TieBreaking::ALL {
+                let wish = Wish { algorithm, heuristic, tie_breaking: *tie_breaking, ..Wish::default() };
+                if Plan::try_new(&wish, size).is_ok() {
+                    wishes.push(wish);
+                }
+            }
+        }
+    }
+    wishes
+}
+
+fn promises_optimal(wish: &Wish, size: Size) -> bool {
+    Plan::try_new(&Wish { require_optimal: true, ..*wish }, size).is_ok()
+}
+
+fn check(start: &Board, goal: &Board, distance: u32, wish: &Wish, tables: &Tables) {
+    let report = solved(start, goal, *wish, tables);
+    let length = report.solution.as_ref().unwrap().path.len() as u32;
+    assert!(length >= distance, "{start} to {goal}: {length} moves, {wish:?}");
+    assert!(report.lower_bound <= distance, "{start} to {goal}: bound {}, {wish:?}", report.lower_bound);
+    assert!(!report.is_optimal() || length == distance, "{start} to {goal}: claimed optimal, {wish:?}");
+    if promises_optimal(wish, start.size()) {
+        assert_eq!(length, distance, "{start} to {goal}, {wish:?}");
+        assert!(report.is_optimal());
+    }
+}
+
+#[test]
+fn every_search_is_right_on_all_boards_of_the_smallest_shapes() {
+    let tables = Tables::default();
+    for size in [size(2, 2), size(2, 3), size(3, 2)] {
+        for goal in [Board::blank_last(size), goal_with_blank(size, 0, 1)] {
+            for (start, distance) in distances(&goal) {
+                for wish in wishes(size) {
+                    check(&start, &goal, distance, &wish, &tables);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_search_is_right_on_a_sample_of_3x3_and_2x4() {
+    let tables = Tables::default();
+    let mut random = SplitMix(3);
+    for goal in [Board::blank_last(size(3, 3)), Board::snail(size(3, 3)), goal_with_blank(size(2, 4), 0, 2)] {
+        let distances = distances(&goal);
+        for wish in wishes(goal.size()) {
+            // Blind tree searches meet each board many times over.
+            let samples = if wish.algorithm == Some(Algorithm::IterativeDeepening) { 3 } else { 12 };
+            for _ in 0..samples {
+                let start = random_walk(&goal, 24, &mut random);
+                check(&start, &goal, distances[&start], &wish, &tables);
+            }
+        }
+    }
+}
+
+#[test]
+fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
+    let tables = Tables::default();
+    for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
+        for (start, distance) in distances(&goal) {
+            let report = solved(&start, &goal, Wish::default(), &tables);
+            assert!(report.is_optimal());
+            assert_eq!(report.lower_bound, distance, "{start}");
+            assert_eq!(report.stats.expanded, u64::from(distance), "{start}");
+        }
+    }
+}
+
+#[test]
+fn optimal_searches_agree_with_layers_from_both_ends_on_3x4_and_4x3() {
+    let tables = Tables::default();
+    let mut random = SplitMix(8);
+    for goal in [Board::blank_last(size(3, 4)), Board::snail(size(4, 3))] {
+        for _ in 0..6 {
+            let start = random_walk(&goal, 30, &mut random);
+            let distance = distance_between(&start, &goal);
+            for algorithm in [None, Some(Algorithm::AStar), Some(Algorithm::IdaStar)] {
+                for heuristic in [None, Some(HeuristicKind::LinearConflict), Some(HeuristicKind::Manhattan)] {
+                    check(&start, &goal, distance, &Wish { algorithm, heuristic, ..Wish::default() }, &tables);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn weighted_solutions_stay_within_their_weight() {
+    let tables = Tables::default();
+    let goal = Board::blank_last(size(3, 3));
+    let distances = distances(&goal);
+    let mut random = SplitMix(21);
+    for hundredths in [100, 125, 150, 200, 333, 1000] {
+        for _ in 0..40 {
+            let start = random_board(&goal, &mut random);
+            let wish = Wish {
+                algorithm: Some(Algorithm::WeightedAStar),
+                heuristic: Some(HeuristicKind::Manhattan),
+                weight: Weight::from_hundredths(hundredths).unwrap(),
+                ..Wish::default()
+            };
+            check(&start, &goal, distances[&start], &wish, &tables);
+            let length = solved(&start, &goal, wish, &tables).solution.unwrap().path.len() as u32;
+            assert!(100 * length <= hundredths * distances[&start], "{length} of {} × {hundredths}", distances[&start]);
+        }
+    }
+}
+
+#[test]
+fn tree_searches_find_the_same_lengths() {
+    let tables = Tables::default();
+    let goal = Board::blank_last(size(3, 3));
+    let mut random = SplitMix(33);
+    for _ in 0..10 {
+        let start = random_walk(&goal, 14, &mut random);
+        let distance = distance_between(&start, &goal);
+        for algorithm in [Algorithm::AStar, Algorithm::BreadthFirst] {
+            let wish = Wish {
+                algorithm: Some(algorithm),
+                duplicate_detection: DuplicateDetection::Parent,
+                ..Wish::default()
+            };
+            check(&start, &goal, distance, &wish, &tables);
+        }
+    }
+}
+
+#[test]
+fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
+    let tables = Tables::default();
+    let goal = Board::blank_last(size(3, 3));
+    let mut random = SplitMix(13);
+    for duplicate_detection in [DuplicateDetection::Closed, DuplicateDetection::Parent] {
+        for _ in 0..8 {
+            let start = random_walk(&goal, 12, &mut random);
+            let distance = distance_between(&start, &goal);
+            let wish = |depth_limit| Wish {
+                algorithm: Some(Algorithm::DepthFirst),
+                depth_limit: Some(depth_limit),
+                duplicate_detection,
+                ..Wish::default()
+            };
+            check(&start, &goal, distance, &wish(distance), &tables);
+            if let Some(too_little) = distance.checked_sub(1) {
+                let puzzle = Puzzle::try_new(start, goal).unwrap();
+                let plan = Plan::try_new(&wish(too_little), puzzle.size()).unwrap();
+                let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0 };
+                let report = solve(&job, &tables, None, &[]).unwrap();
+                assert!(report.solution.is_none());
+                assert_eq!(report.lower_bound, distance);
+            }
+        }
+    }
+}
+
+#[test]
+fn solvable_is_reachable_on_all_boards_of_small_shapes() {
+    for size in [size(2, 2), size(2, 3), size(3, 2), size(3, 3)] {
+        for goal in [Board::blank_last(size), goal_with_blank(size, 0, 1)] {
+            let reachable = distances(&goal);
+            for board in all_boards(size) {
+                let verdict = Reachability::between(&board, &goal).unwrap();
+                assert_eq!(verdict.is_reachable(), reachable.contains_key(&board), "{board} to {goal}");
+                let refused = matches!(Puzzle::try_new(board, goal), Err(PuzzleError::Unreachable(_)));
+                assert_eq!(refused, !verdict.is_reachable());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tutorials_board_is_solved_by_every_search() {
+    let (start, goal) = (board("3 7 8/2 0 6/4 5 1"), Board::blank_last(size(3, 3)));
+    let (tables, distance) = (Tables::default(), distances(&goal)[&start]);
+    for wish in wishes(size(3, 3)) {
+        // Without an estimate, iterative deepening to 28 moves takes minutes; a shorter board stands for it above.
+        if wish.heuristic.is_none_or(|h| h != HeuristicKind::Zero) || wish.algorithm != Some(Algorithm::IdaStar) {
+            check(&start, &goal, distance, &wish, &tables);
+        }
+    }
+}
+
+#[test]
+fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
+    let tables = Tables::default();
+    let mut random = SplitMix(99);
+    for size in Size::all().filter(|size| size.cells() > 16) {
+        let goals = [
+            Board::blank_last(size),
+            Board::blank_first(size),
+            goal_with_blank(size, size.rows() / 2, size.cols() / 2),
+        ];
+        for goal in goals {
+            let start = random_board(&goal, &mut random);
+            let wish = Wish { algorithm: Some(Algorithm::Constructive), ..Wish::default() };
+            solved(&start, &goal, wish, &tables);
+        }
+        let goal = random_board(&Board::blank_last(size), &mut random);
+        solved(&random_board(&goal, &mut random), &goal, Wish::default(), &tables);
+    }
+}

@@ -1,0 +1,117 @@
+//! Slow, obvious twins of what the product does fast. They share no code with it but boards.
+
+#![allow(dead_code, reason = "each test binary uses some of the twins")]
+
+use std::collections::{HashMap, VecDeque};
+
+use taquin::domain::{Board, Encoding, Move, RandomSource, RawBoard, Sides, Size};
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+pub(crate) struct SplitMix(pub(crate) u64);
+
+impl RandomSource for SplitMix {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+}
+
+pub(crate) fn size(rows: usize, cols: usize) -> Size {
+    Size::try_from((rows, cols)).unwrap()
+}
+
+pub(crate) fn board(text: &str) -> Board {
+    RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
+}
+
+/// Blank-last with the blank walked to a cell, so that any cell can be the blank's goal.
+pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
+    let mut goal = Board::blank_last(size);
+    while size.row_of(goal.blank()) > row {
+        goal.make(Move::Up);
+    }
+    while size.col_of(goal.blank()) > col {
+        goal.make(Move::Left);
+    }
+    goal
+}
+
+pub(crate) fn neighbours(board: &Board) -> Vec<Board> {
+    Move::ALL
+        .into_iter()
+        .filter_map(|mv| {
+            let mut next = *board;
+            next.make(mv).map(|_| next)
+        })
+        .collect()
+}
+
+/// The distance of every board that can be reached from `goal`.
+pub(crate) fn distances(goal: &Board) -> HashMap<Board, u32> {
+    let mut distances = HashMap::from([(*goal, 0)]);
+    let mut queue = VecDeque::from([*goal]);
+    while let Some(board) = queue.pop_front() {
+        let distance = distances[&board] + 1;
+        for next in neighbours(&board) {
+            distances.entry(next).or_insert_with(|| {
+                queue.push_back(next);
+                distance
+            });
+        }
+    }
+    distances
+}
+
+/// The distance between two boards, by layers from both ends until they meet.
+pub(crate) fn distance_between(start: &Board, goal: &Board) -> u32 {
+    let mut sides = [HashMap::from([(*start, 0)]), HashMap::from([(*goal, 0)])];
+    let mut layers = [vec![*start], vec![*goal]];
+    if start == goal {
+        return 0;
+    }
+    for depth in 1_u32.. {
+        let near = usize::from(layers[1].len() < layers[0].len());
+        let mut next_layer = Vec::new();
+        let mut met: Option<u32> = None;
+        for board in std::mem::take(&mut layers[near]) {
+            let own = sides[near][&board] + 1;
+            for next in neighbours(&board) {
+                if let Some(other) = sides[1 - near].get(&next) {
+                    met = Some(met.map_or(own + other, |best: u32| best.min(own + other)));
+                }
+                sides[near].entry(next).or_insert_with(|| {
+                    next_layer.push(next);
+                    own
+                });
+            }
+        }
+        if let Some(length) = met {
+            return length;
+        }
+        layers[near] = next_layer;
+        assert!(depth < 200, "the two boards are not connected");
+    }
+    unreachable!()
+}
+
+/// Every permutation of the tiles of a shape.
+pub(crate) fn all_boards(size: Size) -> Vec<Board> {
+    fn extend(size: Size, tiles: &mut Vec<i64>, boards: &mut Vec<Board>) {
+        if tiles.len() == size.cells() {
+            let tiles: Vec<_> = tiles.iter().copied().map(Some).collect();
+            boards.push(Board::try_from_tiles(size, &tiles).unwrap());
+        }
+        for tile in 0..size.cells() as i64 {
+            if !tiles.contains(&tile) {
+                tiles.push(tile);
+                extend(size, tiles, boards);
+                tiles.pop();
+            }
+        }
+    }
+    let mut boards = Vec::new();
+    extend(size, &mut Vec::new(), &mut boards);
+    boards
+}
