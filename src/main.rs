@@ -1,1 +1,44 @@
-fn main(){}
+//! The binary: settings, log, service, exit code.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use taquin::app::{App, Ending};
+use taquin::config::{Command, Config, Flags};
+use taquin::{healthcheck, telemetry};
+
+const FAILED: u8 = 1;
+const MISCONFIGURED: u8 = 2;
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    let config = match Config::try_from(&flags) {
+        Ok(config) => config,
+        Err(faults) => {
+            faults.iter().for_each(|fault| eprintln!("taquin: {fault}"));
+            return MISCONFIGURED.into();
+        }
+    };
+    let ending = match flags.command {
+        Some(Command::Healthcheck) => healthcheck::check(config.listen).map(|()| Ending::Clean).map_err(Into::into),
+        None => serve(&config),
+    };
+    match ending {
+        Ok(Ending::Clean) => ExitCode::SUCCESS,
+        Ok(Ending::CutShort(signal)) => (128 + signal).into(),
+        Err(error) => {
+            eprintln!("taquin: {error}");
+            FAILED.into()
+        }
+    }
+}
+
+fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
+    telemetry::init(config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
+    // Cancelled searches end within a poll interval; a thread that hangs must not hold the process.
+    runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });
+    Ok(ending)
+}

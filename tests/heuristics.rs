@@ -97,9 +97,7 @@ impl Visitor<Word> for HoldsOnAllBoards<'_> {
         let exceeds = self.boards.iter().zip(&h).filter(|((_, distance, _), h)| *h > distance).count();
         assert_eq!(exceeds == 0, kind.is_admissible(), "{}: {exceeds} boards above their distance", kind.name());
         let known = &h;
-        let jumps = self.boards.iter().zip(&h).filter(|((.., next), h)| {
-            next.iter().any(|next| **h > known[*next] + 1)
-        });
+        let jumps = self.boards.iter().zip(&h).filter(|((.., next), h)| next.iter().any(|next| **h > known[*next] + 1));
         if kind.is_consistent() {
             assert_eq!(jumps.count(), 0, "{} drops by more than a move", kind.name());
         }

@@ -14,7 +14,7 @@ const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, node
 fn solved(start: &Board, goal: &Board, wish: Wish, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
     let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
-    let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0 };
+    let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
     let report = solve(&job, tables, None, &[]).unwrap();
     let solution = report.solution.as_ref().unwrap();
     assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
@@ -148,11 +148,8 @@ fn tree_searches_find_the_same_lengths() {
         let start = random_walk(&goal, 14, &mut random);
         let distance = distance_between(&start, &goal);
         for algorithm in [Algorithm::AStar, Algorithm::BreadthFirst] {
-            let wish = Wish {
-                algorithm: Some(algorithm),
-                duplicate_detection: DuplicateDetection::Parent,
-                ..Wish::default()
-            };
+            let wish =
+                Wish { algorithm: Some(algorithm), duplicate_detection: DuplicateDetection::Parent, ..Wish::default() };
             check(&start, &goal, distance, &wish, &tables);
         }
     }
@@ -177,7 +174,7 @@ fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
             if let Some(too_little) = distance.checked_sub(1) {
                 let puzzle = Puzzle::try_new(start, goal).unwrap();
                 let plan = Plan::try_new(&wish(too_little), puzzle.size()).unwrap();
-                let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0 };
+                let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
                 let report = solve(&job, &tables, None, &[]).unwrap();
                 assert!(report.solution.is_none());
                 assert_eq!(report.lower_bound, distance);

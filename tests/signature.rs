@@ -3,7 +3,8 @@
 use taquin::domain::{Board, Encoding, Packed, Puzzle, RawBoard, Sides, Word};
 use taquin::search::heuristic::{Manhattan, Zero};
 use taquin::search::{
-    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, Outcome, Space, TieBreaking, Trace, best_first,
+    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, Outcome, Space, TieBreaking, Trace,
+    best_first,
 };
 
 fn board(text: &str) -> Board {

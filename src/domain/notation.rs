@@ -138,6 +138,9 @@ impl RawBoard {
             (Some(_), _) if encoding == Encoding::Positions => return Err(vec![BoardFault::PositionsInRows]),
             (Some(lengths), _) => {
                 let expected = lengths.first().copied().unwrap_or(0);
+                if lengths.len().max(expected) > Size::MAX_SIDE {
+                    return Err(vec![BoardFault::Side(SizeError { rows: lengths.len(), cols: expected })]);
+                }
                 let ragged = lengths.iter().enumerate().filter(|(_, length)| **length != expected);
                 let faults: Vec<_> =
                     ragged.map(|(row, length)| BoardFault::RaggedRow { row, length: *length, expected }).collect();

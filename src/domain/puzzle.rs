@@ -72,7 +72,8 @@ impl Reachability {
         let labels = labels(start, goal);
         let labels = &labels[..size.cells()];
         let tiles = || labels.iter().filter(|label| **label != goal.blank());
-        let inversions = tiles().enumerate().map(|(at, left)| tiles().skip(at + 1).filter(|right| *right < left).count());
+        let inversions =
+            tiles().enumerate().map(|(at, left)| tiles().skip(at + 1).filter(|right| *right < left).count());
         Ok(Self {
             inversions: inversions.sum::<usize>() as u32,
             odd_permutation: is_odd(labels),
@@ -118,11 +119,7 @@ impl Puzzle {
     /// When the shapes differ, or parity forbids to reach the goal.
     pub fn try_new(start: Board, goal: Board) -> Result<Self, PuzzleError> {
         let reachability = Reachability::between(&start, &goal)?;
-        if reachability.is_reachable() {
-            Ok(Self { start, goal })
-        } else {
-            Err(PuzzleError::Unreachable(reachability))
-        }
+        if reachability.is_reachable() { Ok(Self { start, goal }) } else { Err(PuzzleError::Unreachable(reachability)) }
     }
 
     /// The board to solve.
@@ -169,7 +166,10 @@ impl fmt::Display for Reachability {
         let distance = self.blank_distance;
         let parity = if distance % 2 == 1 { "odd" } else { "even" };
         let steps = if distance == 1 { "step" } else { "steps" };
-        write!(f, "the tiles are {permutation} permutation of the goal and the blank is {distance} {steps} ({parity}) from its place; ")?;
+        write!(
+            f,
+            "the tiles are {permutation} permutation of the goal and the blank is {distance} {steps} ({parity}) from its place; "
+        )?;
         if self.is_reachable() {
             f.write_str("the parities agree, so the goal can be reached")
         } else {

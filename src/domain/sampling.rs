@@ -64,7 +64,6 @@ pub fn random_walk(goal: &Board, moves: u32, random: &mut impl RandomSource) -> 
     board
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;

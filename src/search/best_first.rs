@@ -1,10 +1,7 @@
 //! A*, weighted A* and greedy best-first search: one loop, told apart by its evaluation function.
 
 use super::node::{Arena, Known, Node, Phase};
-use super::{
-    Budget, DuplicateDetection, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason,
-    Trace, Weight,
-};
+use super::{Budget, DuplicateDetection, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace, Weight};
 use crate::domain::Packed;
 
 /// The evaluation f = a·g + b·h, in integers.

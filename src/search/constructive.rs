@@ -92,9 +92,10 @@ impl Construction {
             }
             if rows >= cols {
                 let row = self.top;
-                self.finish_line((self.left..size.cols()).map(|col| size.cell_at(row, col)).collect(), |depth, cell| {
-                    size.cell_at(row + depth, size.col_of(cell))
-                });
+                self.finish_line(
+                    (self.left..size.cols()).map(|col| size.cell_at(row, col)).collect(),
+                    |depth, cell| size.cell_at(row + depth, size.col_of(cell)),
+                );
                 self.top += 1;
             } else {
                 let col = self.left;
@@ -133,7 +134,9 @@ impl Construction {
         for (place, cell) in cells.iter().enumerate() {
             place_of[usize::from(*cell)] = place;
         }
-        let code = |at: &Positions| at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + place_of[usize::from(*cell)]);
+        let code = |at: &Positions| {
+            at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + place_of[usize::from(*cell)])
+        };
         let mut start = Positions([self.state.blank, NOWHERE, NOWHERE]);
         for (at, tile) in start.0[1..].iter_mut().zip(tiles) {
             *at = (0..self.space.size().cells() as Cell).find(|cell| self.state.tiles.get(*cell) == *tile).unwrap_or(0);

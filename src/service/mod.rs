@@ -7,6 +7,7 @@ mod plan;
 mod pool;
 mod random;
 mod solver;
+mod switchboard;
 mod tables;
 
 use std::sync::Arc;
@@ -18,11 +19,11 @@ use tracing::Level;
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::Pool;
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
-pub use solver::{nodes_within, solve};
+pub use solver::solve;
 pub use tables::{TableEntry, Tables};
 
 use crate::domain::{Puzzle, Tile};
-use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason};
+use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,8 @@ pub struct Job {
     pub limits: Limits,
     /// How many expansions to tell of.
     pub expansions: usize,
+    /// Whether to tell the heuristic's value of each board along the solution.
+    pub states: bool,
 }
 
 /// A replayed solution.
@@ -100,10 +103,16 @@ pub struct Report {
     pub algorithm: Algorithm,
     /// Its heuristic.
     pub heuristic: HeuristicKind,
+    /// The weight of h, for weighted A*.
+    pub weight: Weight,
     /// Its counters.
     pub stats: Stats,
     /// The first expansions, if asked for.
     pub expansions: Vec<Expansion>,
+    /// The heuristic's value of each board along the solution, the start's first, if asked for.
+    pub heights: Vec<u32>,
+    /// Whether the clock had a part in the answer, so that it may differ another time.
+    pub is_timed: bool,
     /// The limits that were in force.
     pub limits: Limits,
     /// From submission to the start of the search.
@@ -113,6 +122,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// f of a board along the solution, by the algorithm's own evaluation.
+    pub fn f(&self, g: u32, h: u32) -> f64 {
+        let (g, h) = (f64::from(g), f64::from(h));
+        match self.algorithm {
+            Algorithm::GreedyBestFirst => h,
+            Algorithm::WeightedAStar => g + h * f64::from(self.weight.hundredths()) / 100.0,
+            _ => g + h,
+        }
+    }
+
     /// Whether the solution is proven to be as short as any.
     pub fn is_optimal(&self) -> bool {
         self.solution.as_ref().is_some_and(|solution| solution.path.len() == self.lower_bound as usize)
@@ -191,7 +210,7 @@ impl Service {
 
     /// The limits in force for a search: what was asked for, within the house's own.
     pub fn limits(&self, puzzle: &Puzzle, wish: LimitWish) -> Limits {
-        let nodes = nodes_within(self.settings.search_memory, puzzle.size());
+        let nodes = switchboard::nodes_within(self.settings.search_memory, puzzle.size());
         Limits {
             time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),

@@ -127,7 +127,10 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
     if let Some(heuristic) = wish.heuristic {
         let name = heuristic.name();
         if !heuristic.serves(size) {
-            refuse("heuristic", format!("`{name}` is not available on {size} boards; see /info for the boards it serves"));
+            refuse(
+                "heuristic",
+                format!("`{name}` is not available on {size} boards; see /info for the boards it serves"),
+            );
         }
         if wish.algorithm.is_some_and(|algorithm| !algorithm.takes_heuristic()) && heuristic != HeuristicKind::Zero {
             refuse("heuristic", format!("`{algorithm}` takes no heuristic: leave `{name}` out"));
@@ -151,7 +154,8 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
         refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or leave it out"));
     }
     if wish.require_optimal && !promises_optimal(wish) {
-        let search = wish.heuristic.map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
+        let search =
+            wish.heuristic.map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
         refuse("require", format!("{search} does not promise an optimal solution; `auto` does"));
     }
     conflicts

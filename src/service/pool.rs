@@ -159,7 +159,7 @@ mod tests {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let plan = Plan::try_new(&Wish { algorithm, ..Wish::default() }, puzzle.size()).unwrap();
-        Job { puzzle, plan, limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX }, expansions: 0 }
+        Job { puzzle, plan, limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX }, expansions: 0, states: false }
     }
 
     fn easy() -> Job {

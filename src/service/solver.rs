@@ -1,30 +1,18 @@
-//! The switchboard: from a plan's enums to a search compiled for them, then the replay.
+//! One job, from plan to replayed solution, on the caller's thread.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::switchboard::{Call, connect};
 use super::{Job, Plan, Report, ServiceError, Solution, Tables};
-use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
-use crate::search::heuristic::{
-    Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum, WalkingDistance, Zero,
-};
+use crate::domain::{Packed, Path, Puzzle};
+use crate::search::heuristic::Zero;
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, StopReason,
-    TieBreaking, Trace, best_first, breadth_first, bytes_per_node, constructive, depth_first, ida_star,
+    TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star,
 };
 
-/// How many nodes of boards of a shape fit into so many bytes.
-pub fn nodes_within(bytes: u64, size: Size) -> u64 {
-    let per_node = match size.cells() {
-        ..=Word::MAX_CELLS => bytes_per_node::<Word>(),
-        ..=Pair::MAX_CELLS => bytes_per_node::<Pair>(),
-        _ => bytes_per_node::<Bytes>(),
-    };
-    // Node indices have 32 bits, of which the largest stands for none.
-    (bytes / per_node).clamp(1, u64::from(u32::MAX) - 1)
-}
-
-/// Makes the search that a job asks for, on the caller's thread, and replays its answer.
+/// Makes the search that a job asks for and replays its answer.
 ///
 /// # Errors
 /// [`ServiceError::Failed`] if the answer does not replay, which is a bug.
@@ -35,34 +23,41 @@ pub fn solve(
     cancel: &[&AtomicBool],
 ) -> Result<Report, ServiceError> {
     let begun = Instant::now();
-    let budget = Budget { deadline, expanded: job.limits.expanded, nodes: job.limits.nodes, cancel };
+    let Job { puzzle, plan, limits, .. } = job;
+    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel };
     let mut trace = Trace::new(job.expansions);
-    let mut found = Found { algorithm: job.plan.algorithm, outcome: search(job, tables, &budget, &mut trace) };
-    let stopped = found.outcome.result.as_ref().err().copied();
-    let mut lower_bound = found.outcome.lower_bound.max(root_bound(&job.puzzle, tables));
-    if needs_any_solution(job, stopped) {
-        found = found.or_shorter(constructive(&job.puzzle));
-    }
-    let solution = match &found.outcome.result {
-        Ok(path) => {
-            let tiles = path.replay(&job.puzzle).map_err(|_| ServiceError::Failed("a solution does not replay"))?;
-            lower_bound = lower_bound.max(found.outcome.lower_bound);
-            Some(Solution { path: path.clone(), tiles })
+    let outcome =
+        connect(puzzle, plan.heuristic, tables, Search { plan, budget: &plan.within(budget), trace: &mut trace });
+    let stopped = outcome.result.as_ref().err().copied();
+    let found = Found { algorithm: plan.algorithm, outcome };
+    let found = if needs_any_solution(job, stopped) { found.or_shorter(puzzle) } else { found };
+    let Found { algorithm, outcome } = found;
+
+    let lower_bound = outcome.lower_bound.max(root_bound(puzzle, tables));
+    let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
+    let (mut solution, mut heights) = (None, Vec::new());
+    if let Ok(path) = outcome.result {
+        let tiles = path.replay(puzzle).map_err(|_| ServiceError::Failed("a solution does not replay"))?;
+        if job.states {
+            heights = connect(puzzle, heuristic, tables, Heights(&path));
         }
-        Err(_) => None,
-    };
+        solution = Some(Solution { path, tiles });
+    }
     let is_optimal = solution.as_ref().is_some_and(|solution| solution.path.len() == lower_bound as usize);
-    let lacks_what_was_required = solution.is_none() || (job.plan.require_optimal && !is_optimal);
+    let is_enough = is_optimal || (solution.is_some() && !plan.require_optimal);
     Ok(Report {
         solution,
-        stopped: stopped.filter(|_| lacks_what_was_required),
+        stopped: stopped.filter(|_| !is_enough),
         lower_bound,
-        algorithm: found.algorithm,
-        heuristic: if found.algorithm.takes_heuristic() { job.plan.heuristic } else { HeuristicKind::Zero },
-        stats: found.outcome.stats,
+        algorithm,
+        heuristic,
+        weight: plan.weight,
+        stats: outcome.stats,
         expansions: trace.into_expansions(),
-        limits: job.limits,
-        queued: std::time::Duration::ZERO,
+        heights,
+        is_timed: stopped == Some(StopReason::Time),
+        limits: *limits,
+        queued: Duration::ZERO,
         elapsed: begun.elapsed(),
     })
 }
@@ -70,11 +65,10 @@ pub fn solve(
 /// Whether a constructed solution is worth having: where the house chose the search and it was
 /// stopped or looks for any solution, and as the best so far where an optimal one is required.
 fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
-    let is_large = job.puzzle.size().cells() > Word::MAX_CELLS;
     match stopped {
         Some(StopReason::Cancelled) => false,
         Some(_) => job.plan.falls_back || job.plan.require_optimal,
-        None => job.plan.falls_back && is_large,
+        None => job.plan.falls_back && job.plan.algorithm == Algorithm::WeightedAStar,
     }
 }
 
@@ -85,125 +79,157 @@ struct Found {
 }
 
 impl Found {
-    fn or_shorter(self, constructed: Outcome) -> Self {
-        let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, |path| path.len());
+    /// This or the constructive solution, whichever is shorter; what this one proved holds for both.
+    fn or_shorter(self, puzzle: &Puzzle) -> Self {
+        let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, Path::len);
+        let constructed = constructive(puzzle);
         if length(&self.outcome) <= length(&constructed) {
-            self
-        } else {
-            Self { algorithm: Algorithm::Constructive, outcome: constructed }
+            return self;
         }
+        let outcome = Outcome { lower_bound: self.outcome.lower_bound, ..constructed };
+        Self { algorithm: Algorithm::Constructive, outcome }
     }
 }
 
 /// Nodes that the house spends on a large board to improve on the constructive solution.
 const LARGE_BOARD_NODES: u64 = 100_000;
 
-fn search(job: &Job, tables: &Tables, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
-    let mut budget = *budget;
-    if job.plan.falls_back && job.plan.algorithm == Algorithm::WeightedAStar {
-        budget.nodes = budget.nodes.min(LARGE_BOARD_NODES);
-    }
-    match job.puzzle.size().cells() {
-        ..=Word::MAX_CELLS => {
-            let search = Search { space: Space::<Word>::new(&job.puzzle), plan: &job.plan, budget: &budget, trace };
-            let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
-            match job.plan.heuristic {
-                HeuristicKind::PatternDatabase => {
-                    search.with(&PatternDatabase::new(tables.distances(size, goal_blank)))
-                }
-                HeuristicKind::WalkingDistance => {
-                    let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(|shape| tables.walking(shape));
-                    search.with(&WalkingDistance::new(size, goal_blank, rows, cols))
-                }
-                _ => search.with_planned_heuristic(),
-            }
-        }
-        ..=Pair::MAX_CELLS => {
-            let search = Search { space: Space::<Pair>::new(&job.puzzle), plan: &job.plan, budget: &budget, trace };
-            search.with_planned_heuristic()
-        }
-        _ => {
-            let search = Search { space: Space::<Bytes>::new(&job.puzzle), plan: &job.plan, budget: &budget, trace };
-            search.with_planned_heuristic()
+impl Plan {
+    /// The budget, cut to what the house spends where it has a solution in hand anyway.
+    fn within<'a>(&self, budget: Budget<'a>) -> Budget<'a> {
+        if self.falls_back && self.algorithm == Algorithm::WeightedAStar {
+            Budget { nodes: budget.nodes.min(LARGE_BOARD_NODES), ..budget }
+        } else {
+            budget
         }
     }
 }
 
-struct Search<'a, P> {
-    space: Space<P>,
+/// The call that searches.
+struct Search<'a> {
     plan: &'a Plan,
     budget: &'a Budget<'a>,
     trace: &'a mut Trace,
 }
 
-impl<P: Packed> Search<'_, P> {
-    fn with_planned_heuristic(self) -> Outcome {
-        let (size, goal_blank) = (self.space.size(), self.space.goal_blank());
-        match self.plan.heuristic {
-            HeuristicKind::Zero => self.with(&Zero),
-            HeuristicKind::Hamming => self.with(&Hamming::<false>::new(size, goal_blank)),
-            HeuristicKind::MisplacedWithBlank => self.with(&Hamming::<true>::new(size, goal_blank)),
-            HeuristicKind::Manhattan => self.with(&Manhattan::new(size, goal_blank)),
-            HeuristicKind::ManhattanPlusHamming => {
-                self.with(&Sum(Manhattan::new(size, goal_blank), Hamming::<false>::new(size, goal_blank)))
-            }
-            HeuristicKind::Gaschnig => self.with(&Gaschnig::new(size)),
-            HeuristicKind::InversionDistance => self.with(&InversionDistance::new(size, goal_blank)),
-            HeuristicKind::LinearConflict => self.with(&LinearConflict::new(size, goal_blank)),
-            HeuristicKind::WalkingDistance | HeuristicKind::PatternDatabase => {
-                unreachable!("a plan has no table heuristic on boards that it does not serve")
-            }
-        }
-    }
+impl Call for Search<'_> {
+    type Output = Outcome;
 
-    fn with<H: Heuristic<P>>(self, heuristic: &H) -> Outcome {
-        let Self { space, plan, budget, trace } = self;
+    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
+        let Self { plan, budget, .. } = self;
+        let (duplicates, trace) = (plan.duplicate_detection, &mut *self.trace);
         match plan.algorithm {
-            Algorithm::AStar => Self { space, plan, budget, trace }.best_first(heuristic, Evaluation::ASTAR),
-            Algorithm::WeightedAStar => {
-                Self { space, plan, budget, trace }.best_first(heuristic, Evaluation::weighted(plan.weight))
-            }
-            Algorithm::GreedyBestFirst => Self { space, plan, budget, trace }.best_first(heuristic, Evaluation::GREEDY),
-            Algorithm::IdaStar => ida_star(&space, heuristic, budget, trace),
-            Algorithm::BreadthFirst => breadth_first(&space, plan.duplicate_detection, budget, trace),
-            Algorithm::DepthFirst => {
-                depth_first(&space, plan.duplicate_detection, plan.depth_limit, budget, trace)
-            }
-            Algorithm::IterativeDeepening => ida_star(&space, &Zero, budget, trace),
+            Algorithm::AStar => self.best_first(space, heuristic, Evaluation::ASTAR),
+            Algorithm::WeightedAStar => self.best_first(space, heuristic, Evaluation::weighted(plan.weight)),
+            Algorithm::GreedyBestFirst => self.best_first(space, heuristic, Evaluation::GREEDY),
+            Algorithm::IdaStar => ida_star(space, heuristic, budget, trace),
+            Algorithm::BreadthFirst => breadth_first(space, duplicates, budget, trace),
+            Algorithm::DepthFirst => depth_first(space, duplicates, plan.depth_limit, budget, trace),
+            Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
             Algorithm::Constructive => constructive(space.puzzle()),
         }
     }
+}
 
-    fn best_first<H: Heuristic<P>>(self, heuristic: &H, evaluation: Evaluation) -> Outcome {
-        let Self { space, plan, budget, trace } = self;
+impl Search<'_> {
+    fn best_first<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
+        let Self { plan, budget, trace } = self;
         let duplicates = plan.duplicate_detection;
         match plan.tie_breaking {
-            TieBreaking::Heap => {
-                best_first(&space, heuristic, evaluation, duplicates, HeapOpenList::default(), budget, trace)
-            }
-            order => {
-                best_first(&space, heuristic, evaluation, duplicates, BucketOpenList::new(order), budget, trace)
-            }
+            TieBreaking::Heap => best_first(space, heuristic, f, duplicates, HeapOpenList::default(), budget, trace),
+            order => best_first(space, heuristic, f, duplicates, BucketOpenList::new(order), budget, trace),
         }
+    }
+}
+
+/// The call that evaluates every board along a path.
+struct Heights<'a>(&'a Path);
+
+impl Call for Heights<'_> {
+    type Output = Vec<u32>;
+
+    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
+        let mut state = space.start();
+        let mut memo = heuristic.evaluate(&state);
+        let mut heights = vec![heuristic.h(memo)];
+        heights.extend(self.0.moves().iter().map(|mv| {
+            let slide = space.make(&mut state, *mv);
+            memo = heuristic.after(memo, &slide, &state);
+            heuristic.h(memo)
+        }));
+        heights
+    }
+}
+
+/// The call that evaluates the start.
+struct InitialH;
+
+impl Call for InitialH {
+    type Output = u32;
+
+    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
+        heuristic.h(heuristic.evaluate(&space.start()))
     }
 }
 
 /// What is known of a puzzle's optimal length before any search: all of it where there is a full
 /// table, linear conflict elsewhere.
 fn root_bound(puzzle: &Puzzle, tables: &Tables) -> u32 {
-    fn linear_conflict<P: Packed>(puzzle: &Puzzle) -> u32 {
-        let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
-        let start = Space::<P>::new(puzzle).start();
-        Heuristic::<P>::h(&heuristic, heuristic.evaluate(&start))
+    let exact = HeuristicKind::PatternDatabase;
+    let heuristic = if exact.serves(puzzle.size()) { exact } else { HeuristicKind::LinearConflict };
+    connect(puzzle, heuristic, tables, InitialH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Board, Encoding, RawBoard, Sides};
+    use crate::service::{Limits, Wish};
+
+    fn job(start: &str, wish: Wish) -> Job {
+        let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
+        let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
+        let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
+        let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
+        Job { puzzle, plan, limits, expansions: 0, states: false }
     }
-    let size = puzzle.size();
-    match size.cells() {
-        _ if HeuristicKind::PatternDatabase.serves(size) => {
-            let start = Space::<Word>::new(puzzle).start();
-            u32::from(tables.distances(size, puzzle.goal().blank()).distance(&start))
-        }
-        ..=Word::MAX_CELLS => linear_conflict::<Word>(puzzle),
-        ..=Pair::MAX_CELLS => linear_conflict::<Pair>(puzzle),
-        _ => linear_conflict::<Bytes>(puzzle),
+
+    const HARD_15: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";
+
+    #[test]
+    fn auto_has_a_solution_even_when_it_is_stopped_at_once() {
+        let mut job = job(HARD_15, Wish::default());
+        job.limits.expanded = 10;
+        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        assert_eq!((report.algorithm, report.stopped), (Algorithm::Constructive, None));
+        assert!(!report.is_optimal() && report.lower_bound >= 58);
+    }
+
+    #[test]
+    fn an_optimal_solution_that_is_required_is_not_replaced_by_another() {
+        let mut job = job(HARD_15, Wish { require_optimal: true, ..Wish::default() });
+        job.limits.expanded = 10;
+        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        assert_eq!(report.stopped, Some(StopReason::Expanded));
+        assert!(report.solution.is_some(), "the best so far is told");
+    }
+
+    #[test]
+    fn heights_are_the_heuristics_values_along_the_solution() {
+        let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
+        job.states = true;
+        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let expected: Vec<u32> = (0..=31).rev().collect();
+        assert_eq!(report.heights, expected);
+    }
+
+    #[test]
+    fn expansions_are_told_in_order_with_their_parents() {
+        let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
+        job.expansions = 5;
+        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let parents: Vec<_> = report.expansions.iter().map(|expansion| expansion.parent).collect();
+        assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(3)]);
+        assert!(report.expansions.iter().all(|expansion| expansion.f == 31.0));
     }
 }

@@ -65,7 +65,8 @@ impl InversionDistance {
 
     fn count(&self, label_at: impl Fn(Cell) -> u8, blank: u8) -> u16 {
         let labels = || (0..self.size.cells() as Cell).map(&label_at).filter(move |label| *label != blank);
-        let inversions = labels().enumerate().map(|(at, left)| labels().skip(at + 1).filter(|right| *right < left).count());
+        let inversions =
+            labels().enumerate().map(|(at, left)| labels().skip(at + 1).filter(|right| *right < left).count());
         inversions.sum::<usize>() as u16
     }
 }
@@ -73,7 +74,8 @@ impl InversionDistance {
 /// Inversions after a tile has gone past others, from one place to a higher or a lower one.
 fn gone_past(inversions: u16, tile: u8, from: Cell, to: Cell, label_at: impl Fn(Cell) -> u8) -> u16 {
     let past = from.min(to) + 1..from.max(to);
-    let (all, smaller) = past.fold((0, 0), |(all, smaller), place| (all + 1, smaller + u16::from(label_at(place) < tile)));
+    let (all, smaller) =
+        past.fold((0, 0), |(all, smaller), place| (all + 1, smaller + u16::from(label_at(place) < tile)));
     // Going forward makes pairs in order with the smaller ones and out of order with the others.
     if from < to { inversions + (all - smaller) - smaller } else { inversions + smaller - (all - smaller) }
 }

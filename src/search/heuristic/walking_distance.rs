@@ -136,9 +136,7 @@ impl WalkingTable {
 
     /// Memory it takes.
     pub fn bytes(&self) -> usize {
-        self.distances.len()
-            + size_of_val(self.transitions.as_slice())
-            + size_of_val(self.keys.as_slice())
+        self.distances.len() + size_of_val(self.transitions.as_slice()) + size_of_val(self.keys.as_slice())
     }
 }
 

@@ -1,0 +1,88 @@
+use clap::CommandFactory;
+
+use super::*;
+
+fn config(flags: &[&str]) -> Result<Config, Vec<ConfigFault>> {
+    Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()))
+}
+
+fn faults(flags: &[&str]) -> Vec<String> {
+    config(flags).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn nothing_is_required() {
+    let config = config(&[]).unwrap();
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!((config.queue, config.max_body, config.search_memory), (256, 65_536, 512 << 20));
+    assert_eq!((config.time_limit.as_secs(), config.max_time.as_secs()), (10, 60));
+    assert!((1..=256).contains(&config.workers));
+    assert!(!config.strict_content_type);
+}
+
+#[test]
+fn every_setting_has_the_environment_variable_of_its_name_and_none_reads_the_port() {
+    for arg in Flags::command().get_arguments().filter(|arg| !["help", "version"].contains(&arg.get_id().as_str())) {
+        let flag = arg.get_long().unwrap();
+        let variable = arg.get_env().unwrap().to_str().unwrap();
+        assert_eq!(variable, format!("TAQUIN_{}", flag.to_uppercase().replace('-', "_")));
+        // Kubernetes sets it to tcp://… for a service called taquin.
+        assert_ne!(variable, "TAQUIN_PORT");
+        assert!(arg.get_help().is_some(), "{flag}");
+    }
+}
+
+#[test]
+fn every_fault_is_named_at_once() {
+    let faults = faults(&[
+        "--listen=localhost",
+        "--workers=0",
+        "--queue=many",
+        "--shutdown-grace=10",
+        "--max-time=0s",
+        "--search-memory=1TiB",
+        "--max-body=1GiB",
+        "--strict-content-type=maybe",
+        "--log=taquin=loud",
+        "--log-format=xml",
+    ]);
+    assert_eq!(faults.len(), 10, "{faults:#?}");
+    assert_eq!(faults[1], "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256");
+    assert_eq!(
+        faults[3],
+        "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with its unit, such as 500ms, 10s or 1m"
+    );
+}
+
+#[test]
+fn a_default_time_above_the_maximum_is_a_fault_once_both_are_sound() {
+    assert_eq!(
+        faults(&["--time-limit=2m", "--max-time=1m"]),
+        ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time allows"]
+    );
+    assert_eq!(faults(&["--max-time=x"]).len(), 1);
+}
+
+#[test]
+fn sizes_take_units() {
+    for (text, bytes) in [("0", 0), ("7", 7), ("7 B", 7), ("2kB", 2_000), ("2 KiB", 2_048), ("3MB", 3_000_000)] {
+        assert_eq!(parse_size(text), Some(bytes), "{text}");
+    }
+    assert_eq!(parse_size("2gib"), Some(2 << 30));
+    for text in ["", "KiB", "-1", "1.5MiB", "1TB", "99999999999999999999", "99999999999GiB"] {
+        assert_eq!(parse_size(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_switch_works_with_and_without_a_value() {
+    assert!(config(&["--strict-content-type"]).unwrap().strict_content_type);
+    assert!(!config(&["--strict-content-type=off"]).unwrap().strict_content_type);
+}
+
+#[test]
+fn the_health_check_is_a_subcommand() {
+    let flags = Flags::parse_from(["taquin", "healthcheck", "--listen=127.0.0.1:1"]);
+    assert_eq!(flags.command, Some(Command::Healthcheck));
+    assert_eq!(Config::try_from(&flags).unwrap().listen.port(), 1);
+}

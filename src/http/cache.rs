@@ -1,0 +1,98 @@
+//! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+
+/// An answer to GET that is the same every time.
+#[derive(Clone, Debug)]
+pub struct Document {
+    content_type: &'static str,
+    cache_control: &'static str,
+    etag: HeaderValue,
+    body: Bytes,
+}
+
+impl Document {
+    /// For what changes with a release alone.
+    pub const AN_HOUR: &'static str = "public, max-age=3600";
+
+    /// A document, and how long others may keep it.
+    pub fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        Self { content_type, cache_control, etag: weak_etag(&body), body }
+    }
+
+    /// The document, or `304` without it if the client has it already.
+    pub fn answer(&self, request_headers: &HeaderMap) -> Response {
+        let is_known = is_known(request_headers, &self.etag);
+        let mut response = Response::new(if is_known { Body::empty() } else { self.body.clone().into() });
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(self.cache_control));
+        headers.insert(header::ETAG, self.etag.clone());
+        if is_known {
+            // What the document has, not what this answer has.
+            headers.insert(header::CONTENT_LENGTH, self.body.len().into());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
+        response
+    }
+}
+
+/// A tag that depends on the bytes alone, the same on every machine and in every release.
+pub fn weak_etag(bytes: &[u8]) -> HeaderValue {
+    // FNV-1a, 64 bits: a collision would have to hit two versions of one document.
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    HeaderValue::from_str(&format!("W/\"{hash:016x}\"")).unwrap_or(HeaderValue::from_static("W/\"\""))
+}
+
+/// Whether `If-None-Match` names the tag, by weak comparison.
+fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let own = opaque(etag.to_str().unwrap_or_default());
+    let tags = request_headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    tags.flat_map(|value| value.split(',')).any(|tag| tag.trim() == "*" || opaque(tag) == own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer_to(if_none_match: &str) -> Response {
+        let document = Document::new("text/plain", Document::AN_HOUR, "hello");
+        document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, if_none_match.parse().unwrap())]))
+    }
+
+    #[test]
+    fn a_tag_is_the_published_hash_of_the_bytes() {
+        assert_eq!(weak_etag(b""), "W/\"cbf29ce484222325\"");
+        assert_eq!(weak_etag(b"a"), "W/\"af63dc4c8601ec8c\"");
+        assert_eq!(weak_etag(b"foobar"), "W/\"85944171f73967e8\"");
+    }
+
+    #[test]
+    fn a_client_that_has_the_document_gets_304() {
+        let tag = weak_etag(b"hello").to_str().unwrap().to_owned();
+        for header in [tag.clone(), tag[2..].to_owned(), format!("\"x\", {tag}"), "*".to_owned()] {
+            let response = answer_to(&header);
+            assert_eq!(response.status(), 304, "{header}");
+            assert_eq!(response.headers()["etag"], tag);
+            assert_eq!(response.headers()["cache-control"], Document::AN_HOUR);
+            assert!(!response.headers().contains_key("content-type"));
+        }
+    }
+
+    #[test]
+    fn any_other_client_gets_the_document() {
+        for header in ["\"x\"", "W/\"0\"", ""] {
+            let response = answer_to(header);
+            assert_eq!(response.status(), 200, "{header}");
+            assert_eq!(response.headers()["content-type"], "text/plain");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The outermost layer: what every exchange has, whichever route answers it.
+//!
+//! It gives the request its [`RequestContext`], writes the problem document of every failure, sets
+//! the headers that all answers share, and writes one access line. One layer does it all because
+//! every layer of a router costs an allocation or two per request.
+
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tracing::{Instrument, Level};
+
+use super::context::X_REQUEST_ID;
+use super::{Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
+
+/// Answers a request, come what may.
+pub(super) async fn conduct(mut request: Request, next: Next) -> Response {
+    let context = RequestContext::read(request.headers());
+    let mut line = AccessLine::open(&request, context.clone());
+    let uri = request.uri().clone();
+    let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
+    // At the highest level, so that a line of any level finds the id around it.
+    let span = tracing::error_span!(
+        target: "taquin::http",
+        "request",
+        http.request_id = context.request_id.as_str(),
+        trace_id = context.trace_id.as_ref().map(TraceId::as_str),
+    );
+    let id = HeaderValue::from_str(context.request_id.as_str());
+    request.extensions_mut().insert(context);
+
+    let mut response = next.run(request).instrument(span).await;
+    if let Some(problem) = problem_of(&mut response, &line.method) {
+        write(&problem, &mut response, &uri, format, &line.context);
+    }
+    let headers = response.headers_mut();
+    if let Ok(id) = id {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    headers.entry(header::VARY).or_insert(HeaderValue::from_static("Accept"));
+    line.status = response.status();
+    response
+}
+
+/// What a response failed of, in whatever way it says so.
+fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
+        let kind = ProblemKind::from_status(status);
+        let detail = match kind {
+            ProblemKind::NotFound => "Nothing is at this path; GET / lists the paths.".to_owned(),
+            ProblemKind::MethodNotAllowed => format!("This path does not take {method}; see the Allow header."),
+            _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
+        };
+        Problem::new(kind, detail)
+    }))
+}
+
+fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, context: &RequestContext) {
+    let id = context.request_id.as_str();
+    let (content_type, body) = match format {
+        Offer::Text => (Offer::Text.content_type(), Body::from(problem.to_text(id))),
+        _ => ("application/problem+json", Body::from(problem.to_json(uri.path(), id))),
+    };
+    *response.status_mut() = problem.kind.status();
+    *response.body_mut() = body;
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_LENGTH);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+/// The answer in place of one that panicked; the panic hook has logged why.
+pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+        .into_response()
+}
+
+/// Writes itself when it goes out of scope, so that a request whose client has gone has a line too.
+struct AccessLine {
+    started: Instant,
+    method: Method,
+    route: Option<MatchedPath>,
+    context: RequestContext,
+    status: StatusCode,
+}
+
+impl AccessLine {
+    fn open(request: &Request, context: RequestContext) -> Self {
+        // The client closed the connection before there was an answer, in nginx's words.
+        let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
+        let route = request.extensions().get().cloned();
+        Self { started: Instant::now(), method: request.method().clone(), route, context, status }
+    }
+}
+
+impl Drop for AccessLine {
+    fn drop(&mut self) {
+        let route = self.route.as_ref().map(MatchedPath::as_str);
+        macro_rules! line {
+            ($level:expr) => {
+                tracing::event!(
+                    target: "taquin::access",
+                    $level,
+                    http.method = self.method.as_str(),
+                    http.route = route,
+                    http.status = self.status.as_u16(),
+                    http.request_id = self.context.request_id.as_str(),
+                    trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
+                    elapsed_us = self.started.elapsed().as_micros() as u64,
+                    "answered"
+                )
+            };
+        }
+        match route {
+            Some("/livez" | "/readyz" | "/healthz" | "/metrics") => line!(Level::DEBUG),
+            _ => line!(Level::INFO),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt;
+    use std::sync::{Arc, Mutex};
+
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use tower::ServiceExt;
+    use tracing::field::{Field, Visit};
+    use tracing::{Event, Subscriber};
+    use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+    use super::*;
+
+    type Line = (Level, BTreeMap<String, String>);
+
+    /// Keeps the access lines of the current thread.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<Line>>>);
+
+    impl<S: Subscriber> Layer<S> for Lines {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            if event.metadata().target() == "taquin::access" {
+                let mut fields = Fields::default();
+                event.record(&mut fields);
+                self.0.lock().unwrap().push((*event.metadata().level(), fields.0));
+            }
+        }
+    }
+
+    #[derive(Default)]
+    struct Fields(BTreeMap<String, String>);
+
+    impl Visit for Fields {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            self.0.insert(field.name().to_owned(), format!("{value:?}"));
+        }
+
+        fn record_str(&mut self, field: &Field, value: &str) {
+            self.0.insert(field.name().to_owned(), value.to_owned());
+        }
+    }
+
+    /// The line that a request to a path leaves; it is dropped after a moment without an answer.
+    async fn line_of(path: &str) -> Line {
+        let lines = Lines::default();
+        let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
+        let router = Router::new()
+            .route("/livez", get(async || ""))
+            .route("/hang/{n}", get(std::future::pending::<()>))
+            .layer(from_fn(conduct));
+        let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
+        let answer = router.oneshot(request.body(Body::empty()).unwrap());
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(20), answer).await;
+        let lines = lines.0.lock().unwrap();
+        assert_eq!(lines.len(), 1, "one line for one request: {lines:?}");
+        lines[0].clone()
+    }
+
+    #[tokio::test]
+    async fn every_request_leaves_one_line_with_its_id_and_trace() {
+        let (level, fields) = line_of("/nowhere").await;
+        assert_eq!(level, Level::INFO);
+        assert_eq!((fields["http.method"].as_str(), fields["http.status"].as_str()), ("GET", "404"));
+        assert_eq!(fields["http.request_id"], "abc");
+        assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
+        assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
+    }
+
+    #[tokio::test]
+    async fn probes_leave_their_line_at_debug() {
+        let (level, fields) = line_of("/livez").await;
+        assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_client_has_gone_is_a_499() {
+        let (_, fields) = line_of("/hang/7").await;
+        assert_eq!((fields["http.status"].as_str(), fields["http.route"].as_str()), ("499", "/hang/{n}"));
+    }
+}

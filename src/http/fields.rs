@@ -1,0 +1,366 @@
+//! The fields of a question, from the query string and the body alike.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use super::{Fault, Json, Problem, ProblemKind, Question, QuestionBody, pointer};
+use crate::search::Named;
+
+/// The fields of a question, flattened (`limits.time_ms`), and the faults found in them so far.
+///
+/// Reading a field never fails: a fault is noted, the reader goes on, and [`Fields::finish`] reports
+/// every fault at once.
+#[derive(Debug)]
+pub(super) struct Fields {
+    fields: Vec<Field>,
+    faults: Vec<(ProblemKind, Fault)>,
+}
+
+#[derive(Debug)]
+struct Field {
+    name: String,
+    value: Value,
+}
+
+/// A value as it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    /// In a query string, where everything is text.
+    Query(String),
+    /// In a body.
+    Body(Json),
+}
+
+impl Fields {
+    /// Collects the fields of a question, all of which must be among `known`.
+    pub(super) fn gather(question: Question, known: &[&str]) -> Self {
+        let mut fields = Self { fields: Vec::new(), faults: Vec::new() };
+        for (name, value) in question.query {
+            fields.add(&name, Value::Query(value), known);
+        }
+        match question.body {
+            Some(QuestionBody::Text(text)) => fields.add("board", Value::Body(Json::String(text)), known),
+            Some(QuestionBody::Json(Json::Object(members))) => fields.add_members("", members, known),
+            // A bare board.
+            Some(QuestionBody::Json(board)) => fields.add("board", Value::Body(board), known),
+            None => {}
+        }
+        fields
+    }
+
+    fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
+        for (name, value) in members {
+            let name = format!("{prefix}{name}");
+            let group = format!("{name}.");
+            match value {
+                _ if name.matches('.').count() != prefix.matches('.').count() => self.refuse_unknown(&name, known, false),
+                Json::Object(inner) if known.iter().any(|known| known.starts_with(&group)) => {
+                    self.add_members(&group, inner, known);
+                }
+                other if known.iter().any(|known| known.starts_with(&group)) => {
+                    let detail = format!("`{name}` is an object, not {}", other.kind());
+                    self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "wrong-type", detail));
+                }
+                other => self.add(&name, Value::Body(other), known),
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, value: Value, known: &[&str]) {
+        if !known.contains(&name) {
+            self.refuse_unknown(name, known, matches!(value, Value::Query(_)));
+        } else if self.fields.iter().any(|field| field.name == name) {
+            let detail = format!("`{name}` is given more than once: keep one");
+            self.note(value.kind(), Fault::new(pointer(name), "repeated-field", detail));
+        } else {
+            self.fields.push(Field { name: name.to_owned(), value });
+        }
+    }
+
+    fn refuse_unknown(&mut self, name: &str, known: &[&str], is_query: bool) {
+        let shown: String = name.chars().take(40).collect();
+        let detail = format!("there is no field `{}`{}", shown.escape_debug(), did_you_mean(name, known));
+        let kind = if is_query { ProblemKind::InvalidParameter } else { ProblemKind::InvalidRequest };
+        self.note(kind, Fault::new(pointer(&shown), "unknown-field", detail));
+    }
+
+    /// Takes a field out, as it was written.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.fields.iter().position(|field| field.name == name)?;
+        Some(self.fields.swap_remove(at).value)
+    }
+
+    /// Notes a fault.
+    pub(super) fn note(&mut self, kind: ProblemKind, fault: Fault) {
+        self.faults.push((kind, fault));
+    }
+
+    /// Notes a fault of a value.
+    fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
+        self.note(value.kind(), Fault::new(pointer(name), code, detail));
+    }
+
+    /// Notes that a field which must be there is not.
+    pub(super) fn miss(&mut self, name: &str, detail: &str) {
+        self.note(ProblemKind::InvalidRequest, Fault::new(pointer(name), "missing-field", detail));
+    }
+
+    /// Whether a field was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// A word of a closed set; `none` is one more word that stands for no choice.
+    pub(super) fn word<W: Named>(&mut self, name: &str, none: Option<&str>) -> Option<W> {
+        let value = self.take(name)?;
+        let Some(word) = value.as_str() else {
+            self.refuse(&value, name, "wrong-type", format!("`{name}` is a string, not {}", value.described()));
+            return None;
+        };
+        if none == Some(word) {
+            return None;
+        }
+        let found = W::from_name(word);
+        if found.is_none() {
+            let words: Vec<&str> = none.into_iter().chain(W::ALL.iter().map(|word| word.name())).collect();
+            self.refuse(&value, name, "unknown-value", unknown_word(name, word, &words));
+        }
+        found
+    }
+
+    /// A list of words of a closed set: an array in a body, separated by commas in a query.
+    pub(super) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
+        let Some(value) = self.take(name) else { return Vec::new() };
+        let words: Vec<Json> = match &value {
+            Value::Query(list) => list.split(',').map(|word| Json::String(word.trim().to_owned())).collect(),
+            Value::Body(Json::Array(words)) => words.clone(),
+            Value::Body(other) => {
+                let detail = format!("`{name}` is an array of strings, not {}", other.kind());
+                self.refuse(&value, name, "wrong-type", detail);
+                return Vec::new();
+            }
+        };
+        let mut found = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let at = format!("{name}.{at}");
+            match word {
+                Json::String(word) => match W::from_name(word) {
+                    Some(word) => found.push(word),
+                    None => {
+                        let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
+                        self.refuse(&value, &at, "unknown-value", unknown_word(name, word, &words));
+                    }
+                },
+                other => {
+                    let detail = format!("`{name}` holds strings, not {}", other.kind());
+                    self.refuse(&value, &at, "wrong-type", detail);
+                }
+            }
+        }
+        found
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
+        let value = self.take(name)?;
+        let Some(number) = value.as_integer() else {
+            self.refuse(&value, name, "wrong-type", format!("`{name}` is a whole number, not {}", value.described()));
+            return None;
+        };
+        if !bounds.contains(&number) {
+            self.refuse(&value, name, "out-of-range", out_of(name, bounds.start(), bounds.end()));
+            return None;
+        }
+        u64::try_from(number).ok()
+    }
+
+    /// A number with at most two decimals within bounds, in hundredths.
+    pub(super) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
+        let value = self.take(name)?;
+        let Some(number) = value.as_number() else {
+            self.refuse(&value, name, "wrong-type", format!("`{name}` is a number, not {}", value.described()));
+            return None;
+        };
+        let hundredths = (number * 100.0).round();
+        if !(f64::from(*bounds.start())..=f64::from(*bounds.end())).contains(&hundredths) {
+            let (low, high) = (bounds.start() / 100, bounds.end() / 100);
+            self.refuse(&value, name, "out-of-range", out_of(name, low, high));
+            return None;
+        }
+        if (hundredths / 100.0 - number).abs() > 1e-9 {
+            self.refuse(&value, name, "out-of-range", format!("`{name}` has at most two decimals"));
+            return None;
+        }
+        Some(hundredths as u32)
+    }
+
+    /// Any text that `parse` accepts; what it does not accept is refused with its words.
+    pub(super) fn parsed<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let value = self.take(name)?;
+        let parsed = value.as_str().ok_or_else(|| format!("`{name}` is a string, not {}", value.described())).and_then(parse);
+        parsed.map_err(|detail| self.refuse(&value, name, "out-of-range", detail)).ok()
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// One problem of the gravest kind that was noted, listing every fault.
+    pub(super) fn finish(self) -> Result<(), Problem> {
+        const GRAVEST_FIRST: [ProblemKind; 5] = [
+            ProblemKind::InvalidRequest,
+            ProblemKind::InvalidParameter,
+            ProblemKind::InvalidBoard,
+            ProblemKind::GoalMismatch,
+            ProblemKind::UnsupportedCombination,
+        ];
+        let noted = |kind: &ProblemKind| self.faults.iter().any(|(of, _)| of == kind);
+        let Some(kind) = GRAVEST_FIRST.into_iter().find(noted) else { return Ok(()) };
+        let detail = match self.faults.as_slice() {
+            [(_, only)] => sentence(&only.detail),
+            faults => format!("{} faults: see `errors` for each, and mend them together.", faults.len()),
+        };
+        Err(Problem::new(kind, detail).with_errors(self.faults.into_iter().map(|(_, fault)| fault).collect()))
+    }
+}
+
+impl Value {
+    /// The problem that a fault of this value is.
+    pub(super) fn kind(&self) -> ProblemKind {
+        match self {
+            Self::Query(_) => ProblemKind::InvalidParameter,
+            Self::Body(_) => ProblemKind::InvalidRequest,
+        }
+    }
+
+    /// What it is, for a sentence.
+    pub(super) fn described(&self) -> &'static str {
+        match self {
+            Self::Query(_) => "this text",
+            Self::Body(json) => json.kind(),
+        }
+    }
+
+    fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Query(text) | Self::Body(Json::String(text)) => Some(text),
+            Self::Body(_) => None,
+        }
+    }
+
+    fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Query(text) => text.parse().ok(),
+            Self::Body(Json::Integer(number)) => Some(*number),
+            Self::Body(_) => None,
+        }
+    }
+
+    fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Query(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            Self::Body(Json::Float(number)) => Some(*number),
+            Self::Body(Json::Integer(number)) => Some(*number as f64),
+            Self::Body(_) => None,
+        }
+    }
+}
+
+fn out_of(name: &str, low: impl Display, high: impl Display) -> String {
+    format!("`{name}` goes from {low} to {high}")
+}
+
+fn unknown_word(name: &str, word: &str, words: &[&str]) -> String {
+    let shown: String = word.chars().take(40).collect();
+    let shown = shown.escape_debug();
+    format!("`{name}` has no value `{shown}`{}; there are {}", did_you_mean(word, words), words.join(", "))
+}
+
+/// `, did you mean …?` if one of the words is close to what was written.
+pub(super) fn did_you_mean(written: &str, words: &[&str]) -> String {
+    // Longer texts are no slips of the pen, and the measure takes quadratic time.
+    let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
+    let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(String::new, |(_, word)| format!(": did you mean `{word}`?"))
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
+    let end = if text.ends_with(['.', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Algorithm, TieBreaking};
+
+    const KNOWN: [&str; 5] = ["board", "algorithm", "limits.time_ms", "limits.nodes", "tie_breaking"];
+
+    fn fields(query: &[(&str, &str)], body: &str) -> Fields {
+        let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let body = (!body.is_empty()).then(|| QuestionBody::Json(Json::parse(body).unwrap()));
+        Fields::gather(Question { query, body }, &KNOWN)
+    }
+
+    fn faults(fields: Fields) -> (ProblemKind, Vec<(String, &'static str)>) {
+        let problem = fields.finish().unwrap_err();
+        (problem.kind, problem.errors.into_iter().map(|fault| (fault.pointer, fault.code)).collect())
+    }
+
+    #[test]
+    fn query_and_body_give_the_same_fields() {
+        let from_query = &mut fields(&[("limits.time_ms", "5"), ("algorithm", "astar")], "");
+        let from_body = &mut fields(&[], r#"{"limits": {"time_ms": 5}, "algorithm": "astar"}"#);
+        for fields in [from_query, from_body] {
+            assert_eq!(fields.integer("limits.time_ms", 1..=10), Some(5));
+            assert_eq!(fields.word("algorithm", Some("auto")), Some(Algorithm::AStar));
+            assert!(fields.faults.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_fault_is_reported_at_once_under_its_pointer() {
+        let body = r#"{"limits": {"time_ms": 99, "node": 1}, "algorithm": "a*", "tie_breaking": 3, "x.y": 1}"#;
+        let mut fields = fields(&[], body);
+        fields.integer("limits.time_ms", 1..=10);
+        fields.word::<Algorithm>("algorithm", Some("auto"));
+        fields.word::<TieBreaking>("tie_breaking", None);
+        let expected = [
+            ("/limits/node", "unknown-field"),
+            ("/x/y", "unknown-field"),
+            ("/limits/time_ms", "out-of-range"),
+            ("/algorithm", "unknown-value"),
+            ("/tie_breaking", "wrong-type"),
+        ];
+        let expected = expected.map(|(pointer, code)| (pointer.to_owned(), code)).to_vec();
+        assert_eq!(faults(fields), (ProblemKind::InvalidRequest, expected));
+    }
+
+    #[test]
+    fn faults_of_a_query_are_faults_of_parameters() {
+        let fields = fields(&[("algorythm", "astar")], "");
+        let problem = fields.finish().unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::InvalidParameter);
+        assert!(problem.detail.contains("did you mean `algorithm`?"), "{}", problem.detail);
+    }
+
+    #[test]
+    fn a_field_given_twice_is_refused_wherever_it_stands() {
+        let twice = fields(&[("algorithm", "astar")], r#"{"algorithm": "astar"}"#);
+        assert_eq!(faults(twice).1, [("/algorithm".to_owned(), "repeated-field")]);
+        let twice = fields(&[], r#"{"board": 1, "board": 2}"#);
+        assert_eq!(faults(twice).1, [("/board".to_owned(), "repeated-field")]);
+    }
+
+    #[test]
+    fn weights_have_two_decimals() {
+        for (written, expected) in [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)] {
+            let mut fields = Fields::gather(
+                Question { query: vec![("weight".to_owned(), written.to_owned())], body: None },
+                &["weight"],
+            );
+            assert_eq!(fields.hundredths("weight", 100..=10_000), expected, "{written}");
+        }
+    }
+}

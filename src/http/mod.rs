@@ -1,0 +1,123 @@
+//! Third floor: HTTP. Reads questions, writes answers, and knows nothing of how a search works.
+//!
+//! A handler takes a [`Question`], and returns a response or a [`Problem`]; ids, access lines and
+//! problem documents are written around it, by the layers below.
+
+mod cache;
+mod context;
+mod exchange;
+mod extract;
+mod info;
+mod json;
+mod negotiate;
+mod openapi;
+mod ops;
+mod pages;
+mod problem;
+mod problem_kind;
+mod query;
+mod random;
+mod solvable;
+mod solve;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::handler::Handler;
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::from_fn;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use cache::{Document, weak_etag};
+pub use context::{RequestContext, RequestId, TraceId, X_REQUEST_ID};
+pub use extract::{Question, QuestionBody};
+pub use json::Json;
+pub use negotiate::{Offer, choose, negotiate};
+pub use problem::{Fault, Problem};
+pub use problem_kind::ProblemKind;
+pub use query::pointer;
+
+use crate::service::Service;
+
+/// What a client may send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HttpSettings {
+    /// The largest body that is read, in bytes.
+    pub max_body: usize,
+    /// How long a whole body may take to arrive.
+    pub body_timeout: Duration,
+    /// Refuses bodies whose type is missing or is the one that `curl -d` sets by itself.
+    pub strict_content_type: bool,
+}
+
+/// What handlers can take as `State`: the service, or the settings.
+#[derive(Clone)]
+struct Shared {
+    service: Arc<Service>,
+    settings: HttpSettings,
+}
+
+impl FromRef<Shared> for Arc<Service> {
+    fn from_ref(shared: &Shared) -> Self {
+        Self::clone(&shared.service)
+    }
+}
+
+impl FromRef<Shared> for HttpSettings {
+    fn from_ref(shared: &Shared) -> Self {
+        shared.settings
+    }
+}
+
+/// All routes.
+pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
+    Router::new()
+        .route("/", read(pages::usage))
+        .route("/solve", ask(solve::answer))
+        .route("/solvable", ask(solvable::answer))
+        .route("/random", read(random::answer))
+        .route("/info", read(info::answer))
+        .route("/livez", read(ops::livez))
+        .route("/readyz", read(ops::readyz))
+        .route("/healthz", read(ops::livez))
+        .route("/openapi.yaml", read(openapi::yaml))
+        .route("/openapi.json", read(openapi::json))
+        .route("/problems/{slug}", read(pages::problem))
+        .fallback(nothing_here)
+        // One stack of layers, outermost first: each call of `layer` would box the routes again.
+        .layer((
+            // Around everything, so that a panic gets its problem document, id and access line too.
+            from_fn(exchange::conduct),
+            CatchPanicLayer::custom(exchange::panicked),
+        ))
+        // Size and time of a body are bounded where it is read, in `extract`.
+        .with_state(Shared { service, settings })
+}
+
+/// GET, and HEAD with it.
+fn read<H: Handler<T, Shared>, T: 'static>(handler: H) -> MethodRouter<Shared> {
+    get(handler).options(async || allow("GET, HEAD, OPTIONS"))
+}
+
+/// GET and POST of the same question.
+fn ask<H: Handler<T, Shared>, T: 'static>(handler: H) -> MethodRouter<Shared> {
+    get(handler.clone()).post(handler).options(async || allow("GET, HEAD, POST, OPTIONS"))
+}
+
+fn allow(methods: &'static str) -> Response {
+    (StatusCode::NO_CONTENT, [(header::ALLOW, HeaderValue::from_static(methods))]).into_response()
+}
+
+async fn nothing_here(method: Method, uri: Uri) -> Response {
+    if method == Method::OPTIONS && uri.path() == "*" {
+        return allow("GET, HEAD, POST, OPTIONS");
+    }
+    StatusCode::NOT_FOUND.into_response()
+}
+
+#[cfg(test)]
+mod tests;

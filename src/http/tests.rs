@@ -1,0 +1,239 @@
+//! What every route has in common, asked of the whole router.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::*;
+use crate::service::ServiceSettings;
+
+const SETTINGS: HttpSettings =
+    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
+
+fn service() -> Arc<Service> {
+    Service::start(ServiceSettings {
+        workers: 1,
+        queue: 1,
+        default_time: Duration::from_secs(1),
+        max_time: Duration::from_secs(1),
+        max_expanded: 1_000_000,
+        search_memory: 64 << 20,
+        max_expansions: 10,
+    })
+}
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn answer_of(router: Router, request: Request) -> Answer {
+    let response = router.oneshot(request).await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
+}
+
+/// Sends a request that is written `METHOD path`, with headers.
+async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
+    answer_of(router(service(), SETTINGS), request(line, headers)).await
+}
+
+fn request(line: &str, headers: &[(&str, &str)]) -> Request {
+    let (method, path) = line.split_once(' ').unwrap();
+    let builder = Request::builder().method(method).uri(path);
+    headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value)).body(Body::empty()).unwrap()
+}
+
+#[tokio::test]
+async fn an_unknown_path_is_a_problem_document() {
+    let answer = send("GET /nowhere?x=1", &[("x-request-id", "abc")]).await;
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let json = answer.json();
+    assert_eq!(json["type"], "/problems/not-found");
+    assert_eq!(json["status"], 404);
+    assert_eq!(json["instance"], "/nowhere");
+    assert_eq!(json["request_id"], "abc");
+}
+
+#[tokio::test]
+async fn a_problem_is_told_in_text_to_those_who_ask_for_text() {
+    let answer = send("GET /nowhere", &[("accept", "text/plain"), ("x-request-id", "abc")]).await;
+    assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+    assert!(answer.body.starts_with("404 There is nothing at this path\n"), "{}", answer.body);
+    assert!(answer.body.ends_with("request id: abc\n"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_a_problem_that_lists_the_right_ones() {
+    for (line, allow) in [("DELETE /solve", "GET,HEAD,OPTIONS,POST"), ("POST /livez", "GET,HEAD,OPTIONS")] {
+        let answer = send(line, &[]).await;
+        assert_eq!(answer.status, 405);
+        let mut methods: Vec<_> = answer.header("allow").split(',').map(str::trim).collect();
+        methods.sort_unstable();
+        assert_eq!(methods.join(","), allow, "{line}");
+        assert_eq!(answer.json()["type"], "/problems/method-not-allowed");
+    }
+}
+
+#[tokio::test]
+async fn options_lists_the_methods_and_has_no_body() {
+    for (line, allow) in [
+        ("OPTIONS /solve", "GET, HEAD, POST, OPTIONS"),
+        ("OPTIONS /random", "GET, HEAD, OPTIONS"),
+        ("OPTIONS *", "GET, HEAD, POST, OPTIONS"),
+    ] {
+        let answer = send(line, &[]).await;
+        assert_eq!((answer.status, answer.header("allow"), answer.body.as_str()), (204, allow, ""), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body_for_failures_too() {
+    for path in ["/livez", "/openapi.yaml", "/nowhere"] {
+        let (get, head) = (send(&format!("GET {path}"), &[]).await, send(&format!("HEAD {path}"), &[]).await);
+        assert_eq!(head.body, "");
+        assert_eq!(head.status, get.status, "{path}");
+        assert_eq!(head.header("content-type"), get.header("content-type"));
+        assert_eq!(head.header("content-length"), get.body.len().to_string(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_and_varies_by_accept() {
+    for line in ["GET /", "GET /livez", "GET /nowhere", "OPTIONS /solve", "PATCH /solve", "POST /solve"] {
+        let answer = send(line, &[]).await;
+        assert_eq!(answer.header("x-request-id").len(), 32, "{line}");
+        assert_eq!(answer.header("vary"), "Accept", "{line}");
+        assert_eq!(send(line, &[("x-request-id", "a.b-c:d_1")]).await.header("x-request-id"), "a.b-c:d_1");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
+    async fn panics() -> Response {
+        panic!("a secret")
+    }
+    let layers = (from_fn(exchange::conduct), CatchPanicLayer::custom(exchange::panicked));
+    let router = Router::new().route("/", get(panics)).layer(layers);
+    let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
+    assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
+    assert_eq!(answer.json()["type"], "/problems/internal");
+    assert!(!answer.body.contains("secret"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_bare_error_of_any_layer_becomes_its_problem() {
+    for kind in ProblemKind::ALL {
+        let status = kind.status();
+        let bare = async move || (status, "plain words of some layer");
+        let router = Router::new().route("/", get(bare)).layer(from_fn(exchange::conduct));
+        let answer = answer_of(router, request("GET /", &[])).await;
+        assert_eq!(answer.json()["status"], answer.status);
+        assert_eq!(answer.status, status.as_u16());
+        assert!(!answer.body.contains("plain words"));
+    }
+}
+
+#[tokio::test]
+async fn the_extractors_problems_reach_the_client() {
+    let empty = send("POST /solve", &[]).await;
+    assert_eq!((empty.status, empty.json()["type"].as_str()), (400, Some("/problems/malformed-json")));
+    let query = send("GET /solve?board=%zz", &[]).await;
+    assert_eq!((query.status, query.json()["errors"][0]["pointer"].as_str()), (400, Some("/board")));
+}
+
+#[tokio::test]
+async fn probes_answer_whatever_is_accepted() {
+    for path in ["/livez", "/readyz", "/healthz"] {
+        let router = router(ready().await, SETTINGS);
+        for (accept, body) in
+            [("*/*", r#"{"status":"ok"}"#), ("text/plain", "ok\n"), ("image/png", r#"{"status":"ok"}"#)]
+        {
+            let answer = answer_of(router.clone(), request(&format!("GET {path}"), &[("accept", accept)])).await;
+            assert_eq!((answer.status, answer.body.as_str()), (200, body), "{path}");
+            assert_eq!(answer.header("cache-control"), "no-store");
+        }
+    }
+}
+
+/// A service whose tables are built.
+async fn ready() -> Arc<Service> {
+    let service = service();
+    while !service.is_ready() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    service
+}
+
+#[tokio::test]
+async fn a_draining_service_lives_but_is_not_ready() {
+    let service = service();
+    service.drain();
+    let router = router(service, SETTINGS);
+    let readyz = answer_of(router.clone(), request("GET /readyz", &[])).await;
+    assert_eq!((readyz.status, readyz.header("retry-after")), (503, "1"));
+    assert_eq!(readyz.json()["type"], "/problems/shutting-down");
+    assert_eq!(answer_of(router, request("GET /livez", &[])).await.status, 200);
+}
+
+#[tokio::test]
+async fn every_problem_type_has_a_page_in_three_forms() {
+    for kind in ProblemKind::ALL {
+        let line = format!("GET /problems/{}", kind.slug());
+        assert_eq!(send(&line, &[]).await.json()["status"], kind.status().as_u16());
+        assert!(send(&line, &[("accept", "text/plain")]).await.body.starts_with(kind.title()));
+        let page = send(&line, &[("accept", "text/html")]).await;
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        assert!(page.body.contains(&format!("<h1>{}</h1>", kind.title())));
+    }
+    let unknown = send("GET /problems/none", &[]).await;
+    assert_eq!((unknown.status, unknown.json()["type"].as_str()), (404, Some("/problems/not-found")));
+    assert_eq!(send("GET /problems/%ff", &[]).await.status, 404);
+}
+
+#[tokio::test]
+async fn static_documents_are_revalidated_by_their_tag() {
+    for path in ["/openapi.yaml", "/openapi.json", "/problems/internal", "/"] {
+        let first = send(&format!("GET {path}"), &[]).await;
+        let tag = first.header("etag");
+        assert!(tag.starts_with("W/\""), "{path}");
+        assert!(!first.header("cache-control").is_empty());
+        let again = send(&format!("GET {path}"), &[("if-none-match", tag)]).await;
+        assert_eq!((again.status, again.body.as_str(), again.header("etag")), (304, "", tag), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_contract_is_served_in_the_type_asked_for() {
+    assert!(send("GET /openapi.json", &[]).await.json()["openapi"].is_string());
+    let yaml = send("GET /openapi.yaml", &[("accept", "*/*")]).await;
+    assert_eq!(yaml.header("content-type"), "application/yaml; charset=utf-8");
+    let text = send("GET /openapi.yaml", &[("accept", "text/plain")]).await;
+    assert_eq!((text.header("content-type"), &text.body), ("text/plain; charset=utf-8", &yaml.body));
+    assert_eq!(send("GET /openapi.yaml", &[("accept", "image/png")]).await.status, 406);
+}
+
+#[tokio::test]
+async fn the_usage_text_is_made_for_the_host_that_was_asked() {
+    let usage = send("GET /", &[("host", "taquin.test:81")]).await;
+    assert_eq!(usage.header("content-type"), "text/plain; charset=utf-8");
+    assert!(usage.body.contains("http://taquin.test:81/solve\n"), "{}", usage.body);
+    let hostile = send("GET /", &[("host", "x'$(id)")]).await;
+    assert!(!hostile.body.contains("$(id)"));
+}

@@ -1,0 +1,70 @@
+//! From enums to code compiled for them: the one match over shapes and heuristics.
+
+use super::Tables;
+use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
+use crate::search::heuristic::{
+    Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum, WalkingDistance, Zero,
+};
+use crate::search::{Heuristic, HeuristicKind, Space, bytes_per_node};
+
+/// Something to do with a puzzle and a heuristic, for any form of board.
+pub(super) trait Call {
+    /// What it gives.
+    type Output;
+
+    /// Does it.
+    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
+}
+
+/// Makes a call with the heuristic of that name.
+///
+/// # Panics
+/// If the heuristic does not serve the puzzle's shape, which a plan rules out.
+pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, tables: &Tables, call: C) -> C::Output {
+    let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
+    match (size.cells(), heuristic) {
+        (_, HeuristicKind::PatternDatabase) => {
+            let table = tables.distances(size, goal_blank);
+            call.call(&Space::<Word>::new(puzzle), &PatternDatabase::new(table))
+        }
+        (_, HeuristicKind::WalkingDistance) => {
+            let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(|shape| tables.walking(shape));
+            call.call(&Space::<Word>::new(puzzle), &WalkingDistance::new(size, goal_blank, rows, cols))
+        }
+        (..=Word::MAX_CELLS, _) => connect_any(&Space::<Word>::new(puzzle), heuristic, call),
+        (..=Pair::MAX_CELLS, _) => connect_any(&Space::<Pair>::new(puzzle), heuristic, call),
+        _ => connect_any(&Space::<Bytes>::new(puzzle), heuristic, call),
+    }
+}
+
+/// The heuristics that need no table.
+fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, call: C) -> C::Output {
+    let (size, goal_blank) = (space.size(), space.goal_blank());
+    match heuristic {
+        HeuristicKind::Zero => call.call(space, &Zero),
+        HeuristicKind::Hamming => call.call(space, &Hamming::<false>::new(size, goal_blank)),
+        HeuristicKind::MisplacedWithBlank => call.call(space, &Hamming::<true>::new(size, goal_blank)),
+        HeuristicKind::Manhattan => call.call(space, &Manhattan::new(size, goal_blank)),
+        HeuristicKind::ManhattanPlusHamming => {
+            let sum = Sum(Manhattan::new(size, goal_blank), Hamming::<false>::new(size, goal_blank));
+            call.call(space, &sum)
+        }
+        HeuristicKind::Gaschnig => call.call(space, &Gaschnig::new(size)),
+        HeuristicKind::InversionDistance => call.call(space, &InversionDistance::new(size, goal_blank)),
+        HeuristicKind::LinearConflict => call.call(space, &LinearConflict::new(size, goal_blank)),
+        HeuristicKind::WalkingDistance | HeuristicKind::PatternDatabase => {
+            unreachable!("heuristics with tables were connected before")
+        }
+    }
+}
+
+/// How many nodes of boards of a shape fit into so many bytes.
+pub(super) fn nodes_within(bytes: u64, size: Size) -> u64 {
+    let per_node = match size.cells() {
+        ..=Word::MAX_CELLS => bytes_per_node::<Word>(),
+        ..=Pair::MAX_CELLS => bytes_per_node::<Pair>(),
+        _ => bytes_per_node::<Bytes>(),
+    };
+    // Node indices have 32 bits, of which the largest stands for none.
+    (bytes / per_node).clamp(1, u64::from(u32::MAX) - 1)
+}
