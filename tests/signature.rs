@@ -1,11 +1,8 @@
 //! The counters themselves: a change that moves them says so.
 
-use taquin::domain::{Board, Encoding, Packed, Puzzle, RawBoard, Sides, Word};
-use taquin::search::heuristic::{Manhattan, Zero};
-use taquin::search::{
-    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, Outcome, Space, TieBreaking, Trace,
-    best_first,
-};
+use taquin::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Word};
+use taquin::search::heuristic::Manhattan;
+use taquin::search::{Budget, DuplicateDetection, Evaluation, HeapOpenList, Space, Trace, best_first};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()

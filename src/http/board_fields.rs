@@ -3,7 +3,7 @@
 use super::fields::{Fields, Value, did_you_mean};
 use super::{Fault, Json, ProblemKind};
 use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
-use crate::search::Named;
+use crate::search::{Named, named};
 
 /// The fields that describe boards, for every path that takes one.
 pub(super) const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
@@ -30,35 +30,9 @@ impl NamedGoal {
     }
 }
 
-impl Named for NamedGoal {
-    const ALL: &'static [Self] = &[Self::BlankLast, Self::BlankFirst, Self::Snail];
+named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail => "snail" });
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::BlankLast => "blank_last",
-            Self::BlankFirst => "blank_first",
-            Self::Snail => "snail",
-        }
-    }
-}
-
-/// What flat arrays mean, by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum EncodingWord {
-    Tiles,
-    Positions,
-}
-
-impl Named for EncodingWord {
-    const ALL: &'static [Self] = &[Self::Tiles, Self::Positions];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Tiles => "tiles",
-            Self::Positions => "positions",
-        }
-    }
-}
+named!(Encoding { Tiles => "tiles", Positions => "positions" });
 
 /// A board as written, and in which form, on which the pointers to its faults depend.
 struct Written {
@@ -75,7 +49,7 @@ enum Form {
 
 /// Reads the board and the goal. Without faults both are there and of one shape.
 pub(super) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
-    let (sides, encoding) = (sides(fields), encoding(fields));
+    let (sides, encoding) = (sides(fields), fields.word("encoding", None).unwrap_or_default());
     let board = match fields.take("board") {
         Some(value) => board(fields, "board", &value, sides, encoding),
         None => {
@@ -97,13 +71,6 @@ pub(super) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
 pub(super) fn sides(fields: &mut Fields) -> Sides {
     let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
     Sides { rows: side("rows"), cols: side("cols") }
-}
-
-fn encoding(fields: &mut Fields) -> Encoding {
-    match fields.word("encoding", None) {
-        Some(EncodingWord::Positions) => Encoding::Positions,
-        Some(EncodingWord::Tiles) | None => Encoding::Tiles,
-    }
 }
 
 /// Reads `goal`, by name or as a board; blank-last if absent. A goal by name takes the board's
@@ -258,7 +225,11 @@ mod tests {
             r#""4,5,3;6,0,8;2,1,7""#,
         ] {
             let (board, goal) = read(body).unwrap();
-            assert_eq!((board.to_string(), goal.to_string()), ("4 5 3/6 0 8/2 1 7".into(), "1 2 3/4 5 6/7 8 0".into()), "{body}");
+            assert_eq!(
+                (board.to_string(), goal.to_string()),
+                ("4 5 3/6 0 8/2 1 7".into(), "1 2 3/4 5 6/7 8 0".into()),
+                "{body}"
+            );
         }
     }
 

@@ -53,7 +53,9 @@ impl Fields {
             let name = format!("{prefix}{name}");
             let group = format!("{name}.");
             match value {
-                _ if name.matches('.').count() != prefix.matches('.').count() => self.refuse_unknown(&name, known, false),
+                _ if name.matches('.').count() != prefix.matches('.').count() => {
+                    self.refuse_unknown(&name, known, false)
+                }
                 Json::Object(inner) if known.iter().any(|known| known.starts_with(&group)) => {
                     self.add_members(&group, inner, known);
                 }
@@ -108,6 +110,12 @@ impl Fields {
     /// Whether a field was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// Whether a field is a word of a closed set.
+    pub(super) fn is_word<W: Named>(&self, name: &str) -> bool {
+        let field = self.fields.iter().find(|field| field.name == name);
+        field.and_then(|field| field.value.as_str()).is_some_and(|word| W::from_name(word).is_some())
     }
 
     /// A word of a closed set; `none` is one more word that stands for no choice.
@@ -197,7 +205,8 @@ impl Fields {
     /// Any text that `parse` accepts; what it does not accept is refused with its words.
     pub(super) fn parsed<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let value = self.take(name)?;
-        let parsed = value.as_str().ok_or_else(|| format!("`{name}` is a string, not {}", value.described())).and_then(parse);
+        let parsed =
+            value.as_str().ok_or_else(|| format!("`{name}` is a string, not {}", value.described())).and_then(parse);
         parsed.map_err(|detail| self.refuse(&value, name, "out-of-range", detail)).ok()
     }
 
@@ -355,7 +364,9 @@ mod tests {
 
     #[test]
     fn weights_have_two_decimals() {
-        for (written, expected) in [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)] {
+        for (written, expected) in
+            [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)]
+        {
             let mut fields = Fields::gather(
                 Question { query: vec![("weight".to_owned(), written.to_owned())], body: None },
                 &["weight"],

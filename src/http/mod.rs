@@ -3,10 +3,12 @@
 //! A handler takes a [`Question`], and returns a response or a [`Problem`]; ids, access lines and
 //! problem documents are written around it, by the layers below.
 
+mod board_fields;
 mod cache;
 mod context;
 mod exchange;
 mod extract;
+mod fields;
 mod info;
 mod json;
 mod negotiate;
@@ -19,6 +21,7 @@ mod query;
 mod random;
 mod solvable;
 mod solve;
+mod solve_reply;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -19,6 +19,7 @@ mod space;
 mod stats;
 mod trace;
 
+pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
 pub use best_first::{Evaluation, best_first, bytes_per_node};
 pub use breadth_first::breadth_first;

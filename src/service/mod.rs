@@ -22,7 +22,7 @@ pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
 pub use solver::solve;
 pub use tables::{TableEntry, Tables};
 
-use crate::domain::{Puzzle, Tile};
+use crate::domain::{Puzzle, Size, Tile};
 use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
@@ -108,7 +108,7 @@ pub struct Report {
     /// Its counters.
     pub stats: Stats,
     /// The first expansions, if asked for.
-    pub expansions: Vec<Expansion>,
+    pub expansions: Option<Vec<Expansion>>,
     /// The heuristic's value of each board along the solution, the start's first, if asked for.
     pub heights: Vec<u32>,
     /// Whether the clock had a part in the answer, so that it may differ another time.
@@ -210,12 +210,16 @@ impl Service {
 
     /// The limits in force for a search: what was asked for, within the house's own.
     pub fn limits(&self, puzzle: &Puzzle, wish: LimitWish) -> Limits {
-        let nodes = switchboard::nodes_within(self.settings.search_memory, puzzle.size());
         Limits {
             time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
-            nodes: wish.nodes.unwrap_or(u64::MAX).min(nodes),
+            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size())),
         }
+    }
+
+    /// The most nodes that a search of boards of a shape may hold.
+    pub fn max_nodes(&self, size: Size) -> u64 {
+        switchboard::nodes_within(self.settings.search_memory, size)
     }
 
     /// Whether [`Service::drain`] was called.

@@ -53,7 +53,7 @@ pub fn solve(
         heuristic,
         weight: plan.weight,
         stats: outcome.stats,
-        expansions: trace.into_expansions(),
+        expansions: (job.expansions > 0).then(|| trace.into_expansions()),
         heights,
         is_timed: stopped == Some(StopReason::Time),
         limits: *limits,
@@ -228,8 +228,9 @@ mod tests {
         let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
         job.expansions = 5;
         let report = solve(&job, &Tables::default(), None, &[]).unwrap();
-        let parents: Vec<_> = report.expansions.iter().map(|expansion| expansion.parent).collect();
+        let expansions = report.expansions.unwrap();
+        let parents: Vec<_> = expansions.iter().map(|expansion| expansion.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(3)]);
-        assert!(report.expansions.iter().all(|expansion| expansion.f == 31.0));
+        assert!(expansions.iter().all(|expansion| expansion.f == 31.0));
     }
 }

@@ -17,8 +17,10 @@ pub struct Tables {
 /// A table that is loaded, for people to look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableEntry {
-    /// What it is a table of.
-    pub name: String,
+    /// What kind of table it is.
+    pub name: &'static str,
+    /// The boards it serves, as rows and columns and the blank's goal.
+    pub size: String,
     /// Memory it takes.
     pub bytes: usize,
     /// How long it took to build.
@@ -98,14 +100,15 @@ impl Tables {
     /// What is loaded.
     pub fn entries(&self) -> Vec<TableEntry> {
         let distances = self.distances.built().map(|(table, build_time)| TableEntry {
-            name: format!("distances {} blank {}", table.size(), table.goal_blank()),
+            name: "distances",
+            size: format!("{}, blank in cell {}", table.size(), table.goal_blank()),
             bytes: table.bytes(),
             build_time,
         });
         let walking = self.walking.built().map(|(table, build_time)| {
             let WalkingShape { lines, width, blank_line } = table.shape();
-            let name = format!("walking {lines} lines of {width} blank {blank_line}");
-            TableEntry { name, bytes: table.bytes(), build_time }
+            let size = format!("{lines} lines of {width}, blank in line {blank_line}");
+            TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time }
         });
         distances.chain(walking).collect()
     }

@@ -1,0 +1,160 @@
+//! `/random`.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+
+use super::board_fields::{NamedGoal, goal, sides};
+use super::fields::Fields;
+use super::solve_reply::{Rows, grid, json};
+use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose};
+use crate::domain::{Board, Encoding, Sides, Size};
+use crate::search::named;
+use crate::service::{Draw, DrawError, Drawn, Service, draw, fresh_seed};
+
+const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
+
+/// The longest walk; thousands of moves already mix the largest board.
+const MAX_WALK: i64 = 100_000;
+const MAX_SEED_CHARS: usize = 128;
+
+/// Carries the seed where the body has no place for it.
+const X_TAQUIN_SEED: &str = "x-taquin-seed";
+
+/// How to write the board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum As {
+    Board,
+    Request,
+    Text,
+}
+
+named!(As { Board => "board", Request => "request", Text => "text" });
+
+#[derive(Debug, serde::Serialize)]
+struct RandomReply<'a> {
+    board: Rows,
+    goal: Rows,
+    seed: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u32>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct RequestReply {
+    board: Rows,
+    goal: Rows,
+}
+
+struct RandomQuery {
+    goal: Board,
+    how: Draw,
+    seed: Option<String>,
+    form: Option<As>,
+}
+
+/// Answers GET.
+pub(super) async fn answer(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let RandomQuery { goal, how, seed, form } = RandomQuery::read(question)?;
+    let offer = match form {
+        Some(As::Text) => Offer::Text,
+        Some(As::Request) => Offer::Json,
+        Some(As::Board) | None => choose(&headers, &[Offer::Json, Offer::Text])?,
+    };
+    let is_repeatable = seed.is_some();
+    let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
+        tracing::error!(%error, "no seed from the system");
+        Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+    })?;
+    let drawn = draw(&goal, &how, &seed, service.tables()).map_err(|error| refused(&error))?;
+    let Drawn { board, length } = drawn;
+    let body = match (offer, form) {
+        (Offer::Text, _) => grid(&board).into_bytes(),
+        (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
+        _ => json(&RandomReply { board: Rows(board), goal: Rows(goal), seed: &seed, length }),
+    };
+    let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
+    let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);
+    if let Ok(seed) = HeaderValue::from_str(&seed) {
+        response.headers_mut().insert(X_TAQUIN_SEED, seed);
+    }
+    if !is_repeatable {
+        response.headers_mut().remove(header::ETAG);
+    }
+    Ok(response)
+}
+
+impl RandomQuery {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let sides = sides(&mut fields);
+        let size = size(&mut fields, sides);
+        let goal = goal(&mut fields, size, sides, Encoding::Tiles);
+        let seed = fields.parsed("seed", |seed| {
+            let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
+            if is_fit { Ok(seed.to_owned()) } else { Err(format!("`seed` has 1 to {MAX_SEED_CHARS} characters")) }
+        });
+        if fields.has("walk") && fields.has("length") {
+            let detail = "a walk has no certain length: give `walk` or `length`, not both";
+            fields.note(ProblemKind::InvalidParameter, Fault::new("/walk", "unsupported", detail));
+        }
+        let walk = fields.integer("walk", 0..=MAX_WALK).map(|moves| Draw::Walk(moves as u32));
+        let length = fields.parsed("length", lengths).map(Draw::Length);
+        let form = fields.word("as", None);
+        fields.finish()?;
+        let how = walk.or(length).unwrap_or(Draw::Uniform);
+        match goal {
+            Some(goal) => Ok(Self { goal, how, seed, form }),
+            None => Err(Problem::new(ProblemKind::Internal, "The question has a fault that was not noted.")),
+        }
+    }
+}
+
+/// The shape asked for, 3×3 where nothing says otherwise; `None` if the goal says it.
+fn size(fields: &mut Fields, sides: Sides) -> Option<Size> {
+    let Sides { rows, cols } = sides;
+    if rows.is_none() && cols.is_none() && fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
+        return None;
+    }
+    let one = rows.or(cols).unwrap_or(3);
+    Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok()
+}
+
+/// `20`, or `12..18` with both ends.
+fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| text.strip_prefix('=').unwrap_or(text).trim().parse::<u32>().ok();
+    match (number(low), number(high)) {
+        (Some(low), Some(high)) if low <= high => Ok(low..=high),
+        (Some(_), Some(_)) => Err("`length` goes upwards: `12..18`".to_owned()),
+        _ => Err("`length` is a number of moves, `20`, or a range with both its ends, `12..18`".to_owned()),
+    }
+}
+
+fn refused(error: &DrawError) -> Problem {
+    match error {
+        DrawError::LengthsUnknown(size) => {
+            let detail = format!(
+                "optimal lengths are not known on {size} boards, only up to 9 cells: use `walk`, or leave `length` out"
+            );
+            Problem::new(ProblemKind::UnsupportedCombination, format!("O{}.", &detail[1..]))
+                .with_errors(vec![Fault::new("/length", "unsupported", detail)])
+        }
+        DrawError::NoSuchLength(greatest) => {
+            let detail =
+                format!("no board has such an optimal length: with this shape and goal they go from 0 to {greatest}");
+            Problem::new(ProblemKind::InvalidParameter, format!("N{}.", &detail[1..])).with_errors(vec![Fault::new(
+                "/length",
+                "out-of-range",
+                detail,
+            )])
+        }
+    }
+}

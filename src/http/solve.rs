@@ -1,0 +1,219 @@
+//! `/solve`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::{IntoResponse, Response};
+
+use super::board_fields::{BOARD_FIELDS, board_and_goal};
+use super::fields::Fields;
+use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
+use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose, solvable};
+use crate::domain::{Board, Puzzle, PuzzleError};
+use crate::search::{StopReason, Weight, named};
+use crate::service::{Job, LimitWish, Plan, Report, Service, ServiceError, Wish};
+
+/// The fields besides [`BOARD_FIELDS`].
+const SEARCH_FIELDS: [&str; 11] = [
+    "algorithm",
+    "heuristic",
+    "weight",
+    "tie_breaking",
+    "duplicate_detection",
+    "depth_limit",
+    "require",
+    "limits.time_ms",
+    "limits.expanded",
+    "limits.nodes",
+    "include",
+];
+
+/// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
+const MAX_DEPTH_LIMIT: i64 = 1_000_000;
+
+/// What a solution must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Require {
+    Any,
+    Optimal,
+}
+
+named!(Require { Any => "any", Optimal => "optimal" });
+
+/// What an answer may have beside the solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Include {
+    States,
+    Expansions,
+}
+
+named!(Include { States => "states", Expansions => "expansions" });
+
+/// A question that was read without fault.
+struct SolveBody {
+    board: Board,
+    goal: Board,
+    plan: Plan,
+    limits: LimitWish,
+    include: Vec<Include>,
+}
+
+/// Answers GET and POST.
+pub(super) async fn answer(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let body = SolveBody::read(question)?;
+    let puzzle = Puzzle::try_new(body.board, body.goal).map_err(|error| refused(&body, &error))?;
+    let has = |include| body.include.contains(&include);
+    let job = Job {
+        puzzle,
+        plan: body.plan,
+        limits: service.limits(&puzzle, body.limits),
+        expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
+        states: has(Include::States),
+    };
+    let report = service.submit(job).await.map_err(|error| failed(&error))?;
+    let timing = server_timing(&report);
+    let mut response = match report.stopped {
+        Some(stop) => exceeded(&puzzle, &report, stop).into_response(),
+        None => {
+            let mut reply = SolveReply::new(&puzzle, &report)?;
+            let body = reply.written(offer);
+            if method == Method::GET || method == Method::HEAD {
+                let is_repeatable = !report.is_timed;
+                // The time it took is no part of what the answer says.
+                reply.search.elapsed_us = 0;
+                reply.document(offer, body, is_repeatable).answer(&headers)
+            } else {
+                ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()))], body).into_response()
+            }
+        }
+    };
+    if let Ok(timing) = HeaderValue::from_str(&timing) {
+        response.headers_mut().insert("server-timing", timing);
+    }
+    Ok(response)
+}
+
+impl SolveBody {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let known: Vec<&str> = BOARD_FIELDS.into_iter().chain(SEARCH_FIELDS).collect();
+        let mut fields = Fields::gather(question, &known);
+        let boards = board_and_goal(&mut fields);
+        let wish = Wish {
+            algorithm: fields.word("algorithm", Some("auto")),
+            heuristic: fields.word("heuristic", Some("auto")),
+            weight: fields
+                .hundredths("weight", Weight::ONE.hundredths()..=Weight::MAX.hundredths())
+                .and_then(Weight::from_hundredths)
+                .unwrap_or(Weight::ONE),
+            tie_breaking: fields.word("tie_breaking", None).unwrap_or_default(),
+            duplicate_detection: fields.word("duplicate_detection", None).unwrap_or_default(),
+            depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
+            require_optimal: fields.word("require", None) == Some(Require::Optimal),
+        };
+        let limits = LimitWish {
+            time: fields.integer("limits.time_ms", 1..=i64::MAX).map(Duration::from_millis),
+            expanded: fields.integer("limits.expanded", 1..=i64::MAX),
+            nodes: fields.integer("limits.nodes", 1..=i64::MAX),
+        };
+        let include = fields.words("include");
+        let plan = boards.and_then(|(board, _)| match Plan::try_new(&wish, board.size()) {
+            Ok(plan) => Some(plan),
+            Err(conflicts) => {
+                for conflict in conflicts {
+                    let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
+                    fields.note(ProblemKind::UnsupportedCombination, fault);
+                }
+                None
+            }
+        });
+        fields.finish()?;
+        match (boards, plan) {
+            (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
+            _ => Err(Problem::new(ProblemKind::Internal, "The question has a fault that was not noted.")),
+        }
+    }
+}
+
+/// `unsolvable`, with what `/solvable` says.
+fn refused(body: &SolveBody, error: &PuzzleError) -> Problem {
+    match error {
+        PuzzleError::Unreachable(reachability) => solvable::unsolvable(reachability),
+        PuzzleError::ShapesDiffer { .. } => Problem::new(
+            ProblemKind::GoalMismatch,
+            format!("The goal is {} and the board {}.", body.goal.size(), body.board.size()),
+        ),
+    }
+}
+
+/// What became of a job that has no report.
+fn failed(error: &ServiceError) -> Problem {
+    match error {
+        ServiceError::Overloaded { retry_after, waited } => {
+            let detail = if *waited {
+                "The search's time ran out while it waited for a worker. Try again later, or with more `limits.time_ms`."
+            } else {
+                "Every worker is busy and the queue is full. Try again after the time that Retry-After says."
+            };
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
+        }
+        ServiceError::ShuttingDown => {
+            let detail =
+                "This instance is shutting down and takes no more searches. Try again: another one will answer.";
+            Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
+        }
+        ServiceError::Failed(what) => {
+            tracing::error!(what, "a job failed");
+            Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+        }
+    }
+}
+
+/// `search-limit-exceeded`, with the best solution so far if there is one.
+fn exceeded(puzzle: &Puzzle, report: &Report, stop: StopReason) -> Problem {
+    let limits = LimitsReply::new(report);
+    let (limit, spent, advice) = match stop {
+        StopReason::Time => ("time", format!("{} ms", limits.time_ms), "raise `limits.time_ms`"),
+        StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
+        StopReason::Nodes => {
+            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which holds none")
+        }
+        StopReason::Depth => ("depth", "every node within the depth limit".to_owned(), "raise `depth_limit`"),
+        StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
+    };
+    let found =
+        if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
+    let elsewhere = if report.solution.is_some() { "ask for any solution" } else { "let `auto` choose the algorithm" };
+    let detail = format!(
+        "The search ended after {spent} without {found}. To go on, {advice} (the server may cap it), or {elsewhere}."
+    );
+    let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
+        .with_member("limit", limit)
+        .with_member("lower_bound", report.lower_bound)
+        .with_member("search", SearchReply::new(report))
+        .with_member("limits", limits);
+    match SolutionReply::new(puzzle, report) {
+        Some(solution) => problem.with_member("solution", solution),
+        None => problem,
+    }
+}
+
+fn server_timing(report: &Report) -> String {
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    format!("queue;dur={:.3}, search;dur={:.3}", millis(report.queued), millis(report.elapsed))
+}
+
+impl SolveReply {
+    /// The answer to a GET, tagged by what it says without the time it took.
+    fn document(&self, offer: Offer, body: Vec<u8>, is_repeatable: bool) -> Document {
+        let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
+        Document::new(offer.content_type(), cache_control, body).tagged_by(&self.written(offer))
+    }
+}

@@ -1,0 +1,300 @@
+//! The answer of `/solve`, as JSON and as text.
+
+use std::fmt::Write;
+
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+use super::{Offer, Problem, ProblemKind};
+use crate::domain::{Board, Move, Puzzle, Tile};
+use crate::search::{Algorithm, Expansion, Named, effective_branching_factor};
+use crate::service::{Report, Solution};
+
+/// A board as an array of rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows(pub(super) Board);
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rows = serializer.serialize_seq(Some(self.0.size().rows()))?;
+        for row in self.0.rows() {
+            rows.serialize_element(row)?;
+        }
+        rows.end()
+    }
+}
+
+/// A move as its letter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Letter(Move);
+
+impl Serialize for Letter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_char(self.0.letter())
+    }
+}
+
+/// The answer of `/solve`.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct SolveReply {
+    length: usize,
+    optimal: bool,
+    lower_bound: u32,
+    moves: String,
+    tiles: Vec<Tile>,
+    start: Rows,
+    goal: Rows,
+    pub(super) search: SearchReply,
+    limits: LimitsReply,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    states: Vec<StateReply>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expansions: Option<Vec<ExpansionReply>>,
+}
+
+/// What was searched and spent.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct SearchReply {
+    algorithm: &'static str,
+    heuristic: Option<&'static str>,
+    admissible: bool,
+    expanded: u64,
+    generated: u64,
+    duplicates: u64,
+    reopened: u64,
+    peak_open: u64,
+    iterations: u32,
+    initial_h: u32,
+    effective_branching_factor: Option<f64>,
+    pub(super) elapsed_us: u64,
+}
+
+/// The limits that were in force.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(super) struct LimitsReply {
+    pub(super) time_ms: u64,
+    pub(super) expanded: u64,
+    pub(super) nodes: u64,
+}
+
+/// A solution that is not all that was required.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct SolutionReply {
+    length: usize,
+    optimal: bool,
+    lower_bound: u32,
+    moves: String,
+    tiles: Vec<Tile>,
+    start: Rows,
+    goal: Rows,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct StateReply {
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    board: Rows,
+    g: u32,
+    h: u32,
+    f: Number,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct ExpansionReply {
+    board: Rows,
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    parent: Option<u32>,
+    g: u32,
+    h: u32,
+    f: Number,
+}
+
+/// A number that is written without a fraction where it has none.
+#[derive(Clone, Copy, Debug)]
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.fract() == 0.0 { serializer.serialize_u64(self.0 as u64) } else { serializer.serialize_f64(self.0) }
+    }
+}
+
+impl SearchReply {
+    pub(super) fn new(report: &Report) -> Self {
+        let stats = report.stats;
+        let length = report.solution.as_ref().map_or(0, |solution| solution.path.len());
+        Self {
+            algorithm: report.algorithm.name(),
+            heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),
+            admissible: report.heuristic.is_admissible(),
+            expanded: stats.expanded,
+            generated: stats.generated,
+            duplicates: stats.duplicates,
+            reopened: stats.reopened,
+            peak_open: stats.peak_open,
+            iterations: stats.iterations,
+            initial_h: stats.initial_h,
+            effective_branching_factor: effective_branching_factor(stats.generated, length),
+            elapsed_us: report.elapsed.as_micros() as u64,
+        }
+    }
+}
+
+impl LimitsReply {
+    pub(super) fn new(report: &Report) -> Self {
+        let limits = report.limits;
+        Self { time_ms: limits.time.as_millis() as u64, expanded: limits.expanded, nodes: limits.nodes }
+    }
+}
+
+impl SolutionReply {
+    pub(super) fn new(puzzle: &Puzzle, report: &Report) -> Option<Self> {
+        let solution = report.solution.as_ref()?;
+        Some(Self {
+            length: solution.path.len(),
+            optimal: report.is_optimal(),
+            lower_bound: report.lower_bound,
+            moves: solution.path.to_string(),
+            tiles: solution.tiles.clone(),
+            start: Rows(*puzzle.start()),
+            goal: Rows(*puzzle.goal()),
+        })
+    }
+}
+
+impl SolveReply {
+    /// The answer that a report without a stop makes.
+    ///
+    /// # Errors
+    /// `internal` if the report has no solution, which is a bug.
+    pub(super) fn new(puzzle: &Puzzle, report: &Report) -> Result<Self, Problem> {
+        let found = SolutionReply::new(puzzle, report).zip(report.solution.as_ref());
+        let Some((found, solution)) = found else {
+            return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
+        };
+        let SolutionReply { length, optimal, lower_bound, moves, tiles, start, goal } = found;
+        Ok(Self {
+            length,
+            optimal,
+            lower_bound,
+            moves,
+            tiles,
+            start,
+            goal,
+            search: SearchReply::new(report),
+            limits: LimitsReply::new(report),
+            states: states(puzzle, report, solution),
+            expansions: report.expansions.as_ref().map(|list| list.iter().map(ExpansionReply::from).collect()),
+        })
+    }
+
+    /// The answer in a type; everything but text is JSON.
+    pub(super) fn written(&self, offer: Offer) -> Vec<u8> {
+        match offer {
+            Offer::Text => self.to_string().into_bytes(),
+            _ => json(self),
+        }
+    }
+}
+
+/// The JSON of a reply, all of which have string keys and finite numbers.
+pub(super) fn json(reply: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(reply).unwrap_or_default()
+}
+
+fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {
+    let start = (None, None, *puzzle.start());
+    let steps = solution.path.steps(puzzle.start()).map(|step| (Some(Letter(step.mv)), Some(step.tile), step.board));
+    let boards = std::iter::once(start).chain(steps);
+    let heights = report.heights.iter().copied();
+    (0..)
+        .zip(boards.zip(heights))
+        .map(|(g, ((mv, tile, board), h))| StateReply { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) })
+        .collect()
+}
+
+impl From<&Expansion> for ExpansionReply {
+    fn from(expansion: &Expansion) -> Self {
+        Self {
+            board: Rows(expansion.board),
+            mv: expansion.arrived_by.map(|(mv, _)| Letter(mv)),
+            tile: expansion.arrived_by.map(|(_, tile)| tile),
+            parent: expansion.parent,
+            g: expansion.g,
+            h: expansion.h,
+            f: Number(expansion.f),
+        }
+    }
+}
+
+/// A board as a grid, its numbers right-aligned and the blank a dot.
+pub(super) fn grid(board: &Board) -> String {
+    let width = (board.size().cells() - 1).to_string().len();
+    let mut grid = String::new();
+    for row in board.rows() {
+        let cells = row.iter().map(|tile| match tile {
+            0 => format!("{:>width$}", "."),
+            tile => format!("{tile:>width$}"),
+        });
+        grid.push_str(&cells.collect::<Vec<_>>().join(" "));
+        grid.push('\n');
+    }
+    grid
+}
+
+/// For a terminal: where it starts, what to do, where it ends, and a line of figures.
+impl std::fmt::Display for SolveReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", grid(&self.start.0))?;
+        let moves = if self.length == 1 { "move" } else { "moves" };
+        match (self.length, self.optimal) {
+            (0, _) => writeln!(f, "Already solved.")?,
+            (length, true) => writeln!(f, "{length} {moves}, and no solution is shorter.")?,
+            (length, false) => writeln!(f, "{length} {moves}; every solution has at least {}.", self.lower_bound)?,
+        }
+        if self.length > 0 {
+            writeln!(f, "The blank goes {}", self.moves)?;
+            let tiles: Vec<String> = self.tiles.iter().map(Tile::to_string).collect();
+            writeln!(f, "The tiles are  {}", tiles.join(" "))?;
+        }
+        for state in self.states.iter().skip(1) {
+            let letter = state.mv.map_or(' ', |Letter(mv)| mv.letter());
+            let (tile, g, h, sum) = (state.tile.unwrap_or_default(), state.g, state.h, state.f.0);
+            write!(f, "\n{letter}: tile {tile}, g {g}, h {h}, f {sum}\n{}", grid(&state.board.0))?;
+        }
+        if self.states.is_empty() {
+            write!(f, "\n{}", grid(&self.goal.0))?;
+        }
+        if let Some(expansions) = &self.expansions {
+            write!(f, "\n{}", ExpansionLines(expansions))?;
+        }
+        write!(f, "\n{}", self.search)
+    }
+}
+
+/// A line for each expanded node, as the older tutorial prints them.
+struct ExpansionLines<'a>(&'a [ExpansionReply]);
+
+impl std::fmt::Display for ExpansionLines<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, node) in self.0.iter().enumerate() {
+            let mut from = String::new();
+            if let (Some(Letter(mv)), Some(parent)) = (node.mv, node.parent) {
+                write!(from, " from {parent} by {}", mv.letter())?;
+            }
+            let (board, g, h, sum) = (node.board.0, node.g, node.h, node.f.0);
+            writeln!(f, "{index}: {board}  g {g}  h {h}  f {sum}{from}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for SearchReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
+        let Self { algorithm, expanded, generated, elapsed_us, .. } = self;
+        writeln!(f, "{algorithm}{with}: {expanded} expanded, {generated} generated, {elapsed_us} µs")
+    }
+}
