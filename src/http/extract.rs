@@ -50,7 +50,7 @@ where
 }
 
 impl QuestionBody {
-    fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
+    pub(super) fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
         // Some editors and shells put a byte order mark in front.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -71,7 +71,7 @@ impl QuestionBody {
 
 /// How a body is to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
+pub(super) enum Format {
     Json,
     Text,
     /// JSON if it looks like it, else text: nobody said, or `curl -d` said so without being asked.

@@ -43,6 +43,7 @@ pub use negotiate::{Offer, choose, negotiate};
 pub use problem::{Fault, Problem};
 pub use problem_kind::ProblemKind;
 pub use query::pointer;
+pub use solve::read_solve_body;
 
 use crate::service::Service;
 

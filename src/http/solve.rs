@@ -8,9 +8,10 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
+use super::extract::Format;
 use super::fields::Fields;
 use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
-use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose, solvable};
+use super::{Document, Fault, Offer, Problem, ProblemKind, Question, QuestionBody, choose, solvable};
 use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::search::{StopReason, Weight, named};
 use crate::service::{Job, LimitWish, Plan, Report, Service, ServiceError, Wish};
@@ -69,7 +70,7 @@ pub(super) async fn answer(
 ) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let body = SolveBody::read(question)?;
-    let puzzle = Puzzle::try_new(body.board, body.goal).map_err(|error| refused(&body, &error))?;
+    let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let job = Job {
         puzzle,
@@ -101,7 +102,21 @@ pub(super) async fn answer(
     Ok(response)
 }
 
+/// Reads a JSON body as `POST /solve` does, up to the puzzle it would submit. No handler needs it:
+/// it is there so that a fuzzer reaches the reader without the search.
+///
+/// # Errors
+/// The problem that the client would be told.
+pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
+    let body = QuestionBody::parse(bytes, Format::Json)?;
+    SolveBody::read(Question { query: Vec::new(), body: Some(body) })?.puzzle()
+}
+
 impl SolveBody {
+    fn puzzle(&self) -> Result<Puzzle, Problem> {
+        Puzzle::try_new(self.board, self.goal).map_err(|error| refused(self, &error))
+    }
+
     fn read(question: Question) -> Result<Self, Problem> {
         let known: Vec<&str> = BOARD_FIELDS.into_iter().chain(SEARCH_FIELDS).collect();
         let mut fields = Fields::gather(question, &known);

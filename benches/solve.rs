@@ -1,0 +1,226 @@
+//! Nodes per second of each loop, and the time of a 3×3 board.
+//!
+//! `cargo bench --bench solve` prints ratios against named baselines measured in the same run:
+//! Manhattan IDA* of this crate for loops, and the `pathfinding` crate's A* for the 31-move boards.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use pathfinding::prelude::astar;
+use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides, Size, random_board};
+use taquin::search::{Algorithm, HeuristicKind, Named};
+use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
+
+/// Rounds of each measurement, of which the median is told.
+const ROUNDS: usize = 7;
+
+const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: 4_000_000_000 };
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+struct SplitMix(u64);
+
+impl RandomSource for SplitMix {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+}
+
+fn board(text: &str) -> Board {
+    RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).expect("a board")
+}
+
+fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
+    let puzzle = Puzzle::try_new(start, goal).expect("solvable");
+    let wish = Wish { algorithm, heuristic, ..Wish::default() };
+    let plan = Plan::try_new(&wish, puzzle.size()).expect("a plan");
+    Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false }
+}
+
+/// Solves all jobs once, and gives the time with the nodes expanded and generated.
+fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
+    let begun = Instant::now();
+    let (mut expanded, mut generated) = (0, 0);
+    for job in jobs {
+        let report = solve(black_box(job), tables, None, &[]).expect("a report");
+        assert!(report.solution.is_some());
+        expanded += report.stats.expanded;
+        generated += report.stats.generated;
+    }
+    (begun.elapsed(), expanded, generated)
+}
+
+fn median(mut measure: impl FnMut() -> Duration) -> Duration {
+    measure();
+    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| measure()).collect();
+    times.sort_unstable();
+    times[ROUNDS / 2]
+}
+
+fn loops(tables: &Tables) {
+    // Instance 12 of Korf's list (1985), easy enough for every loop here.
+    let size = Size::try_from((4, 4)).expect("a size");
+    let (start, goal) = (board("14 1 9 6/4 8 12 5/7 2 3 0/10 11 13 15"), Board::blank_first(size));
+    println!("\nloops on a 15-puzzle of 45 moves (Korf's 12)");
+    println!("{:<20} {:<20} {:>12} {:>12} {:>14} {:>8}", "algorithm", "heuristic", "generated", "ms", "generated/s", "ratio");
+    let mut baseline = None;
+    for (algorithm, heuristic) in [
+        (Algorithm::IdaStar, HeuristicKind::Manhattan),
+        (Algorithm::IdaStar, HeuristicKind::LinearConflict),
+        (Algorithm::IdaStar, HeuristicKind::WalkingDistance),
+        (Algorithm::IdaStar, HeuristicKind::InversionDistance),
+        (Algorithm::AStar, HeuristicKind::Manhattan),
+        (Algorithm::AStar, HeuristicKind::LinearConflict),
+        (Algorithm::AStar, HeuristicKind::WalkingDistance),
+        (Algorithm::GreedyBestFirst, HeuristicKind::Manhattan),
+    ] {
+        let jobs = [job(start, goal, Some(algorithm), Some(heuristic))];
+        let generated = run(&jobs, tables).2;
+        let time = median(|| run(&jobs, tables).0);
+        let rate = generated as f64 / time.as_secs_f64();
+        let baseline = *baseline.get_or_insert(rate);
+        println!(
+            "{:<20} {:<20} {generated:>12} {:>12.2} {rate:>14.3e} {:>8.2}",
+            algorithm.name(),
+            heuristic.name(),
+            time.as_secs_f64() * 1e3,
+            rate / baseline
+        );
+    }
+    let size = Size::try_from((3, 3)).expect("a size");
+    let (start, goal) = (board("8 6 7/2 5 4/3 0 1"), Board::blank_last(size));
+    println!("\nblind loops on a 3×3 board of 31 moves");
+    for algorithm in [Algorithm::BreadthFirst, Algorithm::DepthFirst, Algorithm::IterativeDeepening] {
+        let jobs = [job(start, goal, Some(algorithm), None)];
+        let generated = run(&jobs, tables).2;
+        let time = median(|| run(&jobs, tables).0);
+        let rate = generated as f64 / time.as_secs_f64();
+        println!("{:<41} {generated:>12} {:>12.2} {rate:>14.3e}", algorithm.name(), time.as_secs_f64() * 1e3);
+    }
+}
+
+fn small_boards(tables: &Tables) {
+    let size = Size::try_from((3, 3)).expect("a size");
+    let goal = Board::blank_last(size);
+    let mut random = SplitMix(1);
+    let starts: Vec<Board> = (0..2_000).map(|_| random_board(&goal, &mut random)).collect();
+    println!("\n2,000 random 3×3 boards, time per board with the path");
+    println!("{:<20} {:<20} {:>12} {:>12} {:>8}", "algorithm", "heuristic", "expanded", "µs", "ratio");
+    let mut baseline = None;
+    for (algorithm, heuristic) in [
+        (Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan)),
+        (Some(Algorithm::AStar), Some(HeuristicKind::Manhattan)),
+        (Some(Algorithm::AStar), Some(HeuristicKind::WalkingDistance)),
+        (None, None),
+    ] {
+        let jobs: Vec<Job> = starts.iter().map(|start| job(*start, goal, algorithm, heuristic)).collect();
+        let expanded = run(&jobs, tables).1 as f64 / jobs.len() as f64;
+        let time = median(|| run(&jobs, tables).0).as_secs_f64() * 1e6 / jobs.len() as f64;
+        let baseline = *baseline.get_or_insert(time);
+        let (algorithm, heuristic) = (algorithm.map_or("auto", Named::name), heuristic.map_or("auto", Named::name));
+        println!("{algorithm:<20} {heuristic:<20} {expanded:>12.1} {time:>12.3} {:>8.3}", time / baseline);
+    }
+}
+
+/// What somebody writes who takes a crate for A* from the shelf.
+fn with_pathfinding(start: &Board, goal: &Board) -> usize {
+    let positions = goal.positions();
+    let size = goal.size();
+    let h = |board: &Board| -> u32 {
+        let tiles = board.tiles().iter().enumerate().filter(|(_, tile)| **tile != 0);
+        tiles.map(|(cell, tile)| size.distance(cell as u8, positions[usize::from(*tile)])).sum()
+    };
+    let successors = |board: &Board| {
+        let board = *board;
+        board.moves().map(move |mv| {
+            let mut next = board;
+            next.make(mv);
+            (next, 1)
+        })
+    };
+    astar(start, successors, h, |board| board == goal).expect("solvable").1 as usize
+}
+
+/// The same with as small a state as that crate can be given: nine bytes.
+fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
+    let tiles = |board: &Board| -> [u8; 9] { board.tiles().try_into().expect("nine cells") };
+    let (start, goal) = (tiles(start), tiles(goal));
+    let mut places = [0_u8; 9];
+    for (cell, tile) in goal.iter().enumerate() {
+        places[usize::from(*tile)] = cell as u8;
+    }
+    let h = |board: &[u8; 9]| -> u32 {
+        let tiles = board.iter().zip(0_u8..).filter(|(tile, _)| **tile != 0);
+        tiles
+            .map(|(tile, cell)| {
+                let place = places[usize::from(*tile)];
+                u32::from((cell / 3).abs_diff(place / 3) + (cell % 3).abs_diff(place % 3))
+            })
+            .sum()
+    };
+    let successors = |board: &[u8; 9]| {
+        let board = *board;
+        let blank = board.iter().position(|tile| *tile == 0).expect("a blank");
+        let (row, col) = (blank / 3, blank % 3);
+        let cells = [
+            (row > 0).then(|| blank - 3),
+            (col > 0).then(|| blank - 1),
+            (row < 2).then(|| blank + 3),
+            (col < 2).then(|| blank + 1),
+        ];
+        cells.into_iter().flatten().map(move |cell| {
+            let mut next = board;
+            next.swap(blank, cell);
+            (next, 1)
+        })
+    };
+    astar(&start, successors, h, |board| *board == goal).expect("solvable").1 as usize
+}
+
+fn against_pathfinding(tables: &Tables) {
+    let size = Size::try_from((3, 3)).expect("a size");
+    let goal = Board::blank_last(size);
+    let starts = [board("8 6 7/2 5 4/3 0 1"), board("6 4 7/8 5 0/3 2 1")];
+    println!("\nthe 31-move boards by A* with manhattan, time per board");
+    let jobs: Vec<Job> = starts
+        .iter()
+        .map(|start| job(*start, goal, Some(Algorithm::AStar), Some(HeuristicKind::Manhattan)))
+        .collect();
+    let ours = median(|| run(&jobs, tables).0);
+    let theirs = |solve: fn(&Board, &Board) -> usize| {
+        median(|| {
+            let begun = Instant::now();
+            for start in &starts {
+                assert_eq!(solve(black_box(start), &goal), 31);
+            }
+            begun.elapsed()
+        })
+    };
+    let micros = |time: Duration| time.as_secs_f64() * 1e6 / starts.len() as f64;
+    println!("{:<48} {:>10.1} µs", "taquin", micros(ours));
+    for (name, solve) in [
+        ("pathfinding's astar on [u8; 9]", with_pathfinding_on_bytes as fn(&Board, &Board) -> usize),
+        ("pathfinding's astar on boards", with_pathfinding),
+    ] {
+        let time = theirs(solve);
+        println!("{name:<48} {:>10.1} µs, {:.1} times ours", micros(time), time.as_secs_f64() / ours.as_secs_f64());
+    }
+}
+
+fn table_builds() {
+    let begun = Instant::now();
+    let tables = Tables::default();
+    tables.build_cheap();
+    println!("cheap tables: {:.1} ms, {} bytes", begun.elapsed().as_secs_f64() * 1e3, tables.bytes());
+}
+
+fn main() {
+    table_builds();
+    let tables = Tables::default();
+    tables.build_cheap();
+    small_boards(&tables);
+    against_pathfinding(&tables);
+    loops(&tables);
+}
