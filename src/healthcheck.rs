@@ -12,7 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// If it cannot be reached, keeps silent for two seconds, or answers anything but 200.
 pub fn check(listen: SocketAddr) -> io::Result<()> {
     let address = reachable(listen);
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)
+        .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // In one piece: `write!` would send a packet for each part of the format.

@@ -1,6 +1,7 @@
 //! The log: what is written, and how. `docs/LOGGING.md` describes the lines.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
 use tracing_subscriber::EnvFilter;
@@ -14,7 +15,7 @@ use crate::config::{Config, LogFormat};
 /// If this process has a subscriber already.
 pub fn init(config: &Config) -> Result<(), TryInitError> {
     let filter = EnvFilter::new(&config.log);
-    let builder = tracing_subscriber::fmt().with_env_filter(filter);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stdout().is_terminal());
     match config.log_format {
         LogFormat::Json => builder.json().flatten_event(true).with_span_list(false).finish().try_init(),
         LogFormat::Pretty => builder.compact().finish().try_init(),

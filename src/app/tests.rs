@@ -84,9 +84,9 @@ async fn a_connection_that_sends_no_headers_is_closed_in_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_body_gets_408_and_a_large_one_413() {
     let Running { addr, stop: _keep, .. } = start(&["--body-timeout=100ms", "--max-body=1KiB"]).await;
-    let slow = b"POST /solve HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9\r\n\r\n8 6";
+    let slow = b"POST /solve HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n8 6";
     assert!(talk(addr, slow).await.starts_with("HTTP/1.1 408 "));
-    let large = b"POST /solve HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1025\r\n\r\n";
+    let large = b"POST /solve HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: text/plain\r\nContent-Length: 1025\r\n\r\n";
     let answer = talk(addr, large).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "no 100 Continue comes first: {answer}");
     assert!(answer.contains("/problems/content-too-large"), "{answer}");

@@ -216,7 +216,9 @@ fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CEL
     if faults.is_empty() {
         return Ok(values);
     }
-    let absent = (0..cells).filter(|value| first_at[*value].is_none());
+    // What an unreadable entry was meant to be may be the very one that is missing.
+    let is_readable = numbers.iter().all(Option::is_some);
+    let absent = (0..cells).filter(|value| is_readable && first_at[*value].is_none());
     faults.extend(absent.map(|value| PermutationFault::Missing { value: value as u8 }));
     Err(faults)
 }
@@ -300,6 +302,12 @@ mod tests {
                 PermutationFault::Duplicate { at: 1, first: 0, value: 1 },
                 PermutationFault::OutOfRange { at: 2, value: -3 },
                 PermutationFault::Unreadable { at: 3 },
+            ]
+        );
+        let faults = Board::try_from_tiles(size(2, 2), &[1, 1, -3, 4].map(Some)).unwrap_err();
+        assert_eq!(
+            faults[3..],
+            [
                 PermutationFault::Missing { value: 0 },
                 PermutationFault::Missing { value: 2 },
                 PermutationFault::Missing { value: 3 },

@@ -82,13 +82,25 @@ impl Size {
     }
 
     /// The row of a cell, from 0.
+    #[inline]
     pub fn row_of(self, cell: Cell) -> usize {
-        usize::from(cell / self.cols)
+        // Division is slow, and this is asked at every move: multiply by 1024 ÷ cols, rounded up.
+        const RECIPROCALS: [u16; Size::MAX_SIDE + 1] = {
+            let mut reciprocals = [0; Size::MAX_SIDE + 1];
+            let mut cols = 1;
+            while cols <= Size::MAX_SIDE {
+                reciprocals[cols] = 1024_u16.div_ceil(cols as u16);
+                cols += 1;
+            }
+            reciprocals
+        };
+        usize::from(cell) * usize::from(RECIPROCALS[usize::from(self.cols)]) >> 10
     }
 
     /// The column of a cell, from 0.
+    #[inline]
     pub fn col_of(self, cell: Cell) -> usize {
-        usize::from(cell % self.cols)
+        usize::from(cell) - self.row_of(cell) * self.cols()
     }
 
     /// The cell at a row and a column, both from 0.
@@ -106,14 +118,19 @@ impl Size {
 
     /// The moves that a blank in `cell` can make.
     pub fn moves_from(self, cell: Cell) -> MoveSet {
-        let (row, col) = (self.row_of(cell), self.col_of(cell));
-        let open = [row > 0, col > 0, row + 1 < self.rows(), col + 1 < self.cols()];
-        Move::ALL.into_iter().zip(open).filter(|(_, open)| *open).map(|(mv, _)| mv).collect()
+        Move::ALL.into_iter().filter(|mv| self.neighbour(cell, *mv).is_some()).collect()
     }
 
     /// Where the blank arrives from `cell` by `mv`, unless that leaves the board.
+    #[inline]
     pub fn neighbour(self, cell: Cell, mv: Move) -> Option<Cell> {
-        self.moves_from(cell).contains(mv).then(|| cell.wrapping_add_signed(self.offset(mv)))
+        let is_open = match mv {
+            Move::Up => cell >= self.cols,
+            Move::Left => self.col_of(cell) > 0,
+            Move::Down => usize::from(cell) + self.cols() < self.cells(),
+            Move::Right => self.col_of(cell) + 1 < self.cols(),
+        };
+        is_open.then(|| cell.wrapping_add_signed(self.offset(mv)))
     }
 
     /// What a move adds to the blank's cell.
@@ -136,5 +153,40 @@ impl fmt::Display for Size {
 impl fmt::Debug for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_columns_are_quotient_and_remainder() {
+        for size in Size::all() {
+            for cell in 0..size.cells() {
+                assert_eq!(size.row_of(cell as Cell), cell / size.cols(), "{size}, cell {cell}");
+                assert_eq!(size.col_of(cell as Cell), cell % size.cols(), "{size}, cell {cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_blank_never_leaves_the_board() {
+        for size in Size::all() {
+            for cell in 0..size.cells() as Cell {
+                for mv in Move::ALL {
+                    let (row, col) = (size.row_of(cell) as isize, size.col_of(cell) as isize);
+                    let (row, col) = match mv {
+                        Move::Up => (row - 1, col),
+                        Move::Left => (row, col - 1),
+                        Move::Down => (row + 1, col),
+                        Move::Right => (row, col + 1),
+                    };
+                    let inside = (0..size.rows() as isize).contains(&row) && (0..size.cols() as isize).contains(&col);
+                    let expected = inside.then(|| size.cell_at(row as usize, col as usize));
+                    assert_eq!(size.neighbour(cell, mv), expected);
+                }
+            }
+        }
     }
 }

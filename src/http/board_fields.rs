@@ -88,7 +88,7 @@ pub(super) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encodi
         if is_word && !word.starts_with('[') {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
             let hint = did_you_mean(word, &names);
-            let detail = format!("no goal has this name{hint}; there are {}, or give a board", names.join(", "));
+            let detail = format!("no goal has this name{hint} There are {}, or give a board", names.join(", "));
             fields.note(value.kind(), Fault::new("/goal", "unknown-value", detail));
             return None;
         }

@@ -60,6 +60,12 @@ impl QuestionBody {
                 r#"The body is empty. Send a board, for instance {"board": "8 6 7/2 5 4/3 0 1"}."#,
             ));
         }
+        if format == Format::Sniffed
+            && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.contains('=')
+        {
+            return Err(unsupported(A_FORM));
+        }
         let is_json = match format {
             Format::Json => true,
             Format::Text => false,
@@ -74,7 +80,7 @@ impl QuestionBody {
 pub(super) enum Format {
     Json,
     Text,
-    /// JSON if it looks like it, else text: nobody said, or `curl -d` said so without being asked.
+    /// JSON if it looks like it, else text: `curl -d` names a type that nobody chose.
     Sniffed,
 }
 
@@ -87,9 +93,7 @@ impl Format {
             return Err(unsupported("A body with a Content-Encoding is not read here; send it uncompressed."));
         }
         let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-        let Some(media_type) = types.next() else {
-            return if settings.strict_content_type { Err(unsupported(NO_TYPE)) } else { Ok(Self::Sniffed) };
-        };
+        let Some(media_type) = types.next() else { return Err(unsupported(NO_TYPE)) };
         if types.next().is_some() {
             return Err(unsupported("The request has more than one Content-Type."));
         }
@@ -99,13 +103,14 @@ impl Format {
             "application/json" => Self::Json,
             "text/plain" => Self::Text,
             "application/x-www-form-urlencoded" if !settings.strict_content_type => Self::Sniffed,
-            other if other.starts_with("application/") && other.ends_with("+json") => Self::Json,
             _ => return Err(unsupported(WRONG_TYPE)),
         };
         if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only charset that is read here is UTF-8.")) }
     }
 }
 
+const A_FORM: &str = "The body is an HTML form, which is not read here. With curl, send JSON by `curl --json`, a bare \
+                      board by `curl -d '8 6 7/2 5 4/3 0 1'`, or the fields in the query by `curl -G --data-urlencode`.";
 const NO_TYPE: &str = "The body has no Content-Type; with curl, send JSON by `curl --json`.";
 const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text); with curl, send JSON \
                           by `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.";
@@ -190,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_content_type_decides_how_a_body_is_read() {
-        for json in ["application/json", "Application/JSON; charset=UTF-8", "application/problem+json"] {
+        for json in ["application/json", "Application/JSON; charset=UTF-8"] {
             assert_eq!(body_of(json, "[1]").await, QuestionBody::Json(Json::Array(vec![Json::Integer(1)])));
         }
         assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, QuestionBody::Text(BOARD.to_owned()));
@@ -198,17 +203,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_without_a_type_and_one_from_curl_d_are_read_by_their_looks() {
-        for content_type in ["", FORM] {
-            assert_eq!(body_of(content_type, " {}").await, QuestionBody::Json(Json::Object(vec![])));
-            assert_eq!(body_of(content_type, BOARD).await, QuestionBody::Text(BOARD.to_owned()));
-            assert_eq!(kind_of(content_type, BOARD, STRICT).await, ProblemKind::UnsupportedMediaType);
-        }
+    async fn a_body_from_curl_d_is_read_by_its_looks() {
+        assert_eq!(body_of(FORM, " {}").await, QuestionBody::Json(Json::Object(vec![])));
+        assert_eq!(body_of(FORM, BOARD).await, QuestionBody::Text(BOARD.to_owned()));
+        assert_eq!(kind_of(FORM, BOARD, STRICT).await, ProblemKind::UnsupportedMediaType);
     }
 
     #[tokio::test]
     async fn other_types_and_charsets_are_refused_with_advice() {
-        for content_type in ["text/html", "multipart/form-data; boundary=x", "json", "text/plain; charset=latin1"] {
+        for content_type in [
+            "",
+            "application/vnd.api+json",
+            "text/html",
+            "multipart/form-data; boundary=x",
+            "json",
+            "text/plain; charset=latin1",
+        ] {
             assert_eq!(kind_of(content_type, "{}", LENIENT).await, ProblemKind::UnsupportedMediaType, "{content_type}");
         }
         let problem = ask("text/xml", "{}", LENIENT).await.unwrap_err();

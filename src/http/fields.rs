@@ -14,6 +14,8 @@ use crate::search::Named;
 pub(super) struct Fields {
     fields: Vec<Field>,
     faults: Vec<(ProblemKind, Fault)>,
+    /// What it is if something is missing: it would have to be in the body, or in the query.
+    missing: ProblemKind,
 }
 
 #[derive(Debug)]
@@ -34,7 +36,11 @@ pub(super) enum Value {
 impl Fields {
     /// Collects the fields of a question, all of which must be among `known`.
     pub(super) fn gather(question: Question, known: &[&str]) -> Self {
-        let mut fields = Self { fields: Vec::new(), faults: Vec::new() };
+        let missing = match question.body {
+            Some(_) => ProblemKind::InvalidRequest,
+            None => ProblemKind::InvalidParameter,
+        };
+        let mut fields = Self { fields: Vec::new(), faults: Vec::new(), missing };
         for (name, value) in question.query {
             fields.add(&name, Value::Query(value), known);
         }
@@ -49,12 +55,15 @@ impl Fields {
     }
 
     fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
-        for (name, value) in members {
-            let name = format!("{prefix}{name}");
+        for (member, value) in members {
+            let name = format!("{prefix}{member}");
             let group = format!("{name}.");
             match value {
-                _ if name.matches('.').count() != prefix.matches('.').count() => {
-                    self.refuse_unknown(&name, known, false)
+                // In a query a dot leads into an object; in a body it is part of a name.
+                _ if member.contains('.') => {
+                    let at = pointer(prefix).trim_end_matches('/').to_owned();
+                    let own = shortened(&member).replace('~', "~0").replace('/', "~1");
+                    self.refuse_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
                 }
                 Json::Object(inner) if known.iter().any(|known| known.starts_with(&group)) => {
                     self.add_members(&group, inner, known);
@@ -70,7 +79,7 @@ impl Fields {
 
     fn add(&mut self, name: &str, value: Value, known: &[&str]) {
         if !known.contains(&name) {
-            self.refuse_unknown(name, known, matches!(value, Value::Query(_)));
+            self.refuse_unknown(name, pointer(&shortened(name)), known, value.kind());
         } else if self.fields.iter().any(|field| field.name == name) {
             let detail = format!("`{name}` is given more than once: keep one");
             self.note(value.kind(), Fault::new(pointer(name), "repeated-field", detail));
@@ -79,11 +88,9 @@ impl Fields {
         }
     }
 
-    fn refuse_unknown(&mut self, name: &str, known: &[&str], is_query: bool) {
-        let shown: String = name.chars().take(40).collect();
-        let detail = format!("there is no field `{}`{}", shown.escape_debug(), did_you_mean(name, known));
-        let kind = if is_query { ProblemKind::InvalidParameter } else { ProblemKind::InvalidRequest };
-        self.note(kind, Fault::new(pointer(&shown), "unknown-field", detail));
+    fn refuse_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
+        let detail = format!("there is no field `{}`{}", shortened(name).escape_debug(), did_you_mean(name, known));
+        self.note(kind, Fault::new(at, "unknown-field", detail));
     }
 
     /// Takes a field out, as it was written.
@@ -104,7 +111,7 @@ impl Fields {
 
     /// Notes that a field which must be there is not.
     pub(super) fn miss(&mut self, name: &str, detail: &str) {
-        self.note(ProblemKind::InvalidRequest, Fault::new(pointer(name), "missing-field", detail));
+        self.note(self.missing, Fault::new(pointer(name), "missing-field", detail));
     }
 
     /// Whether a field was given.
@@ -140,6 +147,7 @@ impl Fields {
     pub(super) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
         let Some(value) = self.take(name) else { return Vec::new() };
         let words: Vec<Json> = match &value {
+            Value::Query(list) if list.trim().is_empty() => Vec::new(),
             Value::Query(list) => list.split(',').map(|word| Json::String(word.trim().to_owned())).collect(),
             Value::Body(Json::Array(words)) => words.clone(),
             Value::Body(other) => {
@@ -226,7 +234,7 @@ impl Fields {
         let Some(kind) = GRAVEST_FIRST.into_iter().find(noted) else { return Ok(()) };
         let detail = match self.faults.as_slice() {
             [(_, only)] => sentence(&only.detail),
-            faults => format!("{} faults: see `errors` for each, and mend them together.", faults.len()),
+            faults => format!("{} faults, listed with their places: mend them together.", faults.len()),
         };
         Err(Problem::new(kind, detail).with_errors(self.faults.into_iter().map(|(_, fault)| fault).collect()))
     }
@@ -274,14 +282,19 @@ impl Value {
     }
 }
 
+/// What is told of a name that somebody made up.
+fn shortened(name: &str) -> String {
+    name.chars().take(40).collect()
+}
+
 fn out_of(name: &str, low: impl Display, high: impl Display) -> String {
     format!("`{name}` goes from {low} to {high}")
 }
 
 fn unknown_word(name: &str, word: &str, words: &[&str]) -> String {
-    let shown: String = word.chars().take(40).collect();
-    let shown = shown.escape_debug();
-    format!("`{name}` has no value `{shown}`{}; there are {}", did_you_mean(word, words), words.join(", "))
+    let shown = shortened(word);
+    let hint = did_you_mean(word, words);
+    format!("`{name}` has no value `{}`{hint} There are {}", shown.escape_debug(), words.join(", "))
 }
 
 /// `, did you mean …?` if one of the words is close to what was written.
@@ -289,10 +302,11 @@ pub(super) fn did_you_mean(written: &str, words: &[&str]) -> String {
     // Longer texts are no slips of the pen, and the measure takes quadratic time.
     let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
     let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(String::new, |(_, word)| format!(": did you mean `{word}`?"))
+    best.map_or_else(|| ".".to_owned(), |(_, word)| format!(": did you mean `{word}`?"))
 }
 
-fn sentence(text: &str) -> String {
+/// Text that begins with a capital and ends with a stop.
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
     let end = if text.ends_with(['.', '?']) { "" } else { "." };
@@ -337,7 +351,7 @@ mod tests {
         fields.word::<TieBreaking>("tie_breaking", None);
         let expected = [
             ("/limits/node", "unknown-field"),
-            ("/x/y", "unknown-field"),
+            ("/x.y", "unknown-field"),
             ("/limits/time_ms", "out-of-range"),
             ("/algorithm", "unknown-value"),
             ("/tie_breaking", "wrong-type"),
@@ -360,6 +374,15 @@ mod tests {
         assert_eq!(faults(twice).1, [("/algorithm".to_owned(), "repeated-field")]);
         let twice = fields(&[], r#"{"board": 1, "board": 2}"#);
         assert_eq!(faults(twice).1, [("/board".to_owned(), "repeated-field")]);
+    }
+
+    #[test]
+    fn a_list_may_be_empty() {
+        for (query, body) in [(vec![("tie_breaking", "")], ""), (vec![], r#"{"tie_breaking": []}"#)] {
+            let mut fields = fields(&query, body);
+            assert!(fields.words::<TieBreaking>("tie_breaking").is_empty());
+            assert!(fields.faults.is_empty());
+        }
     }
 
     #[test]

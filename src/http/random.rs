@@ -82,7 +82,7 @@ pub(super) async fn answer(
     };
     let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
     let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);
-    if let Ok(seed) = HeaderValue::from_str(&seed) {
+    if let Ok(seed) = HeaderValue::from_str(&percent_encoded(&seed)) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }
     if !is_repeatable {
@@ -95,8 +95,12 @@ impl RandomQuery {
     fn read(question: Question) -> Result<Self, Problem> {
         let mut fields = Fields::gather(question, &FIELDS);
         let sides = sides(&mut fields);
-        let size = size(&mut fields, sides);
+        let size = size(&fields, sides);
         let goal = goal(&mut fields, size, sides, Encoding::Tiles);
+        if let Some(goal) = goal.filter(|goal| !sides.agree_with(goal.size())) {
+            let detail = format!("the goal is {}, and `rows` and `cols` say otherwise", goal.size());
+            fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
+        }
         let seed = fields.parsed("seed", |seed| {
             let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
             if is_fit { Ok(seed.to_owned()) } else { Err(format!("`seed` has 1 to {MAX_SEED_CHARS} characters")) }
@@ -117,12 +121,20 @@ impl RandomQuery {
     }
 }
 
+/// A seed as a header can carry it: `%` and what is not visible ASCII as bytes in hexadecimal.
+fn percent_encoded(seed: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
+    seed.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
 /// The shape asked for, 3×3 where nothing says otherwise; `None` if the goal says it.
-fn size(fields: &mut Fields, sides: Sides) -> Option<Size> {
-    let Sides { rows, cols } = sides;
-    if rows.is_none() && cols.is_none() && fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
+fn size(fields: &Fields, sides: Sides) -> Option<Size> {
+    if fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
         return None;
     }
+    let Sides { rows, cols } = sides;
     let one = rows.or(cols).unwrap_or(3);
     Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok()
 }
@@ -130,7 +142,8 @@ fn size(fields: &mut Fields, sides: Sides) -> Option<Size> {
 /// `20`, or `12..18` with both ends.
 fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
-    let number = |text: &str| text.strip_prefix('=').unwrap_or(text).trim().parse::<u32>().ok();
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
     match (number(low), number(high)) {
         (Some(low), Some(high)) if low <= high => Ok(low..=high),
         (Some(_), Some(_)) => Err("`length` goes upwards: `12..18`".to_owned()),

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
-use super::fields::Fields;
+use super::fields::{Fields, sentence};
 use super::solve_reply::{Rows, grid, json};
 use super::{Document, Offer, Problem, ProblemKind, Question, choose};
 use crate::domain::Reachability;
@@ -57,7 +57,7 @@ pub(super) async fn answer(method: Method, headers: HeaderMap, question: Questio
 
 /// The problem of a board that cannot reach its goal.
 pub(super) fn unsolvable(reachability: &Reachability) -> Problem {
-    Problem::new(ProblemKind::Unsolvable, format!("This board cannot reach the goal: {}", detail(reachability)))
+    Problem::new(ProblemKind::Unsolvable, format!("This board cannot reach the goal: {reachability}."))
         .with_member("solvable", false)
         .with_member("reason", reason(reachability))
         .with_member("inversions", reachability.inversions)
@@ -66,7 +66,7 @@ pub(super) fn unsolvable(reachability: &Reachability) -> Problem {
 }
 
 fn detail(reachability: &Reachability) -> String {
-    format!("{reachability}.")
+    sentence(&reachability.to_string())
 }
 
 fn reason(reachability: &Reachability) -> Option<&'static str> {

@@ -34,6 +34,9 @@ const SEARCH_FIELDS: [&str; 11] = [
 /// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 
+/// The highest limit that can be asked for: whole numbers up to here survive every JSON reader.
+const MAX_LIMIT: i64 = (1 << 53) - 1;
+
 /// What a solution must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Require {
@@ -82,12 +85,12 @@ pub(super) async fn answer(
     let report = service.submit(job).await.map_err(|error| failed(&error))?;
     let timing = server_timing(&report);
     let mut response = match report.stopped {
-        Some(stop) => exceeded(&puzzle, &report, stop).into_response(),
+        Some(stop) => exceeded(&report, stop).into_response(),
         None => {
             let mut reply = SolveReply::new(&puzzle, &report)?;
             let body = reply.written(offer);
             if method == Method::GET || method == Method::HEAD {
-                let is_repeatable = !report.is_timed;
+                let is_repeatable = report.search_stopped != Some(StopReason::Time);
                 // The time it took is no part of what the answer says.
                 reply.search.elapsed_us = 0;
                 reply.document(offer, body, is_repeatable).answer(&headers)
@@ -134,9 +137,9 @@ impl SolveBody {
             require_optimal: fields.word("require", None) == Some(Require::Optimal),
         };
         let limits = LimitWish {
-            time: fields.integer("limits.time_ms", 1..=i64::MAX).map(Duration::from_millis),
-            expanded: fields.integer("limits.expanded", 1..=i64::MAX),
-            nodes: fields.integer("limits.nodes", 1..=i64::MAX),
+            time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
+            expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
+            nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
         };
         let include = fields.words("include");
         let plan = boards.and_then(|(board, _)| match Plan::try_new(&wish, board.size()) {
@@ -184,15 +187,15 @@ fn failed(error: &ServiceError) -> Problem {
                 "This instance is shutting down and takes no more searches. Try again: another one will answer.";
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
-        ServiceError::Failed(what) => {
-            tracing::error!(what, "a job failed");
+        // The pool, or the panic hook, has logged it.
+        ServiceError::Failed(_) => {
             Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
         }
     }
 }
 
 /// `search-limit-exceeded`, with the best solution so far if there is one.
-fn exceeded(puzzle: &Puzzle, report: &Report, stop: StopReason) -> Problem {
+fn exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
         StopReason::Time => ("time", format!("{} ms", limits.time_ms), "raise `limits.time_ms`"),
@@ -214,7 +217,7 @@ fn exceeded(puzzle: &Puzzle, report: &Report, stop: StopReason) -> Problem {
         .with_member("lower_bound", report.lower_bound)
         .with_member("search", SearchReply::new(report))
         .with_member("limits", limits);
-    match SolutionReply::new(puzzle, report) {
+    match SolutionReply::new(report) {
         Some(solution) => problem.with_member("solution", solution),
         None => problem,
     }

@@ -84,8 +84,6 @@ pub(super) struct SolutionReply {
     lower_bound: u32,
     moves: String,
     tiles: Vec<Tile>,
-    start: Rows,
-    goal: Rows,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -150,7 +148,7 @@ impl LimitsReply {
 }
 
 impl SolutionReply {
-    pub(super) fn new(puzzle: &Puzzle, report: &Report) -> Option<Self> {
+    pub(super) fn new(report: &Report) -> Option<Self> {
         let solution = report.solution.as_ref()?;
         Some(Self {
             length: solution.path.len(),
@@ -158,8 +156,6 @@ impl SolutionReply {
             lower_bound: report.lower_bound,
             moves: solution.path.to_string(),
             tiles: solution.tiles.clone(),
-            start: Rows(*puzzle.start()),
-            goal: Rows(*puzzle.goal()),
         })
     }
 }
@@ -170,19 +166,19 @@ impl SolveReply {
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
     pub(super) fn new(puzzle: &Puzzle, report: &Report) -> Result<Self, Problem> {
-        let found = SolutionReply::new(puzzle, report).zip(report.solution.as_ref());
+        let found = SolutionReply::new(report).zip(report.solution.as_ref());
         let Some((found, solution)) = found else {
             return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
         };
-        let SolutionReply { length, optimal, lower_bound, moves, tiles, start, goal } = found;
+        let SolutionReply { length, optimal, lower_bound, moves, tiles } = found;
         Ok(Self {
             length,
             optimal,
             lower_bound,
             moves,
             tiles,
-            start,
-            goal,
+            start: Rows(*puzzle.start()),
+            goal: Rows(*puzzle.goal()),
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
             states: states(puzzle, report, solution),

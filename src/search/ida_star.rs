@@ -7,11 +7,11 @@ use crate::domain::{Move, Packed, Path};
 struct IdaStar<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
-    /// The one board, on which moves are made and taken back.
-    state: State<P>,
     /// The moves from the start to it, once the goal is found: filled from its end.
     found: Vec<Move>,
     threshold: u32,
+    /// The greatest g of an expanded node.
+    deepest: u32,
     /// The least f above the threshold that this iteration met.
     next_threshold: u32,
     meter: Meter<'a>,
@@ -20,7 +20,7 @@ struct IdaStar<'a, P, H> {
 }
 
 /// Depth-first search within f ≤ threshold, the threshold rising to the least f that exceeded it
-/// (Korf 1985). Memory is one board and the way to it.
+/// (Korf 1985). Memory is the boards on the way to the one in hand.
 ///
 /// With an admissible heuristic the solution is optimal, and each completed iteration proves the
 /// next threshold a lower bound. With the zero heuristic this is iterative deepening.
@@ -35,17 +35,18 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     let mut search = IdaStar {
         space,
         heuristic,
-        state: space.start(),
         found: Vec::new(),
         threshold: initial_h,
+        deepest: 0,
         next_threshold: u32::MAX,
         meter: budget.meter(),
         trace,
-        stats: Stats { peak_open: 1, initial_h, ..Stats::default() },
+        stats: Stats { initial_h, ..Stats::default() },
     };
     let result = search.run(start);
     let lower_bound = if H::ADMISSIBLE { search.threshold } else { 0 };
-    Outcome { result, lower_bound, stats: search.stats }
+    let peak_open = u64::from(search.deepest) + 1;
+    Outcome { result, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
 impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
@@ -54,7 +55,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             self.stats.iterations += 1;
             self.stats.generated += 1;
             self.next_threshold = u32::MAX;
-            if self.visit(start, 0, None, None)? {
+            if self.visit(self.space.start(), start, 0, None, None)? {
                 self.found.reverse();
                 return Ok(std::mem::take(&mut self.found).into());
             }
@@ -62,35 +63,44 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         }
     }
 
-    /// Searches below the board in hand, whose f is within the threshold; true if the goal is there.
-    fn visit(&mut self, memo: H::Memo, g: u32, slide: Option<Slide>, parent: Option<u32>) -> Result<bool, StopReason> {
-        if self.space.is_goal(&self.state) {
+    /// Searches below a board whose f is within the threshold; true if the goal is there.
+    ///
+    /// A packed board goes down by value: copying it is cheaper than taking a move back in memory.
+    fn visit(
+        &mut self,
+        state: State<P>,
+        memo: H::Memo,
+        g: u32,
+        slide: Option<Slide>,
+        parent: Option<u32>,
+    ) -> Result<bool, StopReason> {
+        if self.space.is_goal(&state) {
             return Ok(true);
         }
         self.meter.expand(self.stats.expanded)?;
         self.stats.expanded += 1;
-        self.stats.peak_open = self.stats.peak_open.max(u64::from(g) + 1);
-        let this = if self.trace.is_recording() { Some(self.record(memo, g, slide, parent)) } else { None };
-        for mv in self.space.onward_moves(self.state.blank, slide.map(|slide| slide.mv)) {
-            let slide = self.space.make(&mut self.state, mv);
+        self.deepest = self.deepest.max(g);
+        let this = if self.trace.is_recording() { Some(self.record(&state, memo, g, slide, parent)) } else { None };
+        for mv in self.space.onward_moves(state.blank, slide.map(|slide| slide.mv)) {
+            let mut successor = state;
+            let slide = self.space.make(&mut successor, mv);
             self.stats.generated += 1;
-            let after = self.heuristic.after(memo, &slide, &self.state);
+            let after = self.heuristic.after(memo, &slide, &successor);
             let f = g + 1 + self.heuristic.h(after);
             if f > self.threshold {
                 self.next_threshold = self.next_threshold.min(f);
-            } else if self.visit(after, g + 1, Some(slide), this)? {
+            } else if self.visit(successor, after, g + 1, Some(slide), this)? {
                 self.found.push(mv);
                 return Ok(true);
             }
-            self.state.slide(slide.to);
         }
         Ok(false)
     }
 
     #[cold]
-    fn record(&mut self, memo: H::Memo, g: u32, slide: Option<Slide>, parent: Option<u32>) -> u32 {
+    fn record(&mut self, state: &State<P>, memo: H::Memo, g: u32, slide: Option<Slide>, parent: Option<u32>) -> u32 {
         let h = self.heuristic.h(memo);
-        let visit = Visit { state: &self.state, slide, parent, g, h, f: f64::from(g + h) };
+        let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
         self.trace.record(self.space, &visit)
     }
 }

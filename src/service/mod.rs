@@ -111,8 +111,8 @@ pub struct Report {
     pub expansions: Option<Vec<Expansion>>,
     /// The heuristic's value of each board along the solution, the start's first, if asked for.
     pub heights: Vec<u32>,
-    /// Whether the clock had a part in the answer, so that it may differ another time.
-    pub is_timed: bool,
+    /// The limit that stopped the search, even if there is a solution all the same.
+    pub search_stopped: Option<StopReason>,
     /// The limits that were in force.
     pub limits: Limits,
     /// From submission to the start of the search.

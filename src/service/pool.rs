@@ -123,8 +123,10 @@ fn observe(job: &Job, report: &Result<Report, ServiceError>, search_micros: &Ato
     let elapsed = report.elapsed.as_micros() as u64;
     let average = search_micros.load(Ordering::Relaxed);
     search_micros.store(if average == 0 { elapsed } else { (7 * average + elapsed) / 8 }, Ordering::Relaxed);
-    let outcome = match (report.stopped, &report.solution) {
+    let outcome = match (report.search_stopped, report.stopped) {
         (None, _) => "solved",
+        // The search was stopped, and another solution had to do.
+        (Some(_), None) => "solved by fallback",
         (Some(StopReason::Time), _) => "stopped by time",
         (Some(StopReason::Expanded), _) => "stopped by expanded",
         (Some(StopReason::Nodes), _) => "stopped by nodes",

@@ -29,11 +29,11 @@ pub fn solve(
     let outcome =
         connect(puzzle, plan.heuristic, tables, Search { plan, budget: &plan.within(budget), trace: &mut trace });
     let stopped = outcome.result.as_ref().err().copied();
-    let found = Found { algorithm: plan.algorithm, outcome };
-    let found = if needs_any_solution(job, stopped) { found.or_shorter(puzzle) } else { found };
-    let Found { algorithm, outcome } = found;
+    let (algorithm, outcome) =
+        if needs_any_solution(job, stopped) { or_constructed(job, outcome) } else { (plan.algorithm, outcome) };
 
-    let lower_bound = outcome.lower_bound.max(root_bound(puzzle, tables));
+    let lower_bound =
+        if outcome.is_optimal() { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     let (mut solution, mut heights) = (None, Vec::new());
     if let Ok(path) = outcome.result {
@@ -53,9 +53,11 @@ pub fn solve(
         heuristic,
         weight: plan.weight,
         stats: outcome.stats,
-        expansions: (job.expansions > 0).then(|| trace.into_expansions()),
+        // Those of a search whose result was dropped would explain nothing.
+        expansions: (job.expansions > 0)
+            .then(|| if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() }),
         heights,
-        is_timed: stopped == Some(StopReason::Time),
+        search_stopped: stopped,
         limits: *limits,
         queued: Duration::ZERO,
         elapsed: begun.elapsed(),
@@ -72,22 +74,19 @@ fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
     }
 }
 
-/// An outcome, and whose it is.
-struct Found {
-    algorithm: Algorithm,
-    outcome: Outcome,
-}
-
-impl Found {
-    /// This or the constructive solution, whichever is shorter; what this one proved holds for both.
-    fn or_shorter(self, puzzle: &Puzzle) -> Self {
-        let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, Path::len);
-        let constructed = constructive(puzzle);
-        if length(&self.outcome) <= length(&constructed) {
-            return self;
-        }
-        let outcome = Outcome { lower_bound: self.outcome.lower_bound, ..constructed };
-        Self { algorithm: Algorithm::Constructive, outcome }
+/// The outcome, or the constructive one where that is shorter; what the search proved holds for both.
+///
+/// Where an optimal solution is required, the search that failed to prove one stays the search that
+/// is told of, and the constructed solution is the best so far.
+fn or_constructed(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
+    let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, Path::len);
+    let constructed = constructive(&job.puzzle);
+    if length(&outcome) <= length(&constructed) {
+        (job.plan.algorithm, outcome)
+    } else if job.plan.require_optimal {
+        (job.plan.algorithm, Outcome { result: constructed.result, ..outcome })
+    } else {
+        (Algorithm::Constructive, Outcome { lower_bound: outcome.lower_bound, ..constructed })
     }
 }
 

@@ -2,30 +2,28 @@
 
 use super::super::{Slide, State};
 use super::Heuristic;
-use crate::domain::{Cell, Packed, Size};
+use crate::domain::{Cell, Move, Packed, Size};
 
 /// The sum, over the tiles, of the rows and columns between a tile and its place.
 ///
-/// A move takes one tile one step, so the sum drops by at most 1: consistent.
+/// A move takes one tile one step, so the sum changes by exactly 1: consistent.
 #[derive(Clone, Debug)]
 pub struct Manhattan {
+    size: Size,
     goal_blank: Cell,
-    cells: usize,
-    /// Steps between two cells, at `label × cells + cell`.
-    distances: Vec<u8>,
+    /// The row and the column of each cell.
+    lines: [[u8; Size::MAX_CELLS]; 2],
 }
 
 impl Manhattan {
     /// For boards of one shape whose blank belongs in `goal_blank`.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
-        let cells = size.cells();
-        let distance = |index: usize| size.distance((index / cells) as Cell, (index % cells) as Cell) as u8;
-        Self { goal_blank, cells, distances: (0..cells * cells).map(distance).collect() }
-    }
-
-    #[inline]
-    fn distance(&self, label: u8, cell: Cell) -> u16 {
-        u16::from(self.distances[usize::from(label) * self.cells + usize::from(cell)])
+        let mut lines = [[0; Size::MAX_CELLS]; 2];
+        for cell in 0..size.cells() {
+            lines[0][cell] = size.row_of(cell as Cell) as u8;
+            lines[1][cell] = size.col_of(cell as Cell) as u8;
+        }
+        Self { size, goal_blank, lines }
     }
 }
 
@@ -35,13 +33,20 @@ impl<P: Packed> Heuristic<P> for Manhattan {
     const ADMISSIBLE: bool = true;
 
     fn evaluate(&self, state: &State<P>) -> u16 {
-        let tiles = (0..self.cells as Cell).map(|cell| (state.tiles.get(cell), cell));
-        tiles.filter(|(label, _)| *label != self.goal_blank).map(|(label, cell)| self.distance(label, cell)).sum()
+        let tiles = (0..self.size.cells() as Cell).map(|cell| (state.tiles.get(cell), cell));
+        let distances = tiles
+            .filter(|(label, _)| *label != self.goal_blank)
+            .map(|(label, cell)| self.size.distance(label, cell) as u16);
+        distances.sum()
     }
 
     #[inline]
     fn after(&self, memo: u16, slide: &Slide, _: &State<P>) -> u16 {
-        memo + self.distance(slide.label, slide.to) - self.distance(slide.label, slide.from)
+        // Up and down change rows, left and right columns; the tile goes the other way than the blank.
+        let lines = &self.lines[slide.mv as usize % 2];
+        let (from, goal) = (lines[usize::from(slide.from)], lines[usize::from(slide.label)]);
+        let comes_closer = if matches!(slide.mv, Move::Up | Move::Left) { from < goal } else { from > goal };
+        if comes_closer { memo - 1 } else { memo + 1 }
     }
 
     #[inline]

@@ -1,0 +1,271 @@
+//! `openapi.yaml`, and whether an exchange keeps to it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use hyper::Method;
+use hyper::header::HeaderMap;
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use crate::answer::Answer;
+use crate::question::Question;
+
+/// The contract as it stands at the repository's top.
+pub(crate) static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
+
+/// The OpenAPI document.
+pub(crate) struct Contract {
+    /// The document.
+    pub(crate) document: Value,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+impl Contract {
+    fn read() -> Self {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.yaml");
+        let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let document = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        Self { document, validators: Mutex::default() }
+    }
+
+    /// Everything in which an exchange departs from the contract.
+    pub(crate) fn faults(&self, question: &Question, answer: &Answer) -> Vec<String> {
+        let mut faults = Vec::new();
+        if question.method == Method::OPTIONS && answer.status < 300 {
+            if !answer.headers.contains_key("allow") {
+                faults.push("OPTIONS is answered without `Allow`".to_owned());
+            }
+            return faults;
+        }
+        let status = answer.status.to_string();
+        let response = match self.operation(question) {
+            Operation::Known(operation) => {
+                self.check_request(operation, question, answer, &mut faults);
+                &operation["responses"][&status]
+            }
+            Operation::OtherMethod if answer.status == 405 => {
+                &self.document["components"]["responses"]["MethodNotAllowed"]
+            }
+            Operation::OtherPath if answer.status == 404 => &self.document["components"]["responses"]["NotFound"],
+            Operation::OtherMethod | Operation::OtherPath => &Value::Null,
+        };
+        if response.is_null() {
+            faults.push(format!("status {status} is not documented here"));
+            return faults;
+        }
+        let response = self.resolve(response);
+        self.check_headers(&response["headers"], &answer.headers, &mut faults);
+        self.check_content(&response["content"], question, answer, &mut faults);
+        faults
+    }
+
+    /// What a schema has against a value.
+    pub(crate) fn faults_of_value(&self, schema: &Value, value: &Value) -> Vec<String> {
+        let key = schema.to_string();
+        let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let validator = validators.entry(key).or_insert_with(|| Arc::new(self.validator(schema))).clone();
+        drop(validators);
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    }
+
+    /// Follows a `$ref` within the document.
+    pub(crate) fn resolve<'a>(&'a self, mut node: &'a Value) -> &'a Value {
+        while let Some(reference) = node["$ref"].as_str() {
+            let pointer = reference.trim_start_matches('#');
+            node = self.document.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"));
+        }
+        node
+    }
+
+    fn validator(&self, schema: &Value) -> Validator {
+        // The schema's references lead into `components`, which therefore comes along.
+        let rooted = json!({ "allOf": [schema], "components": self.document["components"] });
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        options.build(&rooted).unwrap_or_else(|error| panic!("{schema}: {error}"))
+    }
+
+    fn operation(&self, question: &Question) -> Operation<'_> {
+        let path = question.target.split('?').next().unwrap_or_default();
+        let empty = Map::new();
+        let paths = self.document["paths"].as_object().unwrap_or(&empty);
+        let Some(template) = paths.keys().find(|template| is_of(template, path)) else { return Operation::OtherPath };
+        let method = if question.method == Method::HEAD { Method::GET } else { question.method.clone() };
+        match &self.document["paths"][template][method.as_str().to_lowercase()] {
+            Value::Null => Operation::OtherMethod,
+            operation => Operation::Known(operation),
+        }
+    }
+
+    /// A question that was answered as asked must be one that the contract allows.
+    fn check_request(&self, operation: &Value, question: &Question, answer: &Answer, faults: &mut Vec<String>) {
+        if !(200..300).contains(&answer.status) {
+            return;
+        }
+        for (name, value) in question.parameters() {
+            let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let mut parameters = parameters.iter().map(|parameter| self.resolve(parameter));
+            let Some(parameter) = parameters.find(|parameter| parameter["in"] == "query" && parameter["name"] == name)
+            else {
+                faults.push(format!("the query parameter `{name}` is not documented, and was accepted"));
+                continue;
+            };
+            let value = self.parameter_value(&parameter["schema"], &value);
+            let found = self.faults_of_value(&parameter["schema"], &value);
+            faults.extend(found.iter().map(|fault| format!("query parameter `{name}`, which was accepted: {fault}")));
+        }
+        if question.body.is_empty() {
+            return;
+        }
+        let media_type = essence(&question.headers);
+        let media = &operation["requestBody"]["content"][&media_type];
+        if media.is_null() {
+            faults.push(format!("a body of type {media_type:?} is not documented, and was accepted"));
+            return;
+        }
+        let body = match media_type.as_str() {
+            "application/json" => serde_json::from_slice(&question.body).unwrap_or(Value::Null),
+            _ => Value::from(String::from_utf8_lossy(&question.body)),
+        };
+        let found = self.faults_of_value(&media["schema"], &body);
+        faults.extend(found.iter().map(|fault| format!("the body, which was accepted: {fault}")));
+    }
+
+    fn parameter_value(&self, schema: &Value, text: &str) -> Value {
+        match self.resolve(schema)["type"].as_str() {
+            Some("integer" | "number") => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+            Some("array") => Value::from(text.split(',').filter(|item| !item.is_empty()).collect::<Vec<_>>()),
+            _ => Value::from(text),
+        }
+    }
+
+    fn check_headers(&self, documented: &Value, headers: &HeaderMap, faults: &mut Vec<String>) {
+        for (name, header) in documented.as_object().into_iter().flatten() {
+            let header = self.resolve(header);
+            let Some(value) = headers.get(name) else {
+                if header["required"] == true {
+                    faults.push(format!("the header `{name}` is missing"));
+                }
+                continue;
+            };
+            let value = self.parameter_value(&header["schema"], &String::from_utf8_lossy(value.as_bytes()));
+            let found = self.faults_of_value(&header["schema"], &value);
+            faults.extend(found.iter().map(|fault| format!("header `{name}`: {fault}")));
+        }
+    }
+
+    fn check_content(&self, documented: &Value, question: &Question, answer: &Answer, faults: &mut Vec<String>) {
+        if documented.is_null() {
+            if !answer.body.is_empty() {
+                faults.push(format!("{} has a body", answer.status));
+            }
+            return;
+        }
+        let media_type = essence(&answer.headers);
+        let schema = &documented[&media_type]["schema"];
+        if schema.is_null() {
+            faults.push(format!("the type {media_type:?} is not documented for {}", answer.status));
+            return;
+        }
+        if question.method == Method::HEAD {
+            return;
+        }
+        let body = if media_type.ends_with("json") {
+            match serde_json::from_slice(&answer.body) {
+                Ok(body) => body,
+                Err(error) => return faults.push(format!("the body is not JSON: {error}")),
+            }
+        } else {
+            match String::from_utf8(answer.body.to_vec()) {
+                Ok(body) => Value::from(body),
+                Err(error) => return faults.push(format!("the body is not UTF-8: {error}")),
+            }
+        };
+        faults.extend(self.faults_of_value(schema, &body));
+    }
+}
+
+enum Operation<'a> {
+    Known(&'a Value),
+    OtherMethod,
+    OtherPath,
+}
+
+/// The media type in `Content-Type`, without its parameters.
+pub(crate) fn essence(headers: &HeaderMap) -> String {
+    let value = headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes())).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_lowercase()
+}
+
+fn is_of(template: &str, path: &str) -> bool {
+    let same = |(expected, segment): (&str, &str)| expected == segment || expected.starts_with('{');
+    template.split('/').count() == path.split('/').count() && template.split('/').zip(path.split('/')).all(same)
+}
+
+/// Calls `found` with every schema of the document that comes with examples, and each of these.
+fn each_example<'a>(
+    contract: &'a Contract,
+    node: &'a Value,
+    at: &str,
+    found: &mut impl FnMut(&str, &'a Value, &'a Value),
+) {
+    if let Some(object) = node.as_object() {
+        if let Some(schema) = object.get("schema") {
+            object.get("example").into_iter().for_each(|example| found(at, schema, example));
+            let named = object.get("examples").and_then(Value::as_object);
+            named.into_iter().flatten().for_each(|(_, example)| found(at, schema, &contract.resolve(example)["value"]));
+        }
+        if at.starts_with("/components/schemas/") {
+            let examples = object.get("examples").and_then(Value::as_array);
+            examples.into_iter().flatten().for_each(|example| found(at, node, example));
+        }
+        object.iter().for_each(|(key, inner)| each_example(contract, inner, &format!("{at}/{key}"), found));
+    }
+}
+
+#[test]
+fn every_example_in_the_contract_fits_its_schema() {
+    let mut examples = 0;
+    each_example(&CONTRACT, &CONTRACT.document, "", &mut |at, schema, example| {
+        examples += 1;
+        let faults = CONTRACT.faults_of_value(schema, example);
+        assert!(faults.is_empty(), "{at}: {example}: {faults:#?}");
+    });
+    assert!(examples > 80, "only {examples} examples were found");
+}
+
+#[test]
+fn every_status_of_the_contract_has_an_example() {
+    for (path, item) in CONTRACT.document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("a path item") {
+            for (status, response) in operation["responses"].as_object().expect("responses") {
+                let content = CONTRACT.resolve(response)["content"].as_object();
+                for (media_type, media) in content.into_iter().flatten() {
+                    let has_example = media.get("example").is_some() || media.get("examples").is_some();
+                    assert!(has_example, "{method} {path} {status} {media_type}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_solutions_in_the_contract_stand_up_to_a_replay() {
+    let solution = &CONTRACT.document["components"]["responses"]["Solution"];
+    let examples = solution["content"]["application/json"]["examples"].as_object().expect("examples");
+    for (name, example) in examples {
+        assert_eq!(crate::simulator::faults_of_solution(&example["value"]), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn an_answer_with_an_unknown_member_breaks_the_contract() {
+    let schema = json!({ "$ref": "#/components/schemas/NotFound" });
+    let mut problem = json!({
+        "type": "/problems/not-found", "title": "Not found", "status": 404, "detail": "nothing here",
+        "instance": "/nowhere", "request_id": "1",
+    });
+    assert_eq!(CONTRACT.faults_of_value(&schema, &problem), Vec::<String>::new());
+    problem["stack"] = json!("at main.rs:1");
+    assert_ne!(CONTRACT.faults_of_value(&schema, &problem), Vec::<String>::new());
+}

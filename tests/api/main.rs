@@ -1,0 +1,21 @@
+//! The API, asked as anybody would ask it: the real service on a free port, over real connections.
+//!
+//! Every exchange that the [client](client::Client) makes is held against `openapi.yaml`, and every solution is
+//! replayed by a [simulator] that shares no code with the service. So each test below is a test of the contract too.
+
+mod answer;
+mod client;
+mod contract;
+mod question;
+mod simulator;
+
+mod boards;
+mod limits;
+mod load;
+mod operations;
+mod problems;
+mod protocol;
+mod random;
+mod solvable;
+mod solving;
+mod text;

@@ -1,0 +1,366 @@
+//! The problem table: what is refused, with which status, slug, pointer and code.
+
+use serde_json::json;
+
+use crate::answer::faults;
+use crate::client::{Service, shared};
+use crate::question::Question;
+
+const BOARD: &str = "8 6 7/2 5 4/3 0 1";
+
+#[tokio::test]
+async fn what_is_not_json_is_malformed() {
+    let taquin = shared().await;
+    let deep = format!("{{\"board\": {}1{}}}", "[".repeat(5000), "]".repeat(5000));
+    let bodies: [&[u8]; 15] = [
+        b"",
+        b"   ",
+        b"{",
+        b"{\"board\": }",
+        b"{\"board\": [[8,6,7],[2,5,4],[3,0,1]",
+        b"{\"board\": [8,6,7,2,5,4,3,0,01]}",
+        b"{\"board\": [8,6,7,2,5,4,3,0,1,]}",
+        b"{'board': '867254301'}",
+        b"{\"board\": NaN}",
+        b"{\"board\": \"867254301\"} x",
+        b"{\"board\": \"867254301\"}{}",
+        b"{\"board\": \"867254301\" \"goal\": \"snail\"}",
+        b"{\"board\": \"8672\xff4301\"}",
+        b"{\"board\": \"867254301\\ud800\"}",
+        deep.as_bytes(),
+    ];
+    for body in bodies {
+        for path in ["/solve", "/solvable"] {
+            let question = Question::post(path).body("application/json", body.to_vec());
+            let problem = taquin.send(question).await.problem("malformed-json");
+            assert_eq!(problem["instance"], path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn json_that_is_neither_object_nor_board_is_of_the_wrong_type() {
+    let taquin = shared().await;
+    for body in [json!(null), json!(42), json!(true)] {
+        let problem = taquin.post("/solve", &body).await.problem("invalid-request");
+        assert_eq!(faults(&problem), ["/board wrong-type"], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn fields_are_checked_for_their_type_and_range() {
+    let taquin = shared().await;
+    for (question, expected) in [
+        (json!({}), "/board missing-field"),
+        (json!({ "goal": "snail" }), "/board missing-field"),
+        (json!({ "board": 42 }), "/board wrong-type"),
+        (json!({ "board": null }), "/board wrong-type"),
+        (json!({ "board": { "rows": [] } }), "/board wrong-type"),
+        (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, "1"]] }), "/board/2/2 wrong-type"),
+        (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, 1.0]] }), "/board/2/2 wrong-type"),
+        (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, 1.5]] }), "/board/2/2 wrong-type"),
+        (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, true]] }), "/board/2/2 wrong-type"),
+        (json!({ "board": [8, 6, 7, 2, 5, 4, 3, 0, {}] }), "/board/8 wrong-type"),
+        (json!({ "board": BOARD, "goal": 7 }), "/goal wrong-type"),
+        (json!({ "board": BOARD, "goal": [[1, 2, 3], [4, 5, 6], [7, 8, false]] }), "/goal/2/2 wrong-type"),
+        (json!({ "board": BOARD, "rows": "3" }), "/rows wrong-type"),
+        (json!({ "board": BOARD, "cols": 3.5 }), "/cols wrong-type"),
+        (json!({ "board": BOARD, "encoding": "base64" }), "/encoding unknown-value"),
+        (json!({ "board": BOARD, "algorithm": "dijkstra" }), "/algorithm unknown-value"),
+        (json!({ "board": BOARD, "algorithm": 1 }), "/algorithm wrong-type"),
+        (json!({ "board": BOARD, "heuristic": "euclid" }), "/heuristic unknown-value"),
+        (json!({ "board": BOARD, "tie_breaking": "random" }), "/tie_breaking unknown-value"),
+        (json!({ "board": BOARD, "duplicate_detection": "none" }), "/duplicate_detection unknown-value"),
+        (json!({ "board": BOARD, "require": "best" }), "/require unknown-value"),
+        (json!({ "board": BOARD, "weight": 0.99, "algorithm": "weighted_astar" }), "/weight out-of-range"),
+        (json!({ "board": BOARD, "weight": 100.01, "algorithm": "weighted_astar" }), "/weight out-of-range"),
+        (json!({ "board": BOARD, "weight": -1, "algorithm": "weighted_astar" }), "/weight out-of-range"),
+        (json!({ "board": BOARD, "weight": "2", "algorithm": "weighted_astar" }), "/weight wrong-type"),
+        (json!({ "board": BOARD, "depth_limit": -1, "algorithm": "depth_first" }), "/depth_limit out-of-range"),
+        (json!({ "board": BOARD, "depth_limit": 1_000_001, "algorithm": "depth_first" }), "/depth_limit out-of-range"),
+        (json!({ "board": BOARD, "depth_limit": 1.5, "algorithm": "depth_first" }), "/depth_limit wrong-type"),
+        (json!({ "board": BOARD, "limits": 5 }), "/limits wrong-type"),
+        (json!({ "board": BOARD, "limits": { "time_ms": 0 } }), "/limits/time_ms out-of-range"),
+        (json!({ "board": BOARD, "limits": { "expanded": -5 } }), "/limits/expanded out-of-range"),
+        (json!({ "board": BOARD, "limits": { "nodes": 0 } }), "/limits/nodes out-of-range"),
+        (json!({ "board": BOARD, "limits": { "nodes": "many" } }), "/limits/nodes wrong-type"),
+        (json!({ "board": BOARD, "limits": { "time_ms": 1.5 } }), "/limits/time_ms wrong-type"),
+        (json!({ "board": BOARD, "limits": { "memory": 5 } }), "/limits/memory unknown-field"),
+        (json!({ "board": BOARD, "include": "states" }), "/include wrong-type"),
+        (json!({ "board": BOARD, "include": ["paths"] }), "/include/0 unknown-value"),
+        (json!({ "board": BOARD, "include": ["states", 3] }), "/include/1 wrong-type"),
+        (json!({ "board": BOARD, "colour": "red" }), "/colour unknown-field"),
+        (json!({ "board": BOARD, "a/b~c": 1 }), "/a~1b~0c unknown-field"),
+    ] {
+        let problem = taquin.post("/solve", &question).await.problem("invalid-request");
+        // What is no tile leaves a tile missing, or the blank.
+        let is_first_hand = |fault: &String| !fault.ends_with("missing-tile") && !fault.ends_with("missing-blank");
+        let found: Vec<_> = faults(&problem).into_iter().filter(is_first_hand).collect();
+        assert_eq!(found, [expected], "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_that_not_every_json_reader_can_hold_is_out_of_range() {
+    let taquin = shared().await;
+    let body = |limit: &str| format!(r#"{{"board": "{BOARD}", "limits": {{"expanded": {limit}}}}}"#);
+    let question = |limit: &str| Question::post("/solve").body("application/json", body(limit));
+    taquin.send(question("9007199254740991")).await.expect(200);
+    let problem = taquin.send(question("9007199254740992")).await.problem("invalid-request");
+    assert_eq!(faults(&problem), ["/limits/expanded out-of-range"]);
+    let problem = taquin.send(question("99999999999999999999999")).await.problem("invalid-request");
+    assert_eq!(problem["errors"][0]["pointer"], "/limits/expanded");
+}
+
+#[tokio::test]
+async fn all_faults_of_a_question_are_told_at_once() {
+    let question = json!({
+        "board": BOARD, "algoritm": "astar", "heuristic": "manhatan", "weight": 0,
+        "limits": { "time_ms": 0, "nodes": "x" }, "include": ["states", "paths"],
+    });
+    let taquin = shared().await;
+    let problem = taquin.post("/solve", &question).await.problem("invalid-request");
+    let mut found = faults(&problem);
+    found.sort();
+    let expected = [
+        "/algoritm unknown-field",
+        "/heuristic unknown-value",
+        "/include/1 unknown-value",
+        "/limits/nodes wrong-type",
+        "/limits/time_ms out-of-range",
+        "/weight out-of-range",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_field_given_twice_is_refused() {
+    let taquin = shared().await;
+    let body = format!(r#"{{"board": "{BOARD}", "goal": "snail", "goal": "blank_last"}}"#);
+    let problem = taquin.send(Question::post("/solve").body("application/json", body)).await.problem("invalid-request");
+    assert_eq!(faults(&problem), ["/goal repeated-field"]);
+
+    let twice = Question::get("/solve").query("board", BOARD).query("goal", "snail").query("goal", "blank_last");
+    assert_eq!(faults(&taquin.send(twice).await.problem("invalid-parameter")), ["/goal repeated-field"]);
+
+    let both = Question::post("/solve?goal=snail").json(&json!({ "board": BOARD, "goal": "snail" }));
+    let answer = taquin.send(both).await;
+    assert!(answer.status == 400 || answer.status == 422, "{answer}");
+    assert_eq!(faults(&answer.json()), ["/goal repeated-field"]);
+}
+
+#[tokio::test]
+async fn a_near_miss_is_told_what_was_probably_meant() {
+    let taquin = shared().await;
+    for (question, meant) in [
+        (json!({ "board": BOARD, "algoritm": "astar" }), "algorithm"),
+        (json!({ "board": BOARD, "heuristics": "manhattan" }), "heuristic"),
+        (json!({ "board": BOARD, "tieBreaking": "fifo" }), "tie_breaking"),
+        (json!({ "board": BOARD, "limits": { "time": 5 } }), "time_ms"),
+        (json!({ "board": BOARD, "algorithm": "a_star" }), "astar"),
+        (json!({ "board": BOARD, "algorithm": "idastar" }), "ida_star"),
+        (json!({ "board": BOARD, "heuristic": "manhatan" }), "manhattan"),
+        (json!({ "board": BOARD, "heuristic": "linear_conflicts" }), "linear_conflict"),
+        (json!({ "board": BOARD, "include": ["state"] }), "states"),
+        (json!({ "board": BOARD, "require": "optimum" }), "optimal"),
+    ] {
+        let problem = taquin.post("/solve", &question).await.problem("invalid-request");
+        let detail = problem["errors"][0]["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains("did you mean `") && detail.contains(&format!("{meant}`")), "{question}: {detail}");
+        let by_link = taquin.send(Question::get_as("/solve", &question)).await.problem("invalid-parameter");
+        let detail = by_link["errors"][0]["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains("did you mean `") && detail.contains(meant), "GET {question}: {detail}");
+    }
+}
+
+#[tokio::test]
+async fn a_misspelt_goal_is_told_the_names_there_are() {
+    let taquin = shared().await;
+    let answer = taquin.post("/solve", &json!({ "board": BOARD, "goal": "blank_lst" })).await.expect(422);
+    let problem = answer.json();
+    assert_eq!(problem["errors"][0]["pointer"], "/goal", "{problem}");
+    assert!(problem["errors"][0]["detail"].as_str().unwrap_or_default().contains("blank_last"), "{problem}");
+}
+
+#[tokio::test]
+async fn query_parameters_are_checked_too() {
+    let taquin = shared().await;
+    let question = || Question::get("/solve").query("board", BOARD);
+    for (question, expected) in [
+        (Question::get("/solve"), "/board missing-field"),
+        (Question::get("/solvable"), "/board missing-field"),
+        (Question::get("/solvable?goal=snail"), "/board missing-field"),
+        (question().query("algoritm", "astar"), "/algoritm unknown-field"),
+        (question().query("algorithm", "dijkstra"), "/algorithm unknown-value"),
+        (question().query("weight", "heavy"), "/weight wrong-type"),
+        (question().query("weight", "0.5").query("algorithm", "weighted_astar"), "/weight out-of-range"),
+        (question().query("limits.time_ms", "0"), "/limits/time_ms out-of-range"),
+        (question().query("limits.time_ms", "soon"), "/limits/time_ms wrong-type"),
+        (question().query("limits.memory", "5"), "/limits/memory unknown-field"),
+        (question().query("rows", "three"), "/rows wrong-type"),
+        (question().query("include", "states,paths"), "/include/1 unknown-value"),
+        (question().query("depth_limit", "1000001").query("algorithm", "depth_first"), "/depth_limit out-of-range"),
+        (Question::get("/solve").query("board", "[[8,6,7],[2,5,4],[3,0,\"1\"]]"), "/board/2/2 wrong-type"),
+    ] {
+        let shown = question.to_string();
+        let problem = taquin.send(question).await.problem("invalid-parameter");
+        assert_eq!(faults(&problem)[0], expected, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_is_not_utf_8_is_refused() {
+    let taquin = shared().await;
+    taquin.get("/solve?board=%ff%fe").await.problem("invalid-parameter");
+}
+
+#[tokio::test]
+async fn half_a_json_array_in_a_query_is_refused() {
+    let taquin = shared().await;
+    let answer = taquin.send(Question::get("/solve").query("board", "[[8,6,7],[2,5,4],[3,0")).await;
+    assert!(answer.status == 400 || answer.status == 422, "{answer}");
+}
+
+#[tokio::test]
+async fn settings_that_the_search_would_ignore_are_refused() {
+    let taquin = shared().await;
+    for (question, pointer) in [
+        (json!({ "board": BOARD, "weight": 2 }), "/weight"),
+        (json!({ "board": BOARD, "algorithm": "astar", "weight": 1.5 }), "/weight"),
+        (json!({ "board": BOARD, "algorithm": "ida_star", "tie_breaking": "fifo" }), "/tie_breaking"),
+        (json!({ "board": BOARD, "algorithm": "breadth_first", "tie_breaking": "lifo" }), "/tie_breaking"),
+        (json!({ "board": BOARD, "algorithm": "ida_star", "duplicate_detection": "parent" }), "/duplicate_detection"),
+        (
+            json!({ "board": BOARD, "algorithm": "constructive", "duplicate_detection": "parent" }),
+            "/duplicate_detection",
+        ),
+        (json!({ "board": BOARD, "algorithm": "astar", "depth_limit": 50 }), "/depth_limit"),
+        (json!({ "board": BOARD, "algorithm": "breadth_first", "heuristic": "manhattan" }), "/heuristic"),
+        (json!({ "board": BOARD, "algorithm": "constructive", "heuristic": "manhattan" }), "/heuristic"),
+        (json!({ "board": BOARD, "algorithm": "depth_first", "require": "optimal" }), "/require"),
+        (json!({ "board": BOARD, "algorithm": "constructive", "require": "optimal" }), "/require"),
+        (json!({ "board": BOARD, "algorithm": "greedy_best_first", "require": "optimal" }), "/require"),
+        (json!({ "board": BOARD, "algorithm": "weighted_astar", "weight": 2, "require": "optimal" }), "/require"),
+        (json!({ "board": BOARD, "heuristic": "manhattan_plus_hamming", "require": "optimal" }), "/require"),
+        (json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 14 0 15", "heuristic": "pattern_database" }), "/heuristic"),
+    ] {
+        let problem = taquin.post("/solve", &question).await.problem("unsupported-combination");
+        assert_eq!(faults(&problem), [format!("{pointer} unsupported")], "{question}");
+        let by_link = taquin.send(Question::get_as("/solve", &question)).await.problem("unsupported-combination");
+        assert_eq!(faults(&by_link), faults(&problem), "GET {question}");
+    }
+    let question = json!({
+        "board": BOARD, "algorithm": "breadth_first", "heuristic": "manhattan", "weight": 2, "tie_breaking": "heap",
+        "depth_limit": 3,
+    });
+    let problem = taquin.post("/solve", &question).await.problem("unsupported-combination");
+    assert_eq!(faults(&problem).len(), 4, "all at once: {problem}");
+}
+
+#[tokio::test]
+async fn a_setting_at_its_default_goes_with_everything() {
+    let taquin = shared().await;
+    for algorithm in ["auto", "ida_star", "breadth_first", "depth_first", "iterative_deepening", "constructive"] {
+        let question = json!({
+            "board": "1 2 3/4 5 6/0 7 8", "algorithm": algorithm, "heuristic": "auto", "weight": 1.0,
+            "tie_breaking": "low_h", "duplicate_detection": "closed", "require": "any", "limits": {},
+            "include": [], "encoding": "tiles",
+            "goal": "blank_last",
+        });
+        taquin.solve(&question).await;
+    }
+    taquin.solve(&json!({ "board": BOARD, "algorithm": "breadth_first", "heuristic": "zero" })).await;
+}
+
+#[tokio::test]
+async fn a_board_that_cannot_reach_the_goal_is_told_why() {
+    let taquin = shared().await;
+    let question = json!({ "board": [[1, 2, 3], [4, 5, 6], [8, 7, 0]] });
+    let verdict = taquin.post("/solvable", &question).await.expect(200).json();
+    for question in [Question::post("/solve").json(&question), Question::get_as("/solve", &question)] {
+        let problem = taquin.send(question).await.problem("unsolvable");
+        for member in ["solvable", "reason", "inversions", "permutation_parity", "blank_distance"] {
+            assert_eq!(problem[member], verdict[member], "{member}");
+        }
+        assert_eq!(problem["inversions"], 1);
+        assert_eq!(problem["permutation_parity"], "odd");
+        assert_eq!(problem["blank_distance"], 0);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let taquin = shared().await;
+    let most = taquin.get("/info").await.expect(200).json()["limits"]["body_bytes"].as_u64().expect("a size") as usize;
+    let board = r#"{"board": "867254301"}"#;
+    let body = |length: usize| format!("{board}{}", " ".repeat(length - board.len()));
+    let fits = Question::post("/solve").body("application/json", body(most));
+    taquin.send(fits).await.expect(200);
+    for path in ["/solve", "/solvable"] {
+        for media_type in ["application/json", "text/plain"] {
+            let too_large = Question::post(path).body(media_type, body(most + 1));
+            taquin.send(too_large).await.problem("content-too-large");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_another_type_is_refused_and_pointed_to_curl_json() {
+    let taquin = shared().await;
+    for media_type in ["application/xml", "multipart/form-data; boundary=x", "image/png", "text/html", "nonsense"] {
+        for path in ["/solve", "/solvable"] {
+            let question = Question::post(path).body(media_type, r#"{"board": "867254301"}"#);
+            let problem = taquin.send(question).await.problem("unsupported-media-type");
+            assert!(problem["detail"].as_str().unwrap_or_default().contains("curl --json"), "{problem}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_no_type_or_of_one_that_only_ends_like_json_is_refused() {
+    let taquin = shared().await;
+    let vendor = Question::post("/solve").body("application/vnd.api+json", r#"{"board": "867254301"}"#);
+    taquin.send(vendor).await.problem("unsupported-media-type");
+    let mut untyped = Question::post("/solve");
+    untyped.body = r#"{"board": "867254301"}"#.into();
+    taquin.send(untyped).await.problem("unsupported-media-type");
+}
+
+#[tokio::test]
+async fn a_flag_turns_the_leniency_for_curl_d_off() {
+    let service = Service::start(&["--strict-content-type"]).await;
+    let client = service.client();
+    let form = Question::post("/solve").body("application/x-www-form-urlencoded", "867254301");
+    client.send(form).await.problem("unsupported-media-type");
+    client.send(Question::post("/solve").body("text/plain", "867254301")).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_body_that_comes_too_slowly_is_refused() {
+    let service = Service::start(&["--body-timeout", "200ms"]).await;
+    let head = "POST /solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n8672";
+    let answer = service.client().raw(head).await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("/problems/request-timeout"), "{answer}");
+}
+
+#[tokio::test]
+async fn json_may_say_its_charset() {
+    let taquin = shared().await;
+    for media_type in ["application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"] {
+        let question = Question::post("/solve").body(media_type, r#"{"board": "867254301"}"#);
+        taquin.send(question).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_path_is_not_found() {
+    let taquin = shared().await;
+    for path in
+        ["/solv", "/solve/", "/solve/3", "/api/v1/solve", "/problems/no-such-problem", "/favicon.ico", "/%2e%2e/etc"]
+    {
+        taquin.get(path).await.problem("not-found");
+        taquin.send(Question::get(path).accept("text/plain")).await.expect(404);
+    }
+    taquin.post("/nowhere", &json!({})).await.problem("not-found");
+}

@@ -1,0 +1,248 @@
+//! `/random`: what is drawn, against a breadth-first search of the tests' own.
+
+use serde_json::{Value, json};
+
+use crate::answer::faults;
+use crate::client::shared;
+use crate::question::Question;
+use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, distances, grid, grid_of, notation};
+
+/// The board of an answer as people write it.
+fn board(reply: &Value) -> String {
+    notation(&grid_of(&reply["board"]))
+}
+
+#[tokio::test]
+async fn a_seed_repeats_its_board_for_good() {
+    let taquin = shared().await;
+    for (target, expected) in [
+        ("/random?seed=taquin", "5 4 3/1 2 7/6 8 0"),
+        ("/random?seed=taquin&rows=4&cols=4", "1 10 12 6/7 14 8 3/4 9 2 5/13 11 0 15"),
+        ("/random?seed=taquin&goal=snail&length=12..18", "2 4 5/3 8 6/7 1 0"),
+        ("/random?seed=taquin&rows=5&cols=3&walk=40", "2 5 3/13 12 8/4 1 14/6 0 9/7 11 10"),
+    ] {
+        let reply = taquin.get(target).await.expect(200).json();
+        assert_eq!(board(&reply), expected, "{target}: people keep seeds");
+        assert_eq!(reply["seed"], "taquin");
+    }
+}
+
+#[tokio::test]
+async fn without_a_seed_one_is_drawn_and_told() {
+    let taquin = shared().await;
+    let first = taquin.get("/random?rows=4&cols=4").await.expect(200).json();
+    let second = taquin.get("/random?rows=4&cols=4").await.expect(200).json();
+    assert_ne!(first["seed"], second["seed"]);
+    let seed = first["seed"].as_str().unwrap_or_default();
+    let again = taquin.send(Question::get("/random?rows=4&cols=4").query("seed", seed)).await.expect(200).json();
+    assert_eq!(again, first);
+}
+
+#[tokio::test]
+async fn any_string_of_1_to_128_characters_is_a_seed() {
+    let taquin = shared().await;
+    let longest = "s".repeat(128);
+    for seed in ["0", "two words", "a&b=c%d+e", "日本", "\"quoted\"", "line\nbreak", &longest] {
+        let reply = taquin.send(Question::get("/random").query("seed", seed)).await.expect(200).json();
+        assert_eq!(reply["seed"], seed);
+        let text = taquin.send(Question::get("/random?as=text").query("seed", seed)).await.expect(200);
+        assert!(!text.header("x-taquin-seed").is_empty(), "{seed:?}");
+    }
+    for seed in ["", &"s".repeat(129)] {
+        let problem = taquin.send(Question::get("/random").query("seed", seed)).await.problem("invalid-parameter");
+        assert_eq!(problem["errors"][0]["pointer"], "/seed");
+    }
+}
+
+#[tokio::test]
+async fn boards_have_the_shape_and_the_goal_that_were_asked_for() {
+    let taquin = shared().await;
+    let default = taquin.get("/random?seed=1").await.expect(200).json();
+    assert_eq!(grid_of(&default["goal"]), grid("1 2 3/4 5 6/7 8 0"));
+    for (rows, cols) in [(2, 2), (2, 5), (3, 3), (4, 4), (10, 10)] {
+        let reply = taquin.get(&format!("/random?rows={rows}&cols={cols}&seed=1")).await.expect(200).json();
+        assert_eq!(grid_of(&reply["goal"]), blank_last(rows, cols));
+        let mut tiles = grid_of(&reply["board"]).concat();
+        tiles.sort_unstable();
+        assert_eq!(tiles, (0..rows * cols).collect::<Vec<_>>());
+        assert_eq!(reply["length"].is_u64(), rows * cols <= 9, "{rows}×{cols}: known on boards of at most 9 cells");
+        let verdict = taquin.post("/solvable", &json!({ "board": reply["board"], "goal": reply["goal"] })).await;
+        assert_eq!(verdict.expect(200).json()["solvable"], true, "{rows}×{cols}");
+    }
+}
+
+#[tokio::test]
+async fn lengths_are_the_optimal_ones_of_breadth_first_search() {
+    let taquin = shared().await;
+    for seed in 0..30 {
+        let reply = taquin.get(&format!("/random?seed={seed}")).await.expect(200).json();
+        assert_eq!(reply["length"].as_u64(), TO_BLANK_LAST.get(&grid_of(&reply["board"])).copied(), "{reply}");
+    }
+    let goal = grid("5 1/0 3/4 2");
+    let all = distances(&goal);
+    for seed in 0..30 {
+        let question = Question::get("/random?rows=3&cols=2").query("seed", &format!("{seed}"));
+        let reply = taquin.send(question.query("goal", "5 1/0 3/4 2")).await.expect(200).json();
+        assert_eq!(reply["length"].as_u64(), all.get(&grid_of(&reply["board"])).copied(), "{reply}");
+    }
+}
+
+/// Draws with many seeds, and checks each length against `all`.
+async fn draw_within(
+    query: &str,
+    lengths: std::ops::RangeInclusive<u64>,
+    all: &std::collections::HashMap<Grid, u64>,
+) -> Vec<u64> {
+    let taquin = shared().await;
+    let mut found = Vec::new();
+    for seed in 0..40 {
+        let reply = taquin.get(&format!("/random?{query}&seed={seed}")).await.expect(200).json();
+        let length = all.get(&grid_of(&reply["board"])).copied();
+        assert_eq!(reply["length"].as_u64(), length, "{query}: {reply}");
+        assert!(length.is_some_and(|length| lengths.contains(&length)), "{query}: {reply}");
+        found.extend(length);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[tokio::test]
+async fn boards_of_a_range_of_lengths_lie_in_it() {
+    let found = draw_within("length=12..18", 12..=18, &TO_BLANK_LAST).await;
+    assert!(found.len() > 3, "only {found:?}");
+    draw_within("length=20", 20..=20, &TO_BLANK_LAST).await;
+    draw_within("length=20..20", 20..=20, &TO_BLANK_LAST).await;
+    draw_within("length=31", 31..=31, &TO_BLANK_LAST).await;
+    draw_within("length=0", 0..=0, &TO_BLANK_LAST).await;
+    draw_within("length=28..9999", 28..=31, &TO_BLANK_LAST).await;
+    draw_within("rows=2&cols=3&length=15..21", 15..=21, &distances(&blank_last(2, 3))).await;
+    draw_within("goal=snail&length=1..3", 1..=3, &distances(&grid("1 2 3/8 0 4/7 6 5"))).await;
+}
+
+#[tokio::test]
+async fn both_boards_of_length_31_are_drawn() {
+    let taquin = shared().await;
+    let mut found = Vec::new();
+    for seed in 0..40 {
+        found.push(board(&taquin.get(&format!("/random?length=31&seed={seed}")).await.expect(200).json()));
+    }
+    found.sort();
+    found.dedup();
+    assert_eq!(found, ["6 4 7/8 5 0/3 2 1", "8 6 7/2 5 4/3 0 1"]);
+}
+
+#[tokio::test]
+async fn a_walk_ends_no_further_than_it_went() {
+    let taquin = shared().await;
+    for walk in [0, 1, 2, 7, 20, 101] {
+        for seed in 0..10 {
+            let reply = taquin.get(&format!("/random?walk={walk}&seed={seed}")).await.expect(200).json();
+            let length = reply["length"].as_u64().expect("a length");
+            assert!(length <= walk && (walk - length) % 2 == 0, "{walk}: {reply}");
+            assert!(walk == 0 || walk > 2 || length == walk, "two moves never go straight back: {reply}");
+        }
+    }
+    let far = taquin.get("/random?walk=100000&rows=10&cols=10&seed=1").await.expect(200).json();
+    assert_ne!(grid_of(&far["board"]), blank_last(10, 10));
+}
+
+#[tokio::test]
+async fn a_random_request_pipes_into_solve() {
+    let taquin = shared().await;
+    for query in ["seed=1", "seed=1&rows=2&cols=4", "seed=1&goal=snail", "seed=1&length=9", "rows=3&cols=4"] {
+        let answer = taquin.get(&format!("/random?{query}&as=request")).await.expect(200);
+        assert!(!answer.header("x-taquin-seed").is_empty(), "{query}");
+        let body = answer.json();
+        assert_eq!(
+            body.as_object().map(|body| body.keys().cloned().collect::<Vec<_>>()),
+            Some(vec!["board".to_owned(), "goal".to_owned()])
+        );
+        let reply = taquin.solve(&body).await;
+        assert_eq!(reply["optimal"], true, "{query}");
+        assert_eq!(reply["start"], body["board"], "{query}");
+        assert_eq!(reply["goal"], body["goal"], "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_random_grid_of_text_is_the_same_board_and_pipes_into_solve() {
+    let taquin = shared().await;
+    for query in ["seed=1", "seed=1&rows=4&cols=5", "seed=1&walk=30&goal=blank_first"] {
+        let expected = taquin.get(&format!("/random?{query}")).await.expect(200).json();
+        let text = taquin.get(&format!("/random?{query}&as=text")).await.expect(200);
+        assert_eq!(text.media_type(), "text/plain", "{query}");
+        assert_eq!(text.header("x-taquin-seed"), "1", "{query}");
+        let question = Question::post("/solvable").body("text/plain", text.body.clone());
+        let reply = taquin.send(question).await.expect(200).json();
+        assert_eq!(reply["start"], expected["board"], "{query}");
+        let negotiated = taquin.send(Question::get(&format!("/random?{query}")).accept("text/plain")).await.expect(200);
+        assert_eq!(negotiated.media_type(), "text/plain", "{query}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_refused() {
+    let taquin = shared().await;
+    for (query, pointer) in [
+        ("rows=1", "/rows"),
+        ("rows=11", "/rows"),
+        ("cols=three", "/cols"),
+        ("length=short", "/length"),
+        ("length=18..12", "/length"),
+        ("length=..", "/length"),
+        ("length=-1", "/length"),
+        ("walk=-1", "/walk"),
+        ("walk=100001", "/walk"),
+        ("walk=far", "/walk"),
+        ("as=pdf", "/as"),
+        ("seeds=1", "/seeds"),
+        ("seed=1&seed=2", "/seed"),
+    ] {
+        let problem = taquin.get(&format!("/random?{query}")).await.problem("invalid-parameter");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{query}");
+        assert_eq!(faults(&problem).len(), 1, "{query}: {problem}");
+    }
+    taquin.get("/random?length=5&walk=5").await.problem("invalid-parameter");
+    let problem = taquin.get("/random?rows=1&walk=far&as=pdf").await.problem("invalid-parameter");
+    assert_eq!(faults(&problem).len(), 3, "all at once: {problem}");
+}
+
+#[tokio::test]
+async fn a_range_of_lengths_is_written_in_one_way() {
+    let taquin = shared().await;
+    for length in ["12..=18", "+12", " 12", "12 ..18", "12..", "..18", "12-18", "1e1"] {
+        let problem = taquin.send(Question::get("/random").query("length", length)).await.problem("invalid-parameter");
+        assert_eq!(problem["errors"][0]["pointer"], "/length", "{length:?}");
+    }
+}
+
+#[tokio::test]
+async fn lengths_are_refused_where_they_are_not_known() {
+    let taquin = shared().await;
+    let problem = taquin.get("/random?rows=4&cols=4&length=20").await.problem("unsupported-combination");
+    assert_eq!(faults(&problem), ["/length unsupported"]);
+}
+
+#[tokio::test]
+async fn a_length_that_no_board_has_is_a_clear_problem() {
+    let taquin = shared().await;
+    let answer = taquin.get("/random?length=32..40").await;
+    assert!(answer.status == 400 || answer.status == 422, "{answer}");
+    let problem = answer.json();
+    assert_eq!(problem["errors"][0]["pointer"], "/length", "{problem}");
+    assert!(
+        problem["detail"].as_str().unwrap_or_default().contains("31")
+            || problem["errors"][0]["detail"].as_str().unwrap_or_default().contains("31"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_goal_is_refused() {
+    let taquin = shared().await;
+    let problem =
+        taquin.send(Question::get("/random").query("goal", "1 2 3/4 5 5/7 8 0")).await.problem("invalid-board");
+    assert_eq!(faults(&problem), ["/goal duplicate-tile", "/goal missing-tile"]);
+    taquin.send(Question::get("/random?rows=3&cols=3").query("goal", "1 2/3 0")).await.problem("goal-mismatch");
+}

@@ -1,0 +1,373 @@
+//! `/solve`: solutions, and the figures that come with them.
+//!
+//! The client replays every solution and checks `lower_bound` and `optimal` against a breadth-first search.
+
+use serde_json::{Value, json};
+
+use crate::answer::timeless;
+use crate::client::shared;
+use crate::question::Question;
+use crate::simulator::{TO_BLANK_LAST, blank_last, grid, grid_of, slide};
+
+const HARD: &str = "3 7 8/2 0 6/4 5 1";
+
+/// Members of an object, to be compared at once.
+fn figures<const N: usize>(object: &Value, names: [&str; N]) -> [u64; N] {
+    names.map(|name| object[name].as_u64().unwrap_or_else(|| panic!("{name} of {object}")))
+}
+
+#[tokio::test]
+async fn the_hardest_boards_take_31_moves() {
+    let taquin = shared().await;
+    for board in ["8 6 7/2 5 4/3 0 1", "6 4 7/8 5 0/3 2 1"] {
+        let reply = taquin.solve(&json!({ "board": board })).await;
+        assert_eq!(reply["length"], 31, "{board}");
+        assert_eq!(reply["optimal"], true, "{board}");
+        assert_eq!(reply["lower_bound"], 31, "{board}");
+    }
+}
+
+#[tokio::test]
+async fn the_course_projects_table_comes_out_to_the_digit() {
+    let taquin = shared().await;
+    for (board, goal, length, expanded, generated) in [
+        ("2 8 3/1 6 4/7 0 5", "1 2 3/8 6 4/7 5 0", 7, 10, 21),
+        ("5 4 0/6 1 8/7 3 2", "1 2 3/4 0 5/6 7 8", 22, 511, 884),
+        ("7 2 4/5 0 6/8 3 1", "0 1 2/3 4 5/6 7 8", 26, 2706, 4550),
+    ] {
+        let question = json!({
+            "board": board, "goal": goal, "algorithm": "astar", "heuristic": "manhattan",
+            "tie_breaking": "heap", "duplicate_detection": "parent",
+        });
+        let reply = taquin.solve(&question).await;
+        assert_eq!(reply["length"], length, "{board}");
+        assert_eq!(reply["optimal"], true, "{board}");
+        assert_eq!(
+            figures(&reply["search"], ["expanded", "generated", "duplicates"]),
+            [expanded, generated, 0],
+            "{board}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn manhattan_distances_are_those_of_the_older_systems() {
+    let taquin = shared().await;
+    for (board, manhattan) in [("2 1 3/5 4 0/6 7 8", 9), ("6 4 7/8 5 0/3 2 1", 21)] {
+        let reply = taquin.solve(&json!({ "board": board, "algorithm": "astar", "heuristic": "manhattan" })).await;
+        assert_eq!(reply["search"]["initial_h"], manhattan, "{board}");
+    }
+}
+
+#[tokio::test]
+async fn every_optimal_algorithm_finds_the_same_length_and_proves_it() {
+    let taquin = shared().await;
+    let optimum = TO_BLANK_LAST[&grid(HARD)];
+    for algorithm in ["auto", "astar", "ida_star", "breadth_first", "iterative_deepening"] {
+        let reply = taquin.solve(&json!({ "board": HARD, "algorithm": algorithm, "require": "any" })).await;
+        assert_eq!(reply["length"], optimum, "{algorithm}");
+        assert_eq!(reply["optimal"], true, "{algorithm}");
+        assert_eq!(reply["lower_bound"], optimum, "{algorithm}");
+        if algorithm != "auto" {
+            assert_eq!(reply["search"]["algorithm"], algorithm);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_other_algorithms_find_legal_solutions_and_claim_no_more() {
+    let taquin = shared().await;
+    let optimum = TO_BLANK_LAST[&grid(HARD)];
+    for algorithm in ["weighted_astar", "greedy_best_first", "depth_first", "constructive"] {
+        let mut question = json!({ "board": HARD, "algorithm": algorithm });
+        if algorithm == "weighted_astar" {
+            question["weight"] = json!(3.5);
+        }
+        let reply = taquin.solve(&question).await;
+        let length = reply["length"].as_u64().unwrap_or(0);
+        assert!(length >= optimum, "{algorithm}: {length}");
+        assert!(length == optimum || reply["optimal"] == false, "{algorithm}: {reply}");
+        assert!(algorithm != "weighted_astar" || length * 2 <= optimum * 7, "{length} is more than 3.5 × {optimum}");
+        assert_eq!(reply["search"]["algorithm"], algorithm);
+    }
+}
+
+#[tokio::test]
+async fn answers_name_the_algorithm_and_the_heuristic_that_ran() {
+    let taquin = shared().await;
+    let reply = taquin.solve(&json!({ "board": HARD })).await;
+    assert_ne!(reply["search"]["algorithm"], "auto");
+    assert_ne!(reply["search"]["heuristic"], "auto");
+    for blind in ["breadth_first", "depth_first", "iterative_deepening"] {
+        let reply = taquin.solve(&json!({ "board": HARD, "algorithm": blind })).await;
+        assert_eq!(reply["search"]["heuristic"], "zero", "{blind}");
+        assert_eq!(reply["search"]["initial_h"], 0, "{blind}");
+    }
+    let reply = taquin.solve(&json!({ "board": HARD, "algorithm": "constructive" })).await;
+    assert_eq!(reply["search"]["heuristic"], Value::Null);
+}
+
+#[tokio::test]
+async fn every_admissible_heuristic_leads_astar_and_ida_star_to_the_optimum() {
+    let taquin = shared().await;
+    let optimum = TO_BLANK_LAST[&grid(HARD)];
+    for heuristic in [
+        "zero",
+        "hamming",
+        "manhattan",
+        "gaschnig",
+        "inversion_distance",
+        "linear_conflict",
+        "walking_distance",
+        "pattern_database",
+    ] {
+        for algorithm in ["astar", "ida_star"] {
+            let reply = taquin.solve(&json!({ "board": HARD, "algorithm": algorithm, "heuristic": heuristic })).await;
+            assert_eq!(reply["length"], optimum, "{algorithm} {heuristic}");
+            assert_eq!(reply["optimal"], true, "{algorithm} {heuristic}");
+            assert_eq!(reply["search"]["heuristic"], heuristic);
+            assert_eq!(reply["search"]["admissible"], true, "{heuristic}");
+            assert!(reply["search"]["initial_h"].as_u64() <= Some(optimum), "{heuristic}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_older_systems_two_heuristics_say_2_one_move_from_the_goal_and_are_flagged() {
+    let taquin = shared().await;
+    for heuristic in ["misplaced_with_blank", "manhattan_plus_hamming"] {
+        let question = json!({ "board": "1 2 3/4 5 6/7 0 8", "algorithm": "astar", "heuristic": heuristic });
+        let reply = taquin.solve(&question).await;
+        assert_eq!(reply["search"]["initial_h"], 2, "{heuristic}");
+        assert_eq!(reply["search"]["admissible"], false, "{heuristic}");
+        taquin.solve(&json!({ "board": HARD, "algorithm": "astar", "heuristic": heuristic })).await;
+    }
+}
+
+#[tokio::test]
+async fn every_tie_breaking_and_duplicate_detection_keeps_astar_optimal() {
+    let taquin = shared().await;
+    let optimum = TO_BLANK_LAST[&grid(HARD)];
+    for tie_breaking in ["low_h", "lifo", "fifo", "heap"] {
+        for duplicate_detection in ["closed", "parent"] {
+            let question = json!({
+                "board": HARD, "algorithm": "astar", "heuristic": "manhattan",
+                "tie_breaking": tie_breaking, "duplicate_detection": duplicate_detection,
+            });
+            let reply = taquin.solve(&question).await;
+            assert_eq!(reply["length"], optimum, "{question}");
+            assert_eq!(reply["optimal"], true, "{question}");
+            let duplicates = reply["search"]["duplicates"].as_u64().unwrap_or(0);
+            assert_eq!(duplicates == 0, duplicate_detection == "parent", "{question}: {duplicates}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_solved_board_needs_nothing() {
+    let taquin = shared().await;
+    for algorithm in [
+        "auto",
+        "astar",
+        "weighted_astar",
+        "greedy_best_first",
+        "ida_star",
+        "breadth_first",
+        "depth_first",
+        "iterative_deepening",
+        "constructive",
+    ] {
+        for (board, goal) in [("123456780", "blank_last"), ("012345678", "blank_first"), ("123804765", "snail")] {
+            let reply = taquin.solve(&json!({ "board": board, "goal": goal, "algorithm": algorithm })).await;
+            assert_eq!(figures(&reply, ["length", "lower_bound"]), [0, 0], "{algorithm} {goal}");
+            assert_eq!(figures(&reply["search"], ["expanded", "generated"]), [0, 1], "{algorithm} {goal}");
+            assert_eq!(reply["optimal"], true, "{algorithm} {goal}");
+            assert_eq!(reply["moves"], "", "{algorithm} {goal}");
+            assert_eq!(reply["search"]["effective_branching_factor"], Value::Null, "{algorithm} {goal}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn counters_keep_their_definitions_on_a_search_that_can_be_done_by_hand() {
+    let taquin = shared().await;
+    let question = json!({ "board": "1 2 3/4 5 6/0 7 8", "algorithm": "astar", "heuristic": "manhattan" });
+    let reply = taquin.solve(&question).await;
+    assert_eq!(reply["moves"], "RR");
+    assert_eq!(reply["tiles"], json!([7, 8]));
+    // Start: U and R. Then, the blank between 7 and 8: U and R, not L, which goes straight back.
+    let search = &reply["search"];
+    assert_eq!(figures(search, ["expanded", "generated", "duplicates", "reopened"]), [2, 5, 0, 0]);
+    assert_eq!(figures(search, ["peak_open", "iterations", "initial_h"]), [3, 1, 2]);
+}
+
+#[tokio::test]
+async fn breadth_first_search_produces_successors_in_the_order_u_l_d_r() {
+    let taquin = shared().await;
+    let question = json!({
+        "board": "1 2 3/8 0 4/7 6 5", "goal": "1 2 3/8 4 5/7 6 0", "algorithm": "breadth_first",
+        "include": ["expansions"],
+    });
+    let reply = taquin.solve(&question).await;
+    let first: Vec<_> =
+        reply["expansions"].as_array().into_iter().flatten().take(5).map(|e| e["move"].clone()).collect();
+    assert_eq!(first, [Value::Null, json!("U"), json!("L"), json!("D"), json!("R")]);
+}
+
+#[tokio::test]
+async fn states_are_the_boards_from_start_to_goal() {
+    let taquin = shared().await;
+    let question = json!({ "board": HARD, "algorithm": "astar", "heuristic": "manhattan", "include": ["states"] });
+    let reply = taquin.solve(&question).await;
+    let states = reply["states"].as_array().expect("states");
+    assert_eq!(states.len() as u64, reply["length"].as_u64().unwrap_or(0) + 1);
+    for state in states {
+        assert_eq!(
+            state["f"].as_f64(),
+            Some(state["g"].as_f64().unwrap_or(-1.0) + state["h"].as_f64().unwrap_or(-1.0)),
+            "{state}"
+        );
+        assert!(state["h"].as_u64() <= TO_BLANK_LAST.get(&grid_of(&state["board"])).copied(), "{state}");
+    }
+    assert_eq!(states[0]["h"], reply["search"]["initial_h"]);
+    assert_eq!(states[states.len() - 1]["h"], 0);
+    assert_eq!(reply["expansions"], Value::Null, "not asked for");
+}
+
+#[tokio::test]
+async fn expansions_are_told_in_order_with_their_parents() {
+    let taquin = shared().await;
+    for algorithm in [
+        "astar",
+        "weighted_astar",
+        "greedy_best_first",
+        "ida_star",
+        "breadth_first",
+        "depth_first",
+        "iterative_deepening",
+    ] {
+        let question = json!({ "board": "1 2 3/5 0 6/4 7 8", "algorithm": algorithm, "include": ["expansions"] });
+        let reply = taquin.solve(&question).await;
+        let expansions = reply["expansions"].as_array().expect("expansions");
+        assert_eq!(grid_of(&expansions[0]["board"]), grid("1 2 3/5 0 6/4 7 8"), "{algorithm}: the first is the start");
+        assert_eq!(reply["states"], Value::Null, "not asked for");
+        let expanded = reply["search"]["expanded"].as_u64().unwrap_or(0);
+        assert!(
+            expanded > 1000 || expansions.len() as u64 == expanded,
+            "{algorithm}: {} of {expanded}",
+            expansions.len()
+        );
+    }
+    let question =
+        json!({ "board": HARD, "algorithm": "astar", "heuristic": "manhattan", "include": ["expansions", "states"] });
+    let reply = taquin.solve(&question).await;
+    let f: Vec<f64> = reply["expansions"].as_array().into_iter().flatten().filter_map(|e| e["f"].as_f64()).collect();
+    assert!(f.is_sorted(), "f never falls with a consistent heuristic: {f:?}");
+    assert!(reply["states"].is_array(), "both may be asked for");
+}
+
+#[tokio::test]
+async fn expansions_are_capped_as_info_says() {
+    let taquin = shared().await;
+    let cap = taquin.get("/info").await.expect(200).json()["limits"]["expansions"].as_u64().expect("a cap");
+    let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "algorithm": "breadth_first", "include": ["expansions"] });
+    let reply = taquin.solve(&question).await;
+    let expanded = reply["search"]["expanded"].as_u64().unwrap_or(0);
+    assert!(expanded > 100_000, "{expanded}");
+    assert_eq!(reply["expansions"].as_array().map(Vec::len), Some(cap as usize));
+}
+
+#[tokio::test]
+async fn get_answers_as_post_does() {
+    let taquin = shared().await;
+    for question in [
+        json!({ "board": HARD }),
+        json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, 1]], "goal": [[1, 2, 3], [4, 5, 6], [7, 8, 0]] }),
+        json!({ "board": HARD, "goal": "1 2 3/4 0 5/7 8 6", "algorithm": "ida_star", "heuristic": "linear_conflict" }),
+        json!({ "board": HARD, "algorithm": "weighted_astar", "weight": 2.25, "tie_breaking": "fifo" }),
+        json!({ "board": HARD, "algorithm": "astar", "duplicate_detection": "parent", "heuristic": "linear_conflict" }),
+        json!({ "board": HARD, "algorithm": "depth_first", "depth_limit": 40 }),
+        json!({ "board": HARD, "require": "optimal", "include": ["states", "expansions"] }),
+        json!({ "board": HARD, "include": ["states"], "limits": { "time_ms": 1500, "expanded": 9_000, "nodes": 500 } }),
+        json!({ "board": [1, 2, 3, 4, 0, 5], "rows": 2, "cols": 3, "encoding": "tiles" }),
+    ] {
+        let by_post = taquin.post("/solve", &question).await.expect(200).json();
+        let by_get = taquin.send(Question::get_as("/solve", &question)).await.expect(200).json();
+        assert_eq!(timeless(by_get), timeless(by_post), "{question}");
+    }
+}
+
+#[tokio::test]
+async fn limits_are_clamped_and_the_ones_in_force_are_told() {
+    let taquin = shared().await;
+    let info = taquin.get("/info").await.expect(200).json();
+    let reply = taquin.solve(&json!({ "board": HARD })).await;
+    let most = 9_007_199_254_740_991_u64;
+    let greedy = json!({ "board": HARD, "limits": { "time_ms": most, "expanded": most, "nodes": most } });
+    let clamped = taquin.solve(&greedy).await;
+    for limit in ["time_ms", "expanded"] {
+        assert_eq!(reply["limits"][limit], info["limits"][limit]["default"], "{limit}");
+        assert_eq!(clamped["limits"][limit], info["limits"][limit]["max"], "{limit}");
+    }
+    assert!(clamped["limits"]["nodes"].as_u64() < Some(most));
+    let modest = json!({ "board": HARD, "limits": { "time_ms": 1234, "expanded": 5678, "nodes": 9012 } });
+    assert_eq!(taquin.solve(&modest).await["limits"], json!({ "time_ms": 1234, "expanded": 5678, "nodes": 9012 }));
+    let partly = taquin.solve(&json!({ "board": HARD, "limits": { "expanded": 5678 } })).await;
+    assert_eq!(partly["limits"]["expanded"], 5678);
+    assert_eq!(partly["limits"]["time_ms"], reply["limits"]["time_ms"]);
+}
+
+#[tokio::test]
+async fn a_fifteen_puzzle_is_solved_optimally() {
+    let taquin = shared().await;
+    // Korf's instances are far harder; this one is some moves from its goal in every direction.
+    let mut board = blank_last(4, 4);
+    for mv in "ULULDDRUULDRRULDLURDLLURDDRU".chars() {
+        slide(&mut board, mv);
+    }
+    let reply = taquin.solve(&json!({ "board": board, "require": "optimal" })).await;
+    assert_eq!(reply["optimal"], true);
+    assert!(reply["length"].as_u64() <= Some(28), "{reply}");
+}
+
+#[tokio::test]
+async fn a_large_board_gets_the_best_solution_that_the_time_allows() {
+    let taquin = shared().await;
+    for (rows, cols) in [(5, 5), (6, 4), (10, 10)] {
+        let target = format!("/random?rows={rows}&cols={cols}&seed=large&as=request");
+        let mut question = taquin.get(&target).await.expect(200).json();
+        question["limits"] = json!({ "time_ms": 1000 });
+        let reply = taquin.solve(&question).await;
+        assert!(reply["lower_bound"].as_u64() > Some(0), "{rows}×{cols}: {reply}");
+        assert!(reply["length"] == reply["lower_bound"] || reply["optimal"] == false, "{rows}×{cols}");
+    }
+}
+
+#[tokio::test]
+async fn the_figures_of_a_large_board_are_those_of_one_search() {
+    let taquin = shared().await;
+    for seed in ["one", "two", "three"] {
+        let target = format!("/random?rows=6&cols=6&seed={seed}&as=request");
+        let mut question = taquin.get(&target).await.expect(200).json();
+        question["include"] = json!(["expansions", "states"]);
+        question["limits"] = json!({ "time_ms": 3000 });
+        // The client compares the expansions with the counters.
+        let reply = taquin.solve(&question).await;
+        let first = &reply["expansions"][0];
+        assert!(first.is_null() || first["h"] == reply["search"]["initial_h"], "{}", reply["search"]);
+        assert_eq!(reply["states"][0]["h"], reply["search"]["initial_h"], "{}", reply["search"]);
+    }
+}
+
+#[tokio::test]
+async fn constructive_search_serves_any_board() {
+    let taquin = shared().await;
+    for (rows, cols) in [(2, 2), (2, 10), (10, 2), (7, 3), (10, 10)] {
+        for goal in ["blank_last", "blank_first", "snail"] {
+            let target = format!("/random?rows={rows}&cols={cols}&goal={goal}&seed=any&as=request");
+            let mut question = taquin.get(&target).await.expect(200).json();
+            question["algorithm"] = json!("constructive");
+            taquin.solve(&question).await;
+        }
+    }
+}
