@@ -2,7 +2,7 @@
 
 mod twins;
 
-use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
+use taquin::domain::{Board, Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
 use taquin::search::heuristic::{
     DistanceTable, Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum,
     WalkingDistance, WalkingTable, Zero,
@@ -56,7 +56,7 @@ impl<P: Packed> Visitor<P> for AgreesAlongWalks<'_> {
         let mut state = space.start();
         let mut memo = heuristic.evaluate(&state);
         for _ in 0..200 {
-            let mut moves = space.onward_moves(state.blank, None);
+            let mut moves = space.moves_except(state.blank, MoveSet::EMPTY);
             let mv = moves.nth(self.random.below(moves.len() as u64) as usize).unwrap();
             let slide = space.make(&mut state, mv);
             memo = heuristic.after(memo, &slide, &state);
@@ -78,7 +78,7 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape() {
                     visit_all::<Word>(size, goal.blank(), &mut visitor);
                     visit_tables(size, goal.blank(), &mut visitor);
                 }
-                ..=25 => visit_all::<Pair>(size, goal.blank(), &mut visitor),
+                17..=25 => visit_all::<Pair>(size, goal.blank(), &mut visitor),
                 _ => visit_all::<Bytes>(size, goal.blank(), &mut visitor),
             }
         }

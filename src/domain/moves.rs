@@ -23,8 +23,14 @@ impl Move {
     pub const ALL: [Self; 4] = [Self::Up, Self::Left, Self::Down, Self::Right];
 
     /// The move that takes this one back.
+    #[inline]
     pub const fn inverse(self) -> Self {
-        Self::ALL[(self as usize + 2) % 4]
+        match self {
+            Self::Up => Self::Down,
+            Self::Left => Self::Right,
+            Self::Down => Self::Up,
+            Self::Right => Self::Left,
+        }
     }
 
     /// `U`, `L`, `D` or `R`.
@@ -66,6 +72,21 @@ impl MoveSet {
     #[must_use]
     pub const fn without(self, mv: Move) -> Self {
         Self(self.0 & !(1 << mv as u8))
+    }
+
+    /// The moves that are not in `other`.
+    #[inline]
+    #[must_use]
+    pub const fn except(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The set of the one move that takes `mv` back.
+    #[inline]
+    pub const fn back(mv: Move) -> Self {
+        // Two bits on, around the four.
+        let bit = 1_u8 << mv as u8;
+        Self((bit << 2 | bit >> 2) & 0xf)
     }
 
     /// How many moves it holds.
@@ -111,6 +132,13 @@ mod tests {
     fn the_bits_are_those_of_the_hobby_solver() {
         let bits = Move::ALL.map(|mv| MoveSet::EMPTY.with(mv).bits());
         assert_eq!(bits, [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn the_way_back_is_the_inverse() {
+        for mv in Move::ALL {
+            assert_eq!(MoveSet::back(mv), MoveSet::EMPTY.with(mv.inverse()));
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Packed for Word {
 
     #[inline]
     fn hash(&self) -> u64 {
-        mix(self.0, self.0.rotate_left(32))
+        mix(self.0, 0)
     }
 }
 

@@ -94,7 +94,7 @@ impl Size {
             }
             reciprocals
         };
-        usize::from(cell) * usize::from(RECIPROCALS[usize::from(self.cols)]) >> 10
+        (usize::from(cell) * usize::from(RECIPROCALS[usize::from(self.cols)])) >> 10
     }
 
     /// The column of a cell, from 0.

@@ -137,17 +137,7 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
     match json {
         Json::String(text) => Some(Written { raw: RawBoard::parse(text), form: Form::Text }),
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
-            let mut raw = RawBoard { entries: Vec::new(), row_lengths: Some(Vec::new()) };
-            for (at, row) in rows.iter().enumerate() {
-                let Json::Array(cells) = row else {
-                    let detail = format!("a row is an array, not {}", row.kind());
-                    fields.note(value.kind(), Fault::new(format!("/{name}/{at}"), "wrong-type", detail));
-                    return None;
-                };
-                raw.entries.extend(cells.iter().map(entry));
-                raw.row_lengths.get_or_insert_default().push(cells.len());
-            }
-            Some(Written { raw, form: Form::Rows })
+            written_in_rows(fields, name, value, rows)
         }
         Json::Array(cells) => {
             let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
@@ -159,6 +149,20 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
             None
         }
     }
+}
+
+fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]) -> Option<Written> {
+    let (mut entries, mut row_lengths) = (Vec::new(), Vec::new());
+    for (at, row) in rows.iter().enumerate() {
+        let Json::Array(cells) = row else {
+            let detail = format!("a row is an array, not {}", row.kind());
+            fields.note(value.kind(), Fault::new(format!("/{name}/{at}"), "wrong-type", detail));
+            return None;
+        };
+        entries.extend(cells.iter().map(entry));
+        row_lengths.push(cells.len());
+    }
+    Some(Written { raw: RawBoard { entries, row_lengths: Some(row_lengths) }, form: Form::Rows })
 }
 
 fn entry(cell: &Json) -> Option<i64> {
@@ -200,7 +204,10 @@ mod tests {
     use super::*;
     use crate::http::{Question, QuestionBody};
 
-    fn read(body: &str) -> Result<(Board, Board), (ProblemKind, Vec<(String, &'static str)>)> {
+    /// The problem's kind, and pointer and code of each of its faults.
+    type Refusal = (ProblemKind, Vec<(String, &'static str)>);
+
+    fn read(body: &str) -> Result<(Board, Board), Refusal> {
         let body = Some(QuestionBody::Json(Json::parse(body).unwrap()));
         let mut fields = Fields::gather(Question { query: vec![], body }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);

@@ -12,7 +12,7 @@ use super::{HttpSettings, Offer, Problem, choose};
 use crate::domain::Size;
 use crate::search::heuristic::DistanceTable;
 use crate::search::{Algorithm, HeuristicKind, Named};
-use crate::service::Service;
+use crate::service::{Service, TableEntry};
 
 /// Answers GET.
 pub(super) async fn answer(
@@ -22,15 +22,6 @@ pub(super) async fn answer(
 ) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let settings = service.settings();
-    let tables: Vec<_> = service
-        .tables()
-        .entries()
-        .into_iter()
-        .map(|table| {
-            let build_ms = (table.build_time.as_secs_f64() * 1e6).round() / 1e3;
-            json!({"name": table.name, "size": table.size, "bytes": table.bytes, "build_ms": build_ms})
-        })
-        .collect();
     // Boards of up to 16 cells have the smallest nodes; on larger ones fewer fit.
     let max_nodes = Size::try_from((4, 4)).map_or(0, |size| service.max_nodes(size));
     let info = json!({
@@ -50,7 +41,7 @@ pub(super) async fn answer(
         "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
         "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
         "goals": NamedGoal::ALL.iter().map(|goal| goal.name()).collect::<Vec<_>>(),
-        "tables": tables,
+        "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
     });
     let body = match offer {
         Offer::Text => format!("{info:#}\n"),
@@ -61,6 +52,11 @@ pub(super) async fn answer(
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, body).into_response())
+}
+
+fn table_entry(table: &TableEntry) -> serde_json::Value {
+    let build_ms = (table.build_time.as_secs_f64() * 1e6).round() / 1e3;
+    json!({"name": table.name, "size": table.size, "bytes": table.bytes, "build_ms": build_ms})
 }
 
 fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {

@@ -1,6 +1,7 @@
 //! A*, weighted A* and greedy best-first search: one loop, told apart by its evaluation function.
 
-use super::node::{Arena, Known, Node, Phase};
+use super::closed_list::ClosedList;
+use super::node::{Arena, Node, Phase};
 use super::{Budget, DuplicateDetection, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace, Weight};
 use crate::domain::Packed;
 
@@ -50,10 +51,10 @@ impl Evaluation {
     }
 }
 
-/// Bytes that one node takes in all structures of a search at their fullest: arena, closed list
-/// (at worst four slots a node, right after it has doubled) and open list.
+/// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
+/// open list.
 pub fn bytes_per_node<P: Packed>() -> u64 {
-    (size_of::<Node<P, [u32; 2]>>() + 4 * size_of::<u32>() + size_of::<u64>()) as u64
+    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + size_of::<u64>()) as u64
 }
 
 struct BestFirst<'a, P, H: Heuristic<P>, O> {
@@ -133,47 +134,34 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         if self.trace.is_recording() {
             self.arena.record(self.trace, self.space, index, h, self.evaluation.displayed(f));
         }
-        for mv in self.space.onward_moves(node.blank(), node.arrived_by()) {
+        for mv in node.onward_moves(self.space) {
             let mut state = node.state();
             let slide = self.space.make(&mut state, mv);
             self.stats.generated += 1;
             let g = node.g + 1;
-            let slot = match self.duplicates {
-                DuplicateDetection::Parent => None,
-                DuplicateDetection::Closed => match self.arena.find(&state.tiles) {
-                    Known::New(slot) => Some(slot),
-                    Known::As(twin, slot) if self.is_improved(twin, g) => Some(slot),
-                    Known::As(..) => {
-                        self.stats.duplicates += 1;
-                        continue;
-                    }
-                },
+            let (evaluation, stats, open) = (self.evaluation, &mut self.stats, &mut self.open);
+            let admitted = self.arena.admit(&state.tiles, self.duplicates, |twin| {
+                let is_improved = evaluation.reopens() && g < twin.g;
+                if is_improved && twin.phase == Phase::Expanded {
+                    stats.reopened += 1;
+                } else if is_improved {
+                    *open -= 1;
+                    twin.phase = Phase::Superseded;
+                }
+                is_improved
+            });
+            let Some(admitted) = admitted else {
+                self.stats.duplicates += 1;
+                continue;
             };
             self.meter.hold(self.arena.len())?;
             let memo = self.heuristic.after(node.memo, &slide, &state);
             let h = self.heuristic.h(memo);
-            let successor = self.arena.add(Node::successor(state, memo, g, index, mv), slot);
+            let successor = self.arena.add(Node::successor(state, memo, g, index, mv), admitted);
             self.open_list.push(successor, self.evaluation.f(g, h), h);
             self.open += 1;
         }
         self.stats.peak_open = self.stats.peak_open.max(self.open);
         Ok(())
-    }
-
-    /// Whether a path of g moves improves on the node that stands for its end; if so, that node is
-    /// put aside.
-    #[inline]
-    fn is_improved(&mut self, twin: u32, g: u32) -> bool {
-        let twin = &mut self.arena.nodes[twin as usize];
-        if g >= twin.g || !self.evaluation.reopens() {
-            return false;
-        }
-        if twin.phase == Phase::Expanded {
-            self.stats.reopened += 1;
-        } else {
-            self.open -= 1;
-            twin.phase = Phase::Superseded;
-        }
-        true
     }
 }

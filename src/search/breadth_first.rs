@@ -1,6 +1,6 @@
 //! Breadth-first search.
 
-use super::node::{Arena, Known, Node};
+use super::node::{Arena, Node};
 use super::{Budget, DuplicateDetection, Outcome, Space, Stats, StopReason, Trace};
 use crate::domain::Packed;
 
@@ -42,22 +42,16 @@ fn search<P: Packed>(
         if trace.is_recording() {
             arena.record(trace, space, index, 0, f64::from(node.g));
         }
-        for mv in space.onward_moves(node.blank(), node.arrived_by()) {
+        for mv in node.onward_moves(space) {
             let mut state = node.state();
             space.make(&mut state, mv);
             stats.generated += 1;
-            let slot = match duplicates {
-                DuplicateDetection::Parent => None,
-                DuplicateDetection::Closed => match arena.find(&state.tiles) {
-                    Known::New(slot) => Some(slot),
-                    Known::As(..) => {
-                        stats.duplicates += 1;
-                        continue;
-                    }
-                },
+            let Some(admitted) = arena.admit(&state.tiles, duplicates, |_| false) else {
+                stats.duplicates += 1;
+                continue;
             };
             meter.hold(arena.len())?;
-            arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+            arena.add(Node::successor(state, (), node.g + 1, index, mv), admitted);
         }
         stats.peak_open = stats.peak_open.max(arena.len() as u64 - u64::from(index) - 1);
     }

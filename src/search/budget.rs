@@ -39,7 +39,7 @@ impl Budget<'static> {
 impl Budget<'_> {
     /// Starts to count.
     pub fn meter(&self) -> Meter<'_> {
-        Meter { budget: self, next: self.expanded.min(Meter::INTERVAL) }
+        Meter { budget: self, next: self.expanded.min(Meter::INTERVAL), nodes: self.nodes }
     }
 }
 
@@ -48,6 +48,7 @@ impl Budget<'_> {
 pub struct Meter<'a> {
     budget: &'a Budget<'a>,
     next: u64,
+    nodes: u64,
 }
 
 impl Meter<'_> {
@@ -84,6 +85,6 @@ impl Meter<'_> {
     /// When the budget does not allow it.
     #[inline]
     pub fn hold(&self, held: usize) -> Result<(), StopReason> {
-        if (held as u64) < self.budget.nodes { Ok(()) } else { Err(StopReason::Nodes) }
+        if (held as u64) < self.nodes { Ok(()) } else { Err(StopReason::Nodes) }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::heuristic::Manhattan;
 use super::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
-use crate::domain::{Board, Bytes, Cell, Move, Packed, Path, Puzzle, Size, Word};
+use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Word};
 
 /// Puts the outer rows and columns in place one after another, the last 3×3 by search.
 ///
@@ -147,14 +147,14 @@ impl Construction {
             *at = (0..self.space.size().cells() as Cell).find(|cell| self.state.tiles.get(*cell) == *tile).unwrap_or(0);
         }
         let mut arrived_by = vec![None; cells.len().pow(tiles.len() as u32 + 1)];
-        let mut queue = VecDeque::from([(start, None)]);
-        while let Some((at, last)) = queue.pop_front() {
+        let mut queue = VecDeque::from([(start, MoveSet::EMPTY)]);
+        while let Some((at, back)) = queue.pop_front() {
             if is_done(at.0[0], &at.0[1..=tiles.len()]) {
                 self.make(retrace(self.space.size(), at, start, |at| arrived_by[code(at)]));
                 return;
             }
             self.stats.expanded += 1;
-            for mv in self.space.onward_moves(at.0[0], last) {
+            for mv in self.space.moves_except(at.0[0], back) {
                 let successor = at.after(self.space.size(), mv);
                 if !allowed.contains(successor.0[0]) {
                     continue;
@@ -163,7 +163,7 @@ impl Construction {
                 let slot = &mut arrived_by[code(&successor)];
                 if slot.is_none() && successor != start {
                     *slot = Some(mv);
-                    queue.push_back((successor, Some(mv)));
+                    queue.push_back((successor, MoveSet::back(mv)));
                 } else {
                     self.stats.duplicates += 1;
                 }

@@ -1,6 +1,6 @@
 //! Depth-first search.
 
-use super::node::{Arena, Known, Node, Phase};
+use super::node::{Arena, Node, Phase};
 use super::{Budget, DuplicateDetection, Meter, Outcome, Space, Stats, StopReason, Trace};
 use crate::domain::Packed;
 
@@ -73,41 +73,31 @@ impl<P: Packed> DepthFirst<'_, P> {
             self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
         }
         let first = self.stack.len();
-        for mv in self.space.onward_moves(node.blank(), node.arrived_by()) {
+        for mv in node.onward_moves(self.space) {
             let mut state = node.state();
             self.space.make(&mut state, mv);
             self.stats.generated += 1;
-            let slot = match self.duplicates {
-                DuplicateDetection::Parent => None,
-                DuplicateDetection::Closed => match self.arena.find(&state.tiles) {
-                    Known::New(slot) => Some(slot),
-                    Known::As(twin, slot) if self.is_improved(twin, node.g + 1) => Some(slot),
-                    Known::As(..) => {
-                        self.stats.duplicates += 1;
-                        continue;
-                    }
-                },
+            let (is_limited, stats) = (self.depth_limit < u32::MAX, &mut self.stats);
+            let admitted = self.arena.admit(&state.tiles, self.duplicates, |twin| {
+                let is_improved = is_limited && node.g + 1 < twin.g;
+                if is_improved && twin.phase == Phase::Expanded {
+                    stats.reopened += 1;
+                } else if is_improved {
+                    twin.phase = Phase::Superseded;
+                }
+                is_improved
+            });
+            let Some(admitted) = admitted else {
+                self.stats.duplicates += 1;
+                continue;
             };
             self.meter.hold(self.arena.len())?;
-            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), admitted);
             self.stack.push(successor);
         }
         // The stack gives back what came last; the first successor is to be expanded first.
         self.stack[first..].reverse();
         self.stats.peak_open = self.stats.peak_open.max(self.stack.len() as u64);
         Ok(())
-    }
-
-    fn is_improved(&mut self, twin: u32, g: u32) -> bool {
-        let twin = &mut self.arena.nodes[twin as usize];
-        if self.depth_limit == u32::MAX || g >= twin.g {
-            return false;
-        }
-        if twin.phase == Phase::Expanded {
-            self.stats.reopened += 1;
-        } else {
-            twin.phase = Phase::Superseded;
-        }
-        true
     }
 }

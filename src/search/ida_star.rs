@@ -1,8 +1,8 @@
 //! Iterative-deepening A*.
 
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, Outcome, Slide, Space, State, Stats, StopReason, Trace};
-use crate::domain::{Move, Packed, Path};
+use super::{Budget, Heuristic, Meter, Outcome, Space, State, Stats, StopReason, Trace};
+use crate::domain::{Move, MoveSet, Packed, Path};
 
 struct IdaStar<'a, P, H> {
     space: &'a Space<P>,
@@ -55,7 +55,13 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             self.stats.iterations += 1;
             self.stats.generated += 1;
             self.next_threshold = u32::MAX;
-            if self.visit(self.space.start(), start, 0, None, None)? {
+            let state = self.space.start();
+            let is_found = if self.trace.is_recording() {
+                self.visit::<true>(state, start, 0, MoveSet::EMPTY, None)?
+            } else {
+                self.visit::<false>(state, start, 0, MoveSet::EMPTY, None)?
+            };
+            if is_found {
                 self.found.reverse();
                 return Ok(std::mem::take(&mut self.found).into());
             }
@@ -66,12 +72,12 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
     /// Searches below a board whose f is within the threshold; true if the goal is there.
     ///
     /// A packed board goes down by value: copying it is cheaper than taking a move back in memory.
-    fn visit(
+    fn visit<const TRACED: bool>(
         &mut self,
         state: State<P>,
         memo: H::Memo,
         g: u32,
-        slide: Option<Slide>,
+        back: MoveSet,
         parent: Option<u32>,
     ) -> Result<bool, StopReason> {
         if self.space.is_goal(&state) {
@@ -80,8 +86,8 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         self.meter.expand(self.stats.expanded)?;
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
-        let this = if self.trace.is_recording() { Some(self.record(&state, memo, g, slide, parent)) } else { None };
-        for mv in self.space.onward_moves(state.blank, slide.map(|slide| slide.mv)) {
+        let this = if TRACED { self.record(&state, memo, g, back, parent) } else { None };
+        for mv in self.space.moves_except(state.blank, back) {
             let mut successor = state;
             let slide = self.space.make(&mut successor, mv);
             self.stats.generated += 1;
@@ -89,7 +95,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             let f = g + 1 + self.heuristic.h(after);
             if f > self.threshold {
                 self.next_threshold = self.next_threshold.min(f);
-            } else if self.visit(successor, after, g + 1, Some(slide), this)? {
+            } else if self.visit::<TRACED>(successor, after, g + 1, MoveSet::back(mv), this)? {
                 self.found.push(mv);
                 return Ok(true);
             }
@@ -98,9 +104,20 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
     }
 
     #[cold]
-    fn record(&mut self, state: &State<P>, memo: H::Memo, g: u32, slide: Option<Slide>, parent: Option<u32>) -> u32 {
+    fn record(
+        &mut self,
+        state: &State<P>,
+        memo: H::Memo,
+        g: u32,
+        mut back: MoveSet,
+        parent: Option<u32>,
+    ) -> Option<u32> {
+        if !self.trace.is_recording() {
+            return None;
+        }
         let h = self.heuristic.h(memo);
+        let slide = back.next().map(|back| self.space.arrival(state, back));
         let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
-        self.trace.record(self.space, &visit)
+        Some(self.trace.record(self.space, &visit))
     }
 }

@@ -1,8 +1,8 @@
 //! Nodes in an arena.
 
 use super::closed_list::{ClosedList, Slot};
-use super::{Slide, Space, State, Trace, trace::Visit};
-use crate::domain::{Cell, Move, Packed, Path};
+use super::{DuplicateDetection, Space, State, Trace, trace::Visit};
+use crate::domain::{Cell, Move, MoveSet, Packed, Path};
 
 /// A board with g, h and parent. Parents are indices, not references.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,8 @@ pub(super) struct Node<P, M> {
     pub(super) g: u32,
     parent: u32,
     blank: Cell,
-    arrived_by: u8,
+    /// The move that leads back to the parent; none for the start.
+    back: MoveSet,
     /// Where the node is on its way.
     pub(super) phase: Phase,
 }
@@ -30,18 +31,16 @@ pub(super) enum Phase {
     Superseded,
 }
 
-const NO_MOVE: u8 = 4;
-
 impl<P: Packed, M> Node<P, M> {
     pub(super) fn start(state: State<P>, memo: M) -> Self {
         let State { tiles, blank } = state;
-        Self { tiles, memo, g: 0, parent: 0, blank, arrived_by: NO_MOVE, phase: Phase::Open }
+        Self { tiles, memo, g: 0, parent: 0, blank, back: MoveSet::EMPTY, phase: Phase::Open }
     }
 
     #[inline]
     pub(super) fn successor(state: State<P>, memo: M, g: u32, parent: u32, mv: Move) -> Self {
         let State { tiles, blank } = state;
-        Self { tiles, memo, g, parent, blank, arrived_by: mv as u8, phase: Phase::Open }
+        Self { tiles, memo, g, parent, blank, back: MoveSet::back(mv), phase: Phase::Open }
     }
 
     #[inline]
@@ -49,14 +48,14 @@ impl<P: Packed, M> Node<P, M> {
         State { tiles: self.tiles, blank: self.blank }
     }
 
+    /// The moves of this node's successors: all but the one straight back.
     #[inline]
-    pub(super) fn blank(&self) -> Cell {
-        self.blank
+    pub(super) fn onward_moves(&self, space: &Space<P>) -> MoveSet {
+        space.moves_except(self.blank, self.back)
     }
 
-    #[inline]
-    pub(super) fn arrived_by(&self) -> Option<Move> {
-        Move::ALL.get(usize::from(self.arrived_by)).copied()
+    fn arrived_by(&self) -> Option<Move> {
+        self.back.clone().next().map(Move::inverse)
     }
 }
 
@@ -66,14 +65,8 @@ pub(super) struct Arena<P, M> {
     closed: ClosedList,
 }
 
-/// What the arena knows of a board.
-#[derive(Clone, Copy)]
-pub(super) enum Known {
-    /// Nothing; the slot is where it belongs.
-    New(Slot),
-    /// A node stands for it.
-    As(u32, Slot),
-}
+/// A successor that is not a duplicate, and where it is to stand for its board, if anywhere.
+pub(super) struct Admitted(Option<Slot>);
 
 impl<P: Packed, M: Copy> Arena<P, M> {
     /// Room for an easy 3×3 board before the first reallocation.
@@ -92,26 +85,30 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         self.nodes.len()
     }
 
-    /// Looks a board up.
+    /// Whether a successor is to be kept: it is, unless its board is known and `is_improved` holds on
+    /// to the node that stands for it.
     #[inline]
-    pub(super) fn find(&self, tiles: &P) -> Known {
-        match self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles) {
-            (None, slot) => Known::New(slot),
-            (Some(node), slot) => Known::As(node, slot),
+    pub(super) fn admit(
+        &mut self,
+        tiles: &P,
+        duplicates: DuplicateDetection,
+        is_improved: impl FnOnce(&mut Node<P, M>) -> bool,
+    ) -> Option<Admitted> {
+        if duplicates == DuplicateDetection::Parent {
+            return Some(Admitted(None));
         }
+        let (twin, slot) = self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles);
+        let is_kept = twin.is_none_or(|twin| is_improved(&mut self.nodes[twin as usize]));
+        is_kept.then_some(Admitted(Some(slot)))
     }
 
-    /// Adds a node, and lets it stand for its board if a slot is given.
+    /// Adds a node that was admitted.
     #[inline]
-    pub(super) fn add(&mut self, node: Node<P, M>, slot: Option<Slot>) -> u32 {
+    pub(super) fn add(&mut self, node: Node<P, M>, Admitted(slot): Admitted) -> u32 {
         let index = self.nodes.len() as u32;
         self.nodes.push(node);
         if let Some(slot) = slot {
             self.closed.put(slot, index);
-            if self.closed.is_full() {
-                let nodes = &self.nodes;
-                self.closed.grow(|node| nodes[node as usize].tiles.hash());
-            }
         }
         index
     }
@@ -132,11 +129,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, h: u32, f: f64) {
         let at = &self.nodes[node as usize];
         let state = at.state();
-        let slide = at.arrived_by().map(|mv| {
-            let mut before = state;
-            let taken_back = space.make(&mut before, mv.inverse());
-            Slide { label: taken_back.label, from: taken_back.to, to: taken_back.from, mv }
-        });
+        let slide = at.arrived_by().map(|mv| space.arrival(&state, mv.inverse()));
         let parent = slide.and_then(|_| trace.index_of(at.parent));
         let index = trace.record(space, &Visit { state: &state, slide, parent, g: at.g, h, f });
         trace.name(node, index);

@@ -23,9 +23,11 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct BucketOpenList {
     order: TieBreaking,
+    /// The f of the first bucket.
+    base: u32,
     buckets: Vec<Bucket>,
     links: Vec<u32>,
-    /// No bucket below this one holds a node.
+    /// No bucket before this one holds a node.
     lowest: usize,
 }
 
@@ -35,12 +37,18 @@ struct Bucket {
     heads: Vec<u32>,
     /// The last node of the single chain.
     tail: u32,
-    lowest: usize,
-    len: usize,
+    /// No chain before this one holds a node.
+    lowest: u32,
+    len: u32,
 }
 
 impl Bucket {
-    const EMPTY: Self = Self { heads: Vec::new(), tail: NONE, lowest: usize::MAX, len: 0 };
+    const EMPTY: Self = Self { heads: Vec::new(), tail: NONE, lowest: u32::MAX, len: 0 };
+
+    #[cold]
+    fn make_chain(&mut self, chain: u32) {
+        self.heads.resize(chain as usize + 1, NONE);
+    }
 }
 
 impl BucketOpenList {
@@ -50,27 +58,47 @@ impl BucketOpenList {
     /// On [`TieBreaking::Heap`], which is [`HeapOpenList`]'s.
     pub fn new(order: TieBreaking) -> Self {
         assert_ne!(order, TieBreaking::Heap, "a heap is no array of buckets");
-        Self { order, buckets: Vec::new(), links: Vec::with_capacity(64), lowest: usize::MAX }
+        Self { order, base: 0, buckets: Vec::new(), links: Vec::with_capacity(64), lowest: 0 }
+    }
+
+    /// The bucket's place for an f that has none yet.
+    #[cold]
+    fn make_bucket(&mut self, f: u32) -> usize {
+        if self.buckets.is_empty() {
+            // Few searches meet more than some values of f beyond the first.
+            self.buckets.reserve(8);
+            self.base = f;
+        } else if f < self.base {
+            let missing = (self.base - f) as usize;
+            self.buckets.splice(0..0, std::iter::repeat_n(Bucket::EMPTY, missing));
+            self.base = f;
+            self.lowest = 0;
+        }
+        let at = (f - self.base) as usize;
+        if at >= self.buckets.len() {
+            self.buckets.resize(at + 1, Bucket::EMPTY);
+        }
+        at
     }
 }
 
 impl OpenList for BucketOpenList {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, node: u32, f: u32, h: u32) {
         debug_assert_eq!(node as usize, self.links.len());
-        let f = f as usize;
-        if f >= self.buckets.len() {
-            self.buckets.resize(f + 1, Bucket::EMPTY);
+        let mut at = f.wrapping_sub(self.base) as usize;
+        if at >= self.buckets.len() {
+            at = self.make_bucket(f);
         }
-        self.lowest = self.lowest.min(f);
-        let bucket = &mut self.buckets[f];
+        self.lowest = self.lowest.min(at);
+        let bucket = &mut self.buckets[at];
         bucket.len += 1;
-        let chain = if self.order == TieBreaking::LowH { h as usize } else { 0 };
-        if chain >= bucket.heads.len() {
-            bucket.heads.resize(chain + 1, NONE);
+        let chain = if self.order == TieBreaking::LowH { h } else { 0 };
+        if chain as usize >= bucket.heads.len() {
+            bucket.make_chain(chain);
         }
         bucket.lowest = bucket.lowest.min(chain);
-        let head = &mut bucket.heads[chain];
+        let head = &mut bucket.heads[chain as usize];
         if self.order == TieBreaking::Fifo {
             self.links.push(NONE);
             if *head == NONE {
@@ -85,17 +113,17 @@ impl OpenList for BucketOpenList {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self) -> Option<u32> {
         while self.buckets.get(self.lowest)?.len == 0 {
             self.lowest += 1;
         }
         let bucket = &mut self.buckets[self.lowest];
-        while bucket.heads[bucket.lowest] == NONE {
+        while bucket.heads[bucket.lowest as usize] == NONE {
             bucket.lowest += 1;
         }
         bucket.len -= 1;
-        let head = &mut bucket.heads[bucket.lowest];
+        let head = &mut bucket.heads[bucket.lowest as usize];
         let node = *head;
         *head = self.links[node as usize];
         Some(node)

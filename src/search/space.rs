@@ -92,11 +92,10 @@ impl<P: Packed> Space<P> {
         state.tiles == self.goal
     }
 
-    /// The moves of a blank in `cell`, without the one that takes `arrived_by` back.
+    /// The moves of a blank in `cell` but those in `back`.
     #[inline]
-    pub fn onward_moves(&self, cell: Cell, arrived_by: Option<Move>) -> MoveSet {
-        let moves = self.moves[usize::from(cell)];
-        arrived_by.map_or(moves, |mv| moves.without(mv.inverse()))
+    pub fn moves_except(&self, cell: Cell, back: MoveSet) -> MoveSet {
+        self.moves[usize::from(cell)].except(back)
     }
 
     /// Makes a legal move and says what slid.
@@ -107,6 +106,12 @@ impl<P: Packed> Space<P> {
         let label = state.tiles.get(from);
         state.slide(from);
         Slide { label, from, to, mv }
+    }
+
+    /// The slide that led to a state, `back` being the move that would undo it.
+    pub fn arrival(&self, state: &State<P>, back: Move) -> Slide {
+        let undone = self.make(&mut state.clone(), back);
+        Slide { label: undone.label, from: undone.to, to: undone.from, mv: back.inverse() }
     }
 
     /// The board behind a state, its tiles under their own names again.

@@ -143,9 +143,6 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
         let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or leave it out";
         refuse("tie_breaking", format!("`{algorithm}` does not choose among nodes of equal f: {instead}"));
     }
-    let can_skip_detection = |algorithm: Algorithm| {
-        algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
-    };
     if wish.duplicate_detection != DuplicateDetection::default() && !named(can_skip_detection) {
         let instead = "use a best-first, breadth-first or depth-first search, or leave it out";
         refuse("duplicate_detection", format!("`{algorithm}` does not let it be chosen: {instead}"));
@@ -159,6 +156,10 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
         refuse("require", format!("{search} does not promise an optimal solution; `auto` does"));
     }
     conflicts
+}
+
+fn can_skip_detection(algorithm: Algorithm) -> bool {
+    algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
 }
 
 fn promises_optimal(wish: &Wish) -> bool {

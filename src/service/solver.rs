@@ -24,16 +24,31 @@ pub fn solve(
 ) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel };
+    let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel });
     let mut trace = Trace::new(job.expansions);
-    let outcome =
-        connect(puzzle, plan.heuristic, tables, Search { plan, budget: &plan.within(budget), trace: &mut trace });
+    let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
     let stopped = outcome.result.as_ref().err().copied();
     let (algorithm, outcome) =
         if needs_any_solution(job, stopped) { or_constructed(job, outcome) } else { (plan.algorithm, outcome) };
+    // The expansions of a search whose result was dropped would explain nothing.
+    let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
+    let expansions = (job.expansions > 0).then_some(expansions);
+    let report = report(job, tables, algorithm, outcome, stopped)?;
+    Ok(Report { expansions, elapsed: begun.elapsed(), ..report })
+}
 
+/// Replays the solution and sums up.
+fn report(
+    job: &Job,
+    tables: &Tables,
+    algorithm: Algorithm,
+    outcome: Outcome,
+    stopped: Option<StopReason>,
+) -> Result<Report, ServiceError> {
+    let Job { puzzle, plan, limits, .. } = job;
+    let is_optimal = outcome.is_optimal();
     let lower_bound =
-        if outcome.is_optimal() { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
+        if is_optimal { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     let (mut solution, mut heights) = (None, Vec::new());
     if let Ok(path) = outcome.result {
@@ -48,19 +63,17 @@ pub fn solve(
     Ok(Report {
         solution,
         stopped: stopped.filter(|_| !is_enough),
+        search_stopped: stopped,
         lower_bound,
         algorithm,
         heuristic,
         weight: plan.weight,
         stats: outcome.stats,
-        // Those of a search whose result was dropped would explain nothing.
-        expansions: (job.expansions > 0)
-            .then(|| if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() }),
+        expansions: None,
         heights,
-        search_stopped: stopped,
         limits: *limits,
         queued: Duration::ZERO,
-        elapsed: begun.elapsed(),
+        elapsed: Duration::ZERO,
     })
 }
 

@@ -61,8 +61,8 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
 /// How many nodes of boards of a shape fit into so many bytes.
 pub(super) fn nodes_within(bytes: u64, size: Size) -> u64 {
     let per_node = match size.cells() {
-        ..=Word::MAX_CELLS => bytes_per_node::<Word>(),
-        ..=Pair::MAX_CELLS => bytes_per_node::<Pair>(),
+        cells if cells <= Word::MAX_CELLS => bytes_per_node::<Word>(),
+        cells if cells <= Pair::MAX_CELLS => bytes_per_node::<Pair>(),
         _ => bytes_per_node::<Bytes>(),
     };
     // Node indices have 32 bits, of which the largest stands for none.

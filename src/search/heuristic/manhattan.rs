@@ -19,9 +19,9 @@ impl Manhattan {
     /// For boards of one shape whose blank belongs in `goal_blank`.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         let mut lines = [[0; Size::MAX_CELLS]; 2];
-        for cell in 0..size.cells() {
-            lines[0][cell] = size.row_of(cell as Cell) as u8;
-            lines[1][cell] = size.col_of(cell as Cell) as u8;
+        for cell in 0..size.cells() as Cell {
+            lines[0][usize::from(cell)] = size.row_of(cell) as u8;
+            lines[1][usize::from(cell)] = size.col_of(cell) as u8;
         }
         Self { size, goal_blank, lines }
     }
