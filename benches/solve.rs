@@ -182,6 +182,15 @@ fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
     astar(&start, successors, h, |board| *board == goal).expect("solvable").1 as usize
 }
 
+/// The mission's main job alone, for a profiler.
+fn auto_alone(tables: &Tables) {
+    let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
+    let mut random = SplitMix(1);
+    let jobs: Vec<Job> = (0..2_000).map(|_| job(random_board(&goal, &mut random), goal, None, None)).collect();
+    let time = median(|| (0..20).map(|_| run(&jobs, tables).0).sum());
+    println!("auto on random 3×3 boards: {:.3} µs a board", time.as_secs_f64() * 1e6 / 20.0 / jobs.len() as f64);
+}
+
 fn against_pathfinding(tables: &Tables) {
     let size = Size::try_from((3, 3)).expect("a size");
     let goal = Board::blank_last(size);
@@ -220,9 +229,10 @@ fn table_builds() {
 fn main() {
     let tables = Tables::default();
     tables.build_cheap();
-    let sections: [(&str, &dyn Fn()); 4] = [
+    let sections: [(&str, &dyn Fn()); 5] = [
         ("tables", &table_builds),
         ("small", &|| small_boards(&tables)),
+        ("auto", &|| auto_alone(&tables)),
         ("pathfinding", &|| against_pathfinding(&tables)),
         ("loops", &|| loops(&tables)),
     ];

@@ -12,6 +12,7 @@ use crate::domain::{Board, Cell, Move, Packed, Puzzle, Size, Word};
 pub struct DistanceTable {
     size: Size,
     goal_blank: Cell,
+    ranking: Ranking,
     /// By rank.
     distances: Vec<u8>,
     /// How many boards there are at each distance.
@@ -30,6 +31,84 @@ const BITS: [u8; 512] = {
     }
     bits
 };
+
+/// Boards as integers: the blank's cell, then the Lehmer digits of the tiles in row order, without
+/// the last two, whose order parity decides. So n · (n − 1)!/2 ranks, without gaps.
+///
+/// A digit is a label less the number of smaller labels before it. The digits of the first three
+/// tiles come from one table. Those of up to three more come from another, as if no tile stood
+/// before them; what the first three take off is counted.
+#[derive(Clone, Debug)]
+struct Ranking {
+    /// Ranks that share a blank's cell.
+    stride: usize,
+    first_labels: usize,
+    /// By the first labels: their part of the rank, and above 16 bits the set of them and the blank.
+    first: Vec<u32>,
+    /// By the labels that follow: their part of the rank if none came before.
+    second: Vec<u16>,
+    /// What one more in each digit of the second group adds to the rank.
+    second_weights: [u32; GROUP],
+}
+
+/// Labels in a group: twelve bits index a table that fits the innermost cache.
+const GROUP: usize = 3;
+
+impl Ranking {
+    fn new(size: Size, goal_blank: Cell) -> Self {
+        let tiles = size.cells() - 1;
+        let weights: Vec<u32> = (0..tiles - 2).map(|at| (3..tiles - at).product::<usize>() as u32).collect();
+        let (first_weights, rest) = weights.split_at(weights.len().min(GROUP));
+        let mut second_weights = [0; GROUP];
+        second_weights[..rest.len()].copy_from_slice(rest);
+        let first = (0..1 << (4 * first_weights.len())).map(|labels| {
+            let (part, seen) = digits(labels, first_weights, 1 << goal_blank);
+            part | seen << 16
+        });
+        let second = (0..1 << (4 * rest.len())).map(|labels| digits(labels, rest, 0).0 as u16);
+        Self {
+            stride: (3..=tiles).product(),
+            first_labels: first_weights.len(),
+            first: first.collect(),
+            second: second.collect(),
+            second_weights,
+        }
+    }
+
+    #[inline]
+    fn rank(&self, state: &State<Word>) -> usize {
+        let at_blank = 4 * u32::from(state.blank);
+        let before_blank = (1 << at_blank) - 1;
+        let labels = (state.tiles.0 & before_blank | state.tiles.0 >> 4 & !before_blank) as usize;
+        let first = self.first[labels & (self.first.len() - 1)];
+        let mut second_labels = labels >> (4 * self.first_labels) & (self.second.len() - 1);
+        let mut part = (first & 0xffff) + u32::from(self.second[second_labels]);
+        let seen = first >> 16;
+        for weight in self.second_weights {
+            let below = (1 << (second_labels & 0xf)) - 1;
+            part -= weight * u32::from(BITS[(seen & below & 0x1ff) as usize]);
+            second_labels >>= 4;
+        }
+        usize::from(state.blank) * self.stride + part as usize
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.first.as_slice()) + size_of_val(self.second.as_slice())
+    }
+}
+
+/// The weighted digits of labels, four bits each, and the set of them and `seen`.
+fn digits(mut labels: u32, weights: &[u32], mut seen: u32) -> (u32, u32) {
+    let mut part = 0;
+    for weight in weights {
+        let label = labels & 0xf;
+        labels >>= 4;
+        // Labels that no board has give what they give.
+        part += weight * label.saturating_sub((seen & ((1 << label) - 1)).count_ones());
+        seen |= 1 << label;
+    }
+    (part, seen & 0x1ff)
+}
 
 impl DistanceTable {
     /// The largest boards it is made for.
@@ -53,10 +132,16 @@ impl DistanceTable {
         assert!(Self::serves(size), "a board of {size} is too large for a full table");
         let cells = size.cells();
         let entries = (3..=cells).product();
-        let mut table = Self { size, goal_blank, distances: vec![UNSEEN; entries], histogram: vec![1] };
+        let mut table = Self {
+            size,
+            goal_blank,
+            ranking: Ranking::new(size, goal_blank),
+            distances: vec![UNSEEN; entries],
+            histogram: vec![1],
+        };
         let goal: Vec<u8> = (0..cells as u8).collect();
         let mut layer = vec![State { tiles: Word::pack(&goal), blank: goal_blank }];
-        let goal = table.rank(&layer[0]);
+        let goal = table.ranking.rank(&layer[0]);
         table.distances[goal] = 0;
         let moves: Vec<Vec<Cell>> = (0..cells as Cell)
             .map(|blank| Move::ALL.into_iter().filter_map(|mv| size.neighbour(blank, mv)).collect())
@@ -67,7 +152,7 @@ impl DistanceTable {
                 for from in &moves[usize::from(state.blank)] {
                     let mut successor = state;
                     successor.slide(*from);
-                    let rank = table.rank(&successor);
+                    let rank = table.ranking.rank(&successor);
                     if table.distances[rank] == UNSEEN {
                         table.distances[rank] = distance;
                         next.push(successor);
@@ -81,26 +166,6 @@ impl DistanceTable {
             layer = next;
         }
         table
-    }
-
-    /// Boards as integers: the blank's cell, then the Lehmer digits of the tiles in row order, without
-    /// the last two, whose order parity decides. So n · (n − 1)!/2 ranks, without gaps.
-    #[inline]
-    fn rank(&self, state: &State<Word>) -> usize {
-        let tiles = self.size.cells() - 1;
-        let at_blank = 4 * u32::from(state.blank);
-        let before_blank = (1 << at_blank) - 1;
-        let mut labels = state.tiles.0 & before_blank | state.tiles.0 >> 4 & !before_blank;
-        let mut seen = 1_usize << self.goal_blank;
-        let mut rank = usize::from(state.blank);
-        for left in (3..=tiles).rev() {
-            let label = (labels & 0xf) as usize;
-            labels >>= 4;
-            let digit = label - usize::from(BITS[seen & ((1 << label) - 1) & 0x1ff]);
-            seen |= 1 << label;
-            rank = rank * left + digit;
-        }
-        rank
     }
 
     /// The board of a rank, its tiles named as `goal` names them.
@@ -127,7 +192,7 @@ impl DistanceTable {
     /// The optimal length from a board to the goal.
     #[inline]
     pub fn distance(&self, state: &State<Word>) -> u8 {
-        self.distances[self.rank(state)]
+        self.distances[self.ranking.rank(state)]
     }
 
     /// How many boards there are at each optimal length, from 0 to the greatest.
@@ -154,7 +219,7 @@ impl DistanceTable {
 
     /// Memory it takes.
     pub fn bytes(&self) -> usize {
-        self.distances.len() + size_of_val(self.histogram.as_slice())
+        self.distances.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
     }
 }
 

@@ -1,0 +1,169 @@
+//! `POST /solve` on 3×3 boards against a bare axum handler, over loopback, in one run.
+//!
+//! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the
+//! same body and returns a constant of the same size; 32 keep-alive connections ask each in turn.
+
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::post;
+use taquin::domain::{Board, RandomSource, Size, random_board};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const CONNECTIONS: usize = 32;
+const ROUND: Duration = Duration::from_secs(3);
+const ROUNDS: usize = 5;
+/// What the bench calls itself with to be the bare server.
+const BARE: &str = "TAQUIN_BENCH_BARE";
+/// As long as the service's answers to these boards are on average.
+const ANSWER_BYTES: usize = 560;
+
+struct SplitMix(u64);
+
+impl RandomSource for SplitMix {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+}
+
+async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
+    let parsed: serde_json::Value = serde_json::from_slice(&body).expect("the load sends JSON");
+    std::hint::black_box(parsed);
+    const ANSWER: [u8; ANSWER_BYTES] = [b' '; ANSWER_BYTES];
+    ([(CONTENT_TYPE, "application/json")], &ANSWER[..])
+}
+
+fn free_address() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address")
+}
+
+/// A server of our own, ended when dropped.
+struct Server(Child, SocketAddr);
+
+impl Server {
+    fn start(mut command: Command, address: SocketAddr) -> Self {
+        let server = Self(command.stdout(Stdio::null()).spawn().expect("a server"), address);
+        let begun = Instant::now();
+        while std::net::TcpStream::connect(address).is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the server does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Requests answered by one connection until the deadline, with the time of each.
+async fn connection(address: SocketAddr, requests: Vec<Vec<u8>>, deadline: Instant) -> Vec<Duration> {
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    stream.set_nodelay(true).expect("no delay");
+    let mut times = Vec::new();
+    let mut buffer = vec![0; 16 * 1024];
+    for request in requests.iter().cycle() {
+        let begun = Instant::now();
+        if begun >= deadline {
+            break;
+        }
+        stream.write_all(request).await.expect("a request sent");
+        let mut filled = 0;
+        loop {
+            let read = stream.read(&mut buffer[filled..]).await.expect("an answer");
+            assert!(read > 0, "the server closed the connection");
+            filled += read;
+            if is_complete(&buffer[..filled]) {
+                break;
+            }
+        }
+        assert!(buffer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..filled]));
+        times.push(begun.elapsed());
+    }
+    times
+}
+
+fn is_complete(answer: &[u8]) -> bool {
+    let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { return false };
+    let head = std::str::from_utf8(&answer[..end]).expect("an ASCII head").to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).expect("a length");
+    answer.len() >= end + 4 + length.trim().parse::<usize>().expect("a number")
+}
+
+/// Answers per second, and the 50th and 99th percentile of their times.
+async fn load(address: SocketAddr, requests: &[Vec<u8>]) -> (f64, Duration, Duration) {
+    let begun = Instant::now();
+    let tasks: Vec<_> = (0..CONNECTIONS)
+        .map(|task| {
+            let mut own = requests.to_vec();
+            own.rotate_left(task * requests.len() / CONNECTIONS);
+            tokio::spawn(connection(address, own, begun + ROUND))
+        })
+        .collect();
+    let mut times = Vec::new();
+    for task in tasks {
+        times.extend(task.await.expect("a connection"));
+    }
+    let rate = times.len() as f64 / begun.elapsed().as_secs_f64();
+    times.sort_unstable();
+    (rate, times[times.len() / 2], times[times.len() * 99 / 100])
+}
+
+fn requests(address: SocketAddr) -> Vec<Vec<u8>> {
+    let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
+    let mut random = SplitMix(1);
+    (0..1_000)
+        .map(|_| {
+            let board = random_board(&goal, &mut random);
+            let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
+            let body = serde_json::json!({ "board": rows }).to_string();
+            let length = body.len();
+            format!(
+                "POST /solve HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+            )
+            .into_bytes()
+        })
+        .collect()
+}
+
+#[tokio::main]
+async fn main() {
+    if let Ok(address) = std::env::var(BARE) {
+        let listener = TcpListener::bind(address).await.expect("the port");
+        axum::serve(listener, Router::new().route("/solve", post(bare))).await.expect("a server");
+        return;
+    }
+    let (bare_address, address) = (free_address(), free_address());
+    let mut bare_command = Command::new(std::env::current_exe().expect("this bench"));
+    bare_command.env(BARE, bare_address.to_string());
+    let bare = Server::start(bare_command, bare_address);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
+    command.args(["--listen", &address.to_string()]).args(std::env::args().skip(1).filter(|arg| arg != "--bench"));
+    let service = Server::start(command, address);
+
+    println!("{:<10} {:>12} {:>12} {:>12}", "server", "answers/s", "p50 µs", "p99 µs");
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut rates = [0.0; 2];
+        for (rate, (name, server)) in rates.iter_mut().zip([("bare axum", &bare), ("taquin", &service)]) {
+            let (answers, p50, p99) = load(server.1, &requests(server.1)).await;
+            println!("{name:<10} {answers:>12.0} {:>12} {:>12}", p50.as_micros(), p99.as_micros());
+            *rate = answers;
+        }
+        ratios.push(rates[1] / rates[0]);
+    }
+    ratios.sort_unstable_by(f64::total_cmp);
+    println!("taquin ÷ bare axum: {:.2} (median of {ROUNDS})", ratios[ROUNDS / 2]);
+}
