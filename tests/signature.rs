@@ -1,8 +1,15 @@
 //! The counters themselves: a change that moves them says so.
 
+use std::fmt::Write;
+use std::time::Duration;
+
 use taquin::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Word};
 use taquin::search::heuristic::Manhattan;
-use taquin::search::{Budget, DuplicateDetection, Evaluation, HeapOpenList, Space, Trace, best_first};
+use taquin::search::{
+    Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space, TieBreaking, Trace,
+    Weight, best_first,
+};
+use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
@@ -29,7 +36,7 @@ fn the_course_projects_table_comes_out_to_the_digit() {
             &heuristic,
             Evaluation::ASTAR,
             DuplicateDetection::Parent,
-            HeapOpenList::default(),
+            HeapOpenList::new(TieBreaking::Heap),
             &Budget::UNLIMITED,
             &mut Trace::default(),
         );
@@ -37,4 +44,58 @@ fn the_course_projects_table_comes_out_to_the_digit() {
         assert_eq!((path.len(), outcome.stats.expanded, outcome.stats.generated), (length, expanded, generated));
         assert!(path.replay(&puzzle).is_ok());
     }
+}
+
+/// One line for each search of a board of 20 moves: what it found and what it counted.
+fn counters() -> String {
+    let puzzle = puzzle("1 2 8/6 4 5/0 3 7", "1 2 3/4 5 6/7 8 0");
+    let tables = Tables::default();
+    let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
+    let mut lines = String::new();
+    for algorithm in Algorithm::ALL {
+        for heuristic in HeuristicKind::ALL {
+            for tie_breaking in TieBreaking::ALL {
+                let wish = Wish {
+                    algorithm: Some(*algorithm),
+                    heuristic: Some(*heuristic),
+                    tie_breaking: *tie_breaking,
+                    weight: if *algorithm == Algorithm::WeightedAStar { WEIGHT } else { Weight::ONE },
+                    ..Wish::default()
+                };
+                let Ok(plan) = Plan::try_new(&wish, puzzle.size()) else { continue };
+                let job = Job { puzzle, plan, limits, expansions: 0, states: false };
+                let report = solve(&job, &tables, None, &[]).unwrap();
+                let stats = report.stats;
+                writeln!(
+                    lines,
+                    "{} {} {}: length {} expanded {} generated {} duplicates {} reopened {} peak_open {} iterations {}",
+                    algorithm.name(),
+                    heuristic.name(),
+                    tie_breaking.name(),
+                    report.solution.unwrap().path.len(),
+                    stats.expanded,
+                    stats.generated,
+                    stats.duplicates,
+                    stats.reopened,
+                    stats.peak_open,
+                    stats.iterations
+                )
+                .unwrap();
+            }
+        }
+    }
+    lines
+}
+
+const WEIGHT: Weight = match Weight::from_hundredths(150) {
+    Some(weight) => weight,
+    None => Weight::ONE,
+};
+
+/// `signature.txt` says what every search counts on one board. A change that moves a line says so in
+/// its commit; the test prints the new text.
+#[test]
+fn the_counters_of_every_search_are_those_of_the_signature() {
+    let found = counters();
+    assert_eq!(found, include_str!("signature.txt"), "the counters are now:\n{found}");
 }

@@ -40,6 +40,17 @@ struct Written {
     form: Form,
 }
 
+impl Written {
+    /// Null stands for the blank, not for the cell of a tile.
+    fn forbid_null(&mut self, value: &Value) {
+        if let Value::Body(Json::Array(cells)) = value {
+            for (entry, cell) in self.raw.entries.iter_mut().zip(cells) {
+                *entry = entry.filter(|_| *cell != Json::Null);
+            }
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Rows,
@@ -99,7 +110,10 @@ pub(super) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encodi
 }
 
 fn board(fields: &mut Fields, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
-    let written = written(fields, name, value)?;
+    let mut written = written(fields, name, value)?;
+    if encoding == Encoding::Positions && written.form == Form::Flat {
+        written.forbid_null(value);
+    }
     // Positions are flat arrays; a board that is written otherwise means what it always means.
     let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
     // Rows have a shape of their own; whether it is the right one is asked where both are known.

@@ -55,6 +55,7 @@ impl Fields {
     }
 
     fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
+        let mut groups = Vec::new();
         for (member, value) in members {
             let name = format!("{prefix}{member}");
             let group = format!("{name}.");
@@ -65,8 +66,13 @@ impl Fields {
                     let own = shortened(&member).replace('~', "~0").replace('/', "~1");
                     self.refuse_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
                 }
+                Json::Object(_) if groups.contains(&group) => {
+                    let detail = format!("`{name}` is given more than once: keep one");
+                    self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "repeated-field", detail));
+                }
                 Json::Object(inner) if known.iter().any(|known| known.starts_with(&group)) => {
                     self.add_members(&group, inner, known);
+                    groups.push(group);
                 }
                 other if known.iter().any(|known| known.starts_with(&group)) => {
                     let detail = format!("`{name}` is an object, not {}", other.kind());
@@ -89,7 +95,9 @@ impl Fields {
     }
 
     fn refuse_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
-        let detail = format!("there is no field `{}`{}", shortened(name).escape_debug(), did_you_mean(name, known));
+        // Past what is told of faults anyway, hints would only take time.
+        let hint = if self.faults.len() < Problem::MAX_FAULTS { did_you_mean(name, known) } else { String::new() };
+        let detail = format!("there is no field `{}`{hint}", shortened(name).escape_debug());
         self.note(kind, Fault::new(at, "unknown-field", detail));
     }
 

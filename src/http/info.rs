@@ -94,7 +94,7 @@ fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
         HeuristicKind::PatternDatabase => "A table of exact distances.",
     };
     let (boards, max_cells) = match heuristic {
-        HeuristicKind::WalkingDistance => ("up to 16 cells, sides up to 5", Some(16)),
+        HeuristicKind::WalkingDistance => ("sides up to 4, and 2×5", Some(16)),
         HeuristicKind::PatternDatabase => ("up to 9 cells", Some(DistanceTable::MAX_CELLS)),
         _ => ("all", None),
     };

@@ -95,7 +95,9 @@ impl Problem {
         let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
         for Fault { pointer, code, detail } in &self.errors {
-            let place = if pointer.is_empty() { "(whole request)" } else { pointer };
+            // A pointer may hold any character that a client put into a name.
+            let place =
+                if pointer.is_empty() { "(whole request)".to_owned() } else { pointer.escape_debug().to_string() };
             let _ = writeln!(text, "  {place}: {detail} [{code}]");
         }
         for (name, value) in &self.members {

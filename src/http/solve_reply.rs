@@ -122,7 +122,10 @@ impl Serialize for Number {
 impl SearchReply {
     pub(super) fn new(report: &Report) -> Self {
         let stats = report.stats;
-        let length = report.solution.as_ref().map_or(0, |solution| solution.path.len());
+        // A solution that another search found says nothing of this one's tree.
+        let is_its_own = report.search_stopped.is_none() || report.algorithm == Algorithm::Constructive;
+        let solution = report.solution.as_ref().filter(|_| is_its_own);
+        let length = solution.map_or(0, |solution| solution.path.len());
         Self {
             algorithm: report.algorithm.name(),
             heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),

@@ -120,8 +120,8 @@ impl Weight {
     pub const MAX: Self = Self(10_000);
 
     /// From hundredths, if within bounds.
-    pub fn from_hundredths(hundredths: u32) -> Option<Self> {
-        (Self::ONE.0..=Self::MAX.0).contains(&hundredths).then_some(Self(hundredths))
+    pub const fn from_hundredths(hundredths: u32) -> Option<Self> {
+        if Self::ONE.0 <= hundredths && hundredths <= Self::MAX.0 { Some(Self(hundredths)) } else { None }
     }
 
     /// In hundredths.

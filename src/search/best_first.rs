@@ -2,8 +2,11 @@
 
 use super::closed_list::ClosedList;
 use super::node::{Arena, Node, Phase};
-use super::{Budget, DuplicateDetection, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace, Weight};
-use crate::domain::Packed;
+use super::{
+    Budget, DuplicateDetection, HeapOpenList, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace,
+    Weight,
+};
+use crate::domain::{Packed, Pair};
 
 /// The evaluation f = a·g + b·h, in integers.
 ///
@@ -45,6 +48,12 @@ impl Evaluation {
         if self.g_weight == 0 { 0 } else { f.div_ceil(self.h_weight) }
     }
 
+    /// Whether values of f on boards of this form lie close enough for an array of buckets: few
+    /// weights and small h, or the array would be mostly holes.
+    pub fn suits_buckets<P: Packed>(self) -> bool {
+        self.h_weight <= 4 && P::MAX_CELLS <= Pair::MAX_CELLS
+    }
+
     /// Greedy search is after any solution and keeps the first path it finds to a board.
     fn reopens(self) -> bool {
         self.g_weight > 0
@@ -54,7 +63,7 @@ impl Evaluation {
 /// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
 /// open list.
 pub fn bytes_per_node<P: Packed>() -> u64 {
-    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + size_of::<u64>()) as u64
+    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
 
 struct BestFirst<'a, P, H: Heuristic<P>, O> {

@@ -22,8 +22,9 @@ const FREE: u64 = u64::MAX;
 const TAG: u64 = !(u32::MAX as u64);
 
 impl ClosedList {
-    /// Bytes that a node takes at most: four slots, right after a large table has doubled.
-    pub(super) const MAX_BYTES_PER_NODE: usize = 4 * size_of::<u64>();
+    /// Bytes that a node takes at most: two slots in a large table that is full, and four in the one of
+    /// twice its size to which they are moving.
+    pub(super) const MAX_BYTES_PER_NODE: usize = 6 * size_of::<u64>();
 
     /// Slots below which the table grows fourfold rather than twofold: small ones are cheap.
     const SMALL: usize = 1 << 14;

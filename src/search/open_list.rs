@@ -130,25 +130,40 @@ impl OpenList for BucketOpenList {
     }
 }
 
-/// The textbook's binary heap, ordered by f alone; ties fall as the heap's own moves have them.
+/// A binary heap, for evaluations whose values lie too far apart for buckets, and for
+/// [`TieBreaking::Heap`]: the textbook's heap, ordered by f alone, in which ties fall as its own
+/// moves have them.
 ///
 /// A pop moves the hole to the bottom along the better child, the right one on ties, and sifts
 /// up; a push sifts up past strictly worse parents. That is what [`BinaryHeap`] does, and a test
 /// of the counters fails if it ever does otherwise.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct HeapOpenList {
+    order: TieBreaking,
     heap: BinaryHeap<Entry>,
+}
+
+impl HeapOpenList {
+    /// Bytes that a node takes at most, right after the heap has doubled.
+    pub(super) const MAX_BYTES_PER_NODE: usize = 2 * size_of::<Entry>();
+
+    /// An empty list that breaks ties in the given order.
+    pub fn new(order: TieBreaking) -> Self {
+        Self { order, heap: BinaryHeap::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     f: u32,
+    /// Which of equal f goes first: the one of the least.
+    tie: u64,
     node: u32,
 }
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.f.cmp(&self.f)
+        (other.f, other.tie).cmp(&(self.f, self.tie))
     }
 }
 
@@ -167,8 +182,15 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 impl OpenList for HeapOpenList {
-    fn push(&mut self, node: u32, f: u32, _h: u32) {
-        self.heap.push(Entry { f, node });
+    fn push(&mut self, node: u32, f: u32, h: u32) {
+        let newest_first = u64::from(u32::MAX - node);
+        let tie = match self.order {
+            TieBreaking::LowH => u64::from(h) << 32 | newest_first,
+            TieBreaking::Lifo => newest_first,
+            TieBreaking::Fifo => u64::from(node),
+            TieBreaking::Heap => 0,
+        };
+        self.heap.push(Entry { f, tie, node });
     }
 
     fn pop(&mut self) -> Option<u32> {
@@ -201,21 +223,24 @@ mod tests {
     }
 
     #[test]
-    fn buckets_give_nodes_in_the_order_of_a_scan() {
+    fn buckets_and_heaps_give_nodes_in_the_order_of_a_scan() {
         for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
             let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
+            let mut heap = HeapOpenList::new(order);
             let mut word = 1_u32;
             for node in 0..2_000 {
                 word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let (f, h) = (word >> 8 & 15, word >> 16 & 7);
                 fast.push(node, f, h);
+                heap.push(node, f, h);
                 slow.push(node, f, h);
                 if word >> 28 < 7 {
-                    assert_eq!(fast.pop(), slow.pop(), "{order:?}");
+                    let node = slow.pop();
+                    assert_eq!((fast.pop(), heap.pop()), (node, node), "{order:?}");
                 }
             }
             while let Some(node) = slow.pop() {
-                assert_eq!(fast.pop(), Some(node), "{order:?}");
+                assert_eq!((fast.pop(), heap.pop()), (Some(node), Some(node)), "{order:?}");
             }
             assert_eq!(fast.pop(), None);
         }

@@ -31,19 +31,22 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
         return None;
     }
     let nodes = generated.saturating_sub(1) as f64;
-    let tree = |b: f64| (0..length).fold(0.0, |sum, _| (sum + 1.0) * b);
-    let (mut low, mut high) = (0.0, nodes.max(1.0));
-    // Bisection: 60 halvings take any span below the precision of the answer.
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if tree(middle) < nodes {
-            low = middle;
-        } else {
-            high = middle;
+    // Its last layer alone is no larger than the tree, so this b is no smaller than the one sought;
+    // the size of a tree is convex in b, so Newton's steps come down to it and never pass it.
+    let mut b = nodes.powf(1.0 / length as f64);
+    for _ in 0..NEWTON_STEPS {
+        let (tree, slope) = (0..length).fold((0.0, 0.0), |(tree, slope), _| ((tree + 1.0) * b, slope * b + tree + 1.0));
+        let step = (tree - nodes) / slope;
+        b -= step;
+        if step.abs() < 1e-12 * b {
+            break;
         }
     }
-    Some(high)
+    Some(b)
 }
+
+/// Several times what it takes from so near a start.
+const NEWTON_STEPS: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -61,6 +61,11 @@ impl Pool {
         if self.is_draining() {
             return Err(ServiceError::ShuttingDown);
         }
+        if self.is_instant(&job) {
+            let report = solver::solve(&job, &self.tables, None, &[]);
+            observe(&job, &report, &self.search_micros);
+            return report;
+        }
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| self.overloaded(false))?;
@@ -85,6 +90,13 @@ impl Pool {
         drop(guard);
         // Nobody but the end of the grace period cancels a job that somebody still waits for.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
+    }
+
+    /// Whether a job costs less than to hand it to another thread: then it is done where it is, and
+    /// takes no place from searches (docs/adr/0010).
+    fn is_instant(&self, job: &Job) -> bool {
+        let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
+        job.plan.is_instant() && self.tables.has_distances(size, goal_blank)
     }
 
     /// When a place is likely to be free: the work in hand, spread over the workers.

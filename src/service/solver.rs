@@ -147,9 +147,11 @@ impl Search<'_> {
     fn best_first<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
         let Self { plan, budget, trace } = self;
         let duplicates = plan.duplicate_detection;
-        match plan.tie_breaking {
-            TieBreaking::Heap => best_first(space, heuristic, f, duplicates, HeapOpenList::default(), budget, trace),
-            order => best_first(space, heuristic, f, duplicates, BucketOpenList::new(order), budget, trace),
+        let order = plan.tie_breaking;
+        if order == TieBreaking::Heap || !f.suits_buckets::<P>() {
+            best_first(space, heuristic, f, duplicates, HeapOpenList::new(order), budget, trace)
+        } else {
+            best_first(space, heuristic, f, duplicates, BucketOpenList::new(order), budget, trace)
         }
     }
 }

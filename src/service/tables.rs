@@ -55,6 +55,12 @@ const DISTANCE_SIDES: usize = 3;
 /// Lines of a walking table: 2 to 5; their widths: 2 to 8.
 const WALKING_WIDTHS: usize = 7;
 
+#[inline]
+fn distance_slot(size: Size, goal_blank: Cell) -> usize {
+    let shape = (size.rows() - Size::MIN_SIDE) * DISTANCE_SIDES + size.cols() - Size::MIN_SIDE;
+    shape * DistanceTable::MAX_CELLS + usize::from(goal_blank)
+}
+
 impl Default for Tables {
     fn default() -> Self {
         let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
@@ -69,9 +75,12 @@ impl Tables {
     /// The exact distances of boards of a shape that has [such a table](DistanceTable::serves).
     #[inline]
     pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
-        let shape = (size.rows() - Size::MIN_SIDE) * DISTANCE_SIDES + size.cols() - Size::MIN_SIDE;
-        let slot = shape * DistanceTable::MAX_CELLS + usize::from(goal_blank);
-        self.distances.get(slot, || DistanceTable::build(size, goal_blank))
+        self.distances.get(distance_slot(size, goal_blank), || DistanceTable::build(size, goal_blank))
+    }
+
+    /// Whether the distances of a shape's boards are there, so that asking for them costs nothing.
+    pub fn has_distances(&self, size: Size, goal_blank: Cell) -> bool {
+        DistanceTable::serves(size) && self.distances.0[distance_slot(size, goal_blank)].get().is_some()
     }
 
     /// A walking table of a shape that [is served](WalkingTable::serves).

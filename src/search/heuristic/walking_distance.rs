@@ -62,13 +62,14 @@ impl Coding {
 const NONE: u32 = u32::MAX;
 
 impl WalkingTable {
-    /// The longest side of a board that it is made for: six lines would have millions of states.
+    /// The longest side of a board that it is made for.
     pub const MAX_LINES: usize = 5;
 
-    /// Whether tables for boards of this shape are small enough to build: at most 16 cells, sides
-    /// of at most 5.
+    /// Whether tables for boards of this shape are built within some ten milliseconds: sides of at
+    /// most 4, and 2×5. (Five lines of three have 352,560 states, six lines millions.)
     pub fn serves(size: Size) -> bool {
-        size.cells() <= Word::MAX_CELLS && size.rows().max(size.cols()) <= Self::MAX_LINES
+        let (short, long) = (size.rows().min(size.cols()), size.rows().max(size.cols()));
+        long <= 4 || (long == Self::MAX_LINES && short == 2)
     }
 
     /// Measures all states by breadth-first search from the goal.
