@@ -52,7 +52,8 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Expansions between two looks at the clock and the flags: some tens of microseconds.
+    /// Expansions between two looks at the clock and the flags: some tens of microseconds on small
+    /// boards, up to a millisecond on the largest.
     pub const INTERVAL: u64 = 512;
 
     /// Asks to expand one node more, `expanded` being how many were.

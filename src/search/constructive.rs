@@ -9,8 +9,7 @@ use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Siz
 /// Puts the outer rows and columns in place one after another, the last 3×3 by search.
 ///
 /// Never fails and proves nothing: the solution is several times as long as an optimal one, found
-/// in milliseconds on 10×10. Its length is O(n³) for n×n (Ratner & Warmuth 1990 show that constant
-/// factors of the optimum can be had so). Each tile travels by a shortest way that leaves the
+/// in milliseconds on 10×10. Its length is O(n³) for n×n. Each tile travels by a shortest way that leaves the
 /// finished part alone; of a line's last two tiles, the one waits in its own place while the other
 /// is fetched, and a search of the six cells around them sets both.
 pub fn constructive(puzzle: &Puzzle) -> Outcome {

@@ -17,7 +17,7 @@ struct DepthFirst<'a, P> {
 
 /// Expands the newest node first, a node's successors in successor order.
 ///
-/// Without a depth limit a board is generated once. With one, a board that is reached by fewer
+/// Without a depth limit a board is kept once, however often it is generated. With one, a board that is reached by fewer
 /// moves than before is opened again, for its successors may now lie within the limit; so the
 /// search finds a solution whenever one lies within the limit, and otherwise proves that none does.
 pub fn depth_first<P: Packed>(

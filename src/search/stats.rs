@@ -13,7 +13,7 @@ pub struct Stats {
     pub duplicates: u64,
     /// Expanded nodes that were reached again by a shorter path and opened again.
     pub reopened: u64,
-    /// The most nodes that awaited expansion at one time; for a depth-first search the longest
+    /// The most nodes that awaited expansion at one time; for IDA* and iterative deepening the longest
     /// chain of nodes on the way.
     pub peak_open: u64,
     /// Iterations begun; 1 for searches that do not iterate.

@@ -52,8 +52,8 @@ impl<T> Slots<T> {
 
 /// Sides of boards with a distance table: 2 to 4.
 const DISTANCE_SIDES: usize = 3;
-/// Lines of a walking table: 2 to 5; their widths: 2 to 8.
-const WALKING_WIDTHS: usize = 7;
+/// Lines of a walking table and their widths: 2 to 5.
+const WALKING_WIDTHS: usize = WalkingTable::MAX_LINES - 1;
 
 #[inline]
 fn distance_slot(size: Size, goal_blank: Cell) -> usize {
