@@ -82,7 +82,16 @@ impl App {
     /// Serves until `shutdown` completes, then drains: no new work, no new connections, at most the
     /// grace period for what is in flight, and in the end the searches still running are cancelled.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        tracing::info!(addr = %self.addr, version = env!("CARGO_PKG_VERSION"), "listening");
+        let settings = self.service.settings();
+        tracing::info!(
+            addr = %self.addr,
+            version = env!("CARGO_PKG_VERSION"),
+            workers = settings.workers,
+            queue = settings.queue,
+            // What the nodes of all searches together may take; tables and the process come on top.
+            searches_max_bytes = settings.search_memory.saturating_mul(settings.workers as u64),
+            "listening"
+        );
         let connections = GracefulShutdown::new();
         let mut shutdown = pin!(shutdown);
         loop {

@@ -198,7 +198,7 @@ fn failed(error: &ServiceError) -> Problem {
 fn exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
-        StopReason::Time => ("time", format!("{} ms", limits.time_ms), "raise `limits.time_ms`"),
+        StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
         StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
         StopReason::Nodes => {
             ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which holds none")
@@ -220,6 +220,16 @@ fn exceeded(report: &Report, stop: StopReason) -> Problem {
     match SolutionReply::new(report) {
         Some(solution) => problem.with_member("solution", solution),
         None => problem,
+    }
+}
+
+/// The time limit, and how much of it went by before a worker was free, if that is worth telling.
+fn time_spent(report: &Report) -> String {
+    let limit = report.limits.time.as_millis();
+    if 10 * report.queued < report.limits.time {
+        format!("{limit} ms")
+    } else {
+        format!("{limit} ms, of which it waited {} ms for a worker,", report.queued.as_millis())
     }
 }
 
