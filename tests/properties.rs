@@ -1,24 +1,14 @@
 //! Laws of the notations, on boards and texts that nobody would think of.
 
+mod twins;
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
 use taquin::domain::{
-    Board, BoardFault, Encoding, Move, Path, Puzzle, RandomSource, RawBoard, ReplayError, Sides, Size, random_board,
-    random_walk,
+    Board, BoardFault, Encoding, Move, Path, Puzzle, RawBoard, ReplayError, Sides, Size, random_board, random_walk,
 };
-
-/// SplitMix64 (Steele, Lea & Flood 2014).
-struct SplitMix(u64);
-
-impl RandomSource for SplitMix {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
+use twins::SplitMix;
 
 fn size() -> impl Strategy<Value = Size> {
     let sides = Size::MIN_SIDE..=Size::MAX_SIDE;
