@@ -53,7 +53,7 @@ const RULES: [Rule; 10] = [
     Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
     // The roots: one declares the parts, the other puts them to work.
-    Rule { part: "lib", parts: &[], crates: &[] },
+    Rule { part: "lib", parts: &[], crates: &["mimalloc"] },
     Rule {
         part: "main",
         parts: &["app", "config", "healthcheck", "telemetry"],

@@ -84,9 +84,8 @@ impl MoveSet {
     /// The set of the one move that takes `mv` back.
     #[inline]
     pub const fn back(mv: Move) -> Self {
-        // Two bits on, around the four.
-        let bit = 1_u8 << mv as u8;
-        Self((bit << 2 | bit >> 2) & 0xf)
+        // The inverse of a move is two on, around the four.
+        Self(1 << (mv as u8 ^ 2))
     }
 
     /// How many moves it holds.
@@ -106,7 +105,14 @@ impl Iterator for MoveSet {
 
     #[inline]
     fn next(&mut self) -> Option<Move> {
-        let mv = *Move::ALL.get(self.0.trailing_zeros() as usize)?;
+        // Not by index: a move is the very number, with no table to read.
+        let mv = match u32::from(self.0).trailing_zeros() {
+            0 => Move::Up,
+            1 => Move::Left,
+            2 => Move::Down,
+            3 => Move::Right,
+            _ => return None,
+        };
         self.0 &= self.0 - 1;
         Some(mv)
     }

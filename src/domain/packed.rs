@@ -64,7 +64,8 @@ impl Packed for Word {
 
     #[inline]
     fn hash(&self) -> u64 {
-        mix(self.0, 0)
+        let wide = u128::from(self.0) * 0x9e37_79b9_7f4a_7c15;
+        (wide as u64) ^ (wide >> 64) as u64
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     Budget, DuplicateDetection, HeapOpenList, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace,
     Weight,
 };
-use crate::domain::{Packed, Pair};
+use crate::domain::{Move, MoveSet, Packed, Pair};
 
 /// The evaluation f = a·g + b·h, in integers.
 ///
@@ -63,17 +63,19 @@ impl Evaluation {
 /// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
 /// open list.
 pub fn bytes_per_node<P: Packed>() -> u64 {
-    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
+    // An array that grows is copied: for a moment its nodes are there twice.
+    let arena = 2 * size_of::<Node<P, [u32; 2]>>();
+    (arena + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
 
 struct BestFirst<'a, P, H: Heuristic<P>, O> {
     space: &'a Space<P>,
     heuristic: &'a H,
     evaluation: Evaluation,
-    duplicates: DuplicateDetection,
     arena: Arena<P, H::Memo>,
     open_list: O,
-    open: u64,
+    /// Nodes that were passed over, or will be.
+    superseded: u64,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
@@ -99,78 +101,100 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
         space,
         heuristic,
         evaluation,
-        duplicates,
-        arena: Arena::new(start),
+        arena: Arena::new(start, duplicates, budget.nodes),
         open_list,
-        open: 1,
+        superseded: 0,
         meter: budget.meter(),
         trace,
-        stats: Stats { generated: 1, peak_open: 1, iterations: 1, initial_h, ..Stats::default() },
+        stats: Stats { peak_open: 1, iterations: 1, initial_h, ..Stats::default() },
     };
+    search.open_list.make_room(search.arena.room());
     search.open_list.push(0, evaluation.f(0, initial_h), initial_h);
-    let (result, f) = search.run();
+    let (result, last) = search.run();
+    let f = search.f(&last);
+    // Every node generated was kept or was a duplicate.
+    search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
     let result = result.map(|goal| search.arena.path_to(goal));
     let lower_bound = if H::ADMISSIBLE { evaluation.least_length(f).max(initial_h) } else { 0 };
     Outcome { result, lower_bound, stats: search.stats }
 }
 
 impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
-    /// The goal's node or why there is none, with the f of the node taken last.
-    fn run(&mut self) -> (Result<u32, StopReason>, u32) {
+    /// The goal's node or why there is none, with the node taken last.
+    fn run(&mut self) -> (Result<u32, StopReason>, Node<P, H::Memo>) {
         while let Some(index) = self.open_list.pop() {
             let node = self.arena.nodes[index as usize];
             if node.phase == Phase::Superseded {
                 continue;
             }
-            let h = self.heuristic.h(node.memo);
-            let f = self.evaluation.f(node.g, h);
             if self.space.is_goal(&node.state()) {
-                return (Ok(index), f);
+                return (Ok(index), node);
             }
-            if let Err(stop) = self.expand(index, &node, h, f) {
-                return (Err(stop), f);
+            if let Err(stop) = self.expand(index, &node) {
+                return (Err(stop), node);
             }
         }
         unreachable!("a puzzle's goal is reachable, so the open list holds a node on the way to it")
     }
 
+    fn f(&self, node: &Node<P, H::Memo>) -> u32 {
+        self.evaluation.f(node.g, self.heuristic.h(node.memo))
+    }
+
     #[inline]
-    fn expand(&mut self, index: u32, node: &Node<P, H::Memo>, h: u32, f: u32) -> Result<(), StopReason> {
+    fn expand(&mut self, index: u32, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
         self.meter.expand(self.stats.expanded)?;
+        if self.arena.is_full() {
+            self.open_list.make_room(self.arena.make_room()?);
+        }
         self.stats.expanded += 1;
-        self.open -= 1;
         self.arena.nodes[index as usize].phase = Phase::Expanded;
         if self.trace.is_recording() {
-            self.arena.record(self.trace, self.space, index, h, self.evaluation.displayed(f));
+            let (h, f) = (self.heuristic.h(node.memo), self.evaluation.displayed(self.f(node)));
+            self.arena.record(self.trace, self.space, index, h, f);
         }
-        for mv in node.onward_moves(self.space) {
-            let mut state = node.state();
-            let slide = self.space.make(&mut state, mv);
-            self.stats.generated += 1;
-            let g = node.g + 1;
-            let (evaluation, stats, open) = (self.evaluation, &mut self.stats, &mut self.open);
-            let admitted = self.arena.admit(&state.tiles, self.duplicates, |twin| {
-                let is_improved = evaluation.reopens() && g < twin.g;
-                if is_improved && twin.phase == Phase::Expanded {
-                    stats.reopened += 1;
-                } else if is_improved {
-                    *open -= 1;
-                    twin.phase = Phase::Superseded;
-                }
-                is_improved
-            });
-            let Some(admitted) = admitted else {
-                self.stats.duplicates += 1;
-                continue;
-            };
-            self.meter.hold(self.arena.len())?;
-            let memo = self.heuristic.after(node.memo, &slide, &state);
-            let h = self.heuristic.h(memo);
-            let successor = self.arena.add(Node::successor(state, memo, g, index, mv), admitted);
-            self.open_list.push(successor, self.evaluation.f(g, h), h);
-            self.open += 1;
-        }
-        self.stats.peak_open = self.stats.peak_open.max(self.open);
+        let moves = node.onward_moves(self.space);
+        let f_of_g = self.evaluation.f(node.g + 1, 0);
+        // Not a loop: so the compiler makes each direction's code for that direction.
+        self.generate(index, node, f_of_g, moves, Move::Up);
+        self.generate(index, node, f_of_g, moves, Move::Left);
+        self.generate(index, node, f_of_g, moves, Move::Down);
+        self.generate(index, node, f_of_g, moves, Move::Right);
+        let open = self.arena.len() as u64 - self.stats.expanded - self.superseded;
+        self.stats.peak_open = self.stats.peak_open.max(open);
         Ok(())
+    }
+
+    /// Generates the successor by `mv`, if that is one of `moves`; `f_of_g` is its f less what h adds.
+    #[inline(always)]
+    fn generate(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet, mv: Move) {
+        if !moves.contains(mv) {
+            return;
+        }
+        let g = node.g + 1;
+        let mut state = node.state();
+        let slide = self.space.make(&mut state, mv);
+        let (twin, slot) = self.arena.find(&state.tiles);
+        if let Some(twin) = twin
+            && !self.supersedes(g, twin)
+        {
+            self.stats.duplicates += 1;
+            return;
+        }
+        let memo = self.heuristic.after(node.memo, &slide, &state);
+        let h = self.heuristic.h(memo);
+        let successor = self.arena.add(Node::successor(state, memo, g, index, mv), slot);
+        self.open_list.push(successor, f_of_g + self.evaluation.h_weight * h, h);
+    }
+
+    /// Whether a path of g moves to the twin's board replaces the known one.
+    fn supersedes(&mut self, g: u32, twin: u32) -> bool {
+        let superseded = if self.evaluation.reopens() { self.arena.supersede(twin, g) } else { None };
+        match superseded {
+            None => return false,
+            Some(Phase::Expanded) => self.stats.reopened += 1,
+            Some(_) => self.superseded += 1,
+        }
+        true
     }
 }

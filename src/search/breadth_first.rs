@@ -13,17 +13,16 @@ pub fn breadth_first<P: Packed>(
     budget: &Budget<'_>,
     trace: &mut Trace,
 ) -> Outcome {
-    let mut arena = Arena::new(Node::start(space.start(), ()));
+    let mut arena = Arena::new(Node::start(space.start(), ()), duplicates, budget.nodes);
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
     let mut depth = 0;
-    let result = search(space, duplicates, budget, trace, &mut arena, &mut stats, &mut depth);
+    let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
     // All boards nearer than the layer in hand were seen, and none was the goal.
     Outcome { result: result.map(|goal| arena.path_to(goal)), lower_bound: depth, stats }
 }
 
 fn search<P: Packed>(
     space: &Space<P>,
-    duplicates: DuplicateDetection,
     budget: &Budget<'_>,
     trace: &mut Trace,
     arena: &mut Arena<P, ()>,
@@ -37,22 +36,26 @@ fn search<P: Packed>(
         if space.is_goal(&node.state()) {
             return Ok(index);
         }
+        let moves = node.onward_moves(space);
         meter.expand(stats.expanded)?;
+        if arena.is_full() {
+            arena.make_room()?;
+        }
         stats.expanded += 1;
         if trace.is_recording() {
             arena.record(trace, space, index, 0, f64::from(node.g));
         }
-        for mv in node.onward_moves(space) {
+        for mv in moves {
             let mut state = node.state();
             space.make(&mut state, mv);
-            stats.generated += 1;
-            let Some(admitted) = arena.admit(&state.tiles, duplicates, |_| false) else {
-                stats.duplicates += 1;
-                continue;
-            };
-            meter.hold(arena.len())?;
-            arena.add(Node::successor(state, (), node.g + 1, index, mv), admitted);
+            match arena.find(&state.tiles) {
+                (None, slot) => {
+                    arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+                }
+                (Some(_), _) => stats.duplicates += 1,
+            }
         }
+        stats.generated = arena.len() as u64 + stats.duplicates;
         stats.peak_open = stats.peak_open.max(arena.len() as u64 - u64::from(index) - 1);
     }
     unreachable!("a puzzle's goal is reachable, so the queue holds a node on the way to it")

@@ -39,16 +39,15 @@ impl Budget<'static> {
 impl Budget<'_> {
     /// Starts to count.
     pub fn meter(&self) -> Meter<'_> {
-        Meter { budget: self, next: self.expanded.min(Meter::INTERVAL), nodes: self.nodes }
+        Meter { budget: self, next: self.expanded.min(Meter::INTERVAL) }
     }
 }
 
-/// Watches a [`Budget`] at the cost of one comparison per expansion.
+/// Watches a [`Budget`]'s time, expansions and flags at the cost of one comparison per expansion.
 #[derive(Debug)]
 pub struct Meter<'a> {
     budget: &'a Budget<'a>,
     next: u64,
-    nodes: u64,
 }
 
 impl Meter<'_> {
@@ -78,14 +77,5 @@ impl Meter<'_> {
         }
         self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
         Ok(())
-    }
-
-    /// Asks to hold one node more, `held` being how many are.
-    ///
-    /// # Errors
-    /// When the budget does not allow it.
-    #[inline]
-    pub fn hold(&self, held: usize) -> Result<(), StopReason> {
-        if (held as u64) < self.nodes { Ok(()) } else { Err(StopReason::Nodes) }
     }
 }

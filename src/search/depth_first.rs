@@ -10,6 +10,8 @@ struct DepthFirst<'a, P> {
     depth_limit: u32,
     arena: Arena<P, ()>,
     stack: Vec<u32>,
+    /// Nodes on the stack that will be passed over.
+    superseded: usize,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
@@ -31,8 +33,9 @@ pub fn depth_first<P: Packed>(
         space,
         duplicates,
         depth_limit: depth_limit.unwrap_or(u32::MAX),
-        arena: Arena::new(Node::start(space.start(), ())),
+        arena: Arena::new(Node::start(space.start(), ()), duplicates, budget.nodes),
         stack: vec![0],
+        superseded: 0,
         meter: budget.meter(),
         trace,
         stats: Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() },
@@ -47,6 +50,7 @@ impl<P: Packed> DepthFirst<'_, P> {
         while let Some(index) = self.stack.pop() {
             let node = self.arena.nodes[index as usize];
             if node.phase == Phase::Superseded {
+                self.superseded -= 1;
                 continue;
             }
             if self.duplicates == DuplicateDetection::Parent {
@@ -66,38 +70,45 @@ impl<P: Packed> DepthFirst<'_, P> {
     }
 
     fn expand(&mut self, index: u32, node: &Node<P, ()>) -> Result<(), StopReason> {
+        let moves = node.onward_moves(self.space);
         self.meter.expand(self.stats.expanded)?;
+        if self.arena.is_full() {
+            self.arena.make_room()?;
+        }
         self.stats.expanded += 1;
+        self.stats.generated += moves.len() as u64;
         self.arena.nodes[index as usize].phase = Phase::Expanded;
         if self.trace.is_recording() {
             self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
         }
         let first = self.stack.len();
-        for mv in node.onward_moves(self.space) {
+        for mv in moves {
             let mut state = node.state();
             self.space.make(&mut state, mv);
-            self.stats.generated += 1;
-            let (is_limited, stats) = (self.depth_limit < u32::MAX, &mut self.stats);
-            let admitted = self.arena.admit(&state.tiles, self.duplicates, |twin| {
-                let is_improved = is_limited && node.g + 1 < twin.g;
-                if is_improved && twin.phase == Phase::Expanded {
-                    stats.reopened += 1;
-                } else if is_improved {
-                    twin.phase = Phase::Superseded;
-                }
-                is_improved
-            });
-            let Some(admitted) = admitted else {
+            let (twin, slot) = self.arena.find(&state.tiles);
+            if let Some(twin) = twin
+                && !self.supersedes(node.g + 1, twin)
+            {
                 self.stats.duplicates += 1;
                 continue;
-            };
-            self.meter.hold(self.arena.len())?;
-            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), admitted);
+            }
+            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
             self.stack.push(successor);
         }
         // The stack gives back what came last; the first successor is to be expanded first.
         self.stack[first..].reverse();
-        self.stats.peak_open = self.stats.peak_open.max(self.stack.len() as u64);
+        self.stats.peak_open = self.stats.peak_open.max((self.stack.len() - self.superseded) as u64);
         Ok(())
+    }
+
+    /// Whether a path of g moves to the twin's board replaces the known one.
+    fn supersedes(&mut self, g: u32, twin: u32) -> bool {
+        let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
+        match superseded {
+            None => return false,
+            Some(Phase::Expanded) => self.stats.reopened += 1,
+            Some(_) => self.superseded += 1,
+        }
+        true
     }
 }

@@ -1,7 +1,7 @@
 //! Nodes in an arena.
 
 use super::closed_list::{ClosedList, Slot};
-use super::{DuplicateDetection, Space, State, Trace, trace::Visit};
+use super::{DuplicateDetection, Space, State, StopReason, Trace, trace::Visit};
 use crate::domain::{Cell, Move, MoveSet, Packed, Path};
 
 /// A board with g, h and parent. Parents are indices, not references.
@@ -14,8 +14,8 @@ pub(super) struct Node<P, M> {
     pub(super) g: u32,
     parent: u32,
     blank: Cell,
-    /// The move that leads back to the parent; none for the start.
-    back: MoveSet,
+    /// The move that led here from the parent; none for the start.
+    arrived_by: Option<Move>,
     /// Where the node is on its way.
     pub(super) phase: Phase,
 }
@@ -34,13 +34,13 @@ pub(super) enum Phase {
 impl<P: Packed, M> Node<P, M> {
     pub(super) fn start(state: State<P>, memo: M) -> Self {
         let State { tiles, blank } = state;
-        Self { tiles, memo, g: 0, parent: 0, blank, back: MoveSet::EMPTY, phase: Phase::Open }
+        Self { tiles, memo, g: 0, parent: 0, blank, arrived_by: None, phase: Phase::Open }
     }
 
     #[inline]
     pub(super) fn successor(state: State<P>, memo: M, g: u32, parent: u32, mv: Move) -> Self {
         let State { tiles, blank } = state;
-        Self { tiles, memo, g, parent, blank, back: MoveSet::back(mv), phase: Phase::Open }
+        Self { tiles, memo, g, parent, blank, arrived_by: Some(mv), phase: Phase::Open }
     }
 
     #[inline]
@@ -51,73 +51,113 @@ impl<P: Packed, M> Node<P, M> {
     /// The moves of this node's successors: all but the one straight back.
     #[inline]
     pub(super) fn onward_moves(&self, space: &Space<P>) -> MoveSet {
-        space.moves_except(self.blank, self.back)
-    }
-
-    fn arrived_by(&self) -> Option<Move> {
-        self.back.clone().next().map(Move::inverse)
+        space.moves_except(self.blank, self.arrived_by.map_or(MoveSet::EMPTY, MoveSet::back))
     }
 }
 
 /// All nodes of a search, and which of them stands for a board.
 pub(super) struct Arena<P, M> {
     pub(super) nodes: Vec<Node<P, M>>,
+    /// Stays empty where no duplicates are looked for beyond the parent.
     closed: ClosedList,
+    duplicates: DuplicateDetection,
+    /// How many nodes there may ever be.
+    limit: usize,
+    /// How many nodes there is room for.
+    room: usize,
 }
 
-/// A successor that is not a duplicate, and where it is to stand for its board, if anywhere.
-pub(super) struct Admitted(Option<Slot>);
-
 impl<P: Packed, M: Copy> Arena<P, M> {
-    /// Room for an easy 3×3 board before the first reallocation.
-    const FIRST_CAPACITY: usize = 64;
+    /// Room for an easy 3×3 board.
+    const FIRST_ROOM: usize = 64;
+    /// Nodes below which room grows by leaps, which costs more memory than is used and less time.
+    const SMALL: usize = 1 << 11;
 
-    pub(super) fn new(start: Node<P, M>) -> Self {
-        let mut nodes = Vec::with_capacity(Self::FIRST_CAPACITY);
-        let mut closed = ClosedList::with_capacity(Self::FIRST_CAPACITY);
-        let slot = closed.find(start.tiles.hash(), |_| false).1;
-        nodes.push(start);
-        closed.put(slot, 0);
-        Self { nodes, closed }
+    /// Holds the start, and will never hold more than `limit` nodes.
+    pub(super) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let room = limit.min(Self::FIRST_ROOM);
+        let (nodes, closed) = (Vec::with_capacity(room), ClosedList::with_capacity(room));
+        let mut arena = Self { nodes, closed, duplicates, limit, room };
+        let (_, slot) = arena.find(&start.tiles);
+        arena.add(start, slot);
+        arena
     }
 
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether a successor is to be kept: it is, unless its board is known and `is_improved` holds on
-    /// to the node that stands for it.
-    #[inline]
-    pub(super) fn admit(
-        &mut self,
-        tiles: &P,
-        duplicates: DuplicateDetection,
-        is_improved: impl FnOnce(&mut Node<P, M>) -> bool,
-    ) -> Option<Admitted> {
-        if duplicates == DuplicateDetection::Parent {
-            return Some(Admitted(None));
-        }
-        let (twin, slot) = self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles);
-        let is_kept = twin.is_none_or(|twin| is_improved(&mut self.nodes[twin as usize]));
-        is_kept.then_some(Admitted(Some(slot)))
+    /// How many nodes there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.room
     }
 
-    /// Adds a node that was admitted.
+    /// Whether there is no room for the successors of one more node.
     #[inline]
-    pub(super) fn add(&mut self, node: Node<P, M>, Admitted(slot): Admitted) -> u32 {
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.len() + Move::ALL.len() > self.room
+    }
+
+    /// Makes room, and says for how many nodes in all. Slots found before are no longer valid.
+    ///
+    /// # Errors
+    /// When so many may not be held.
+    #[cold]
+    pub(super) fn make_room(&mut self) -> Result<usize, StopReason> {
+        let wanted = self.nodes.len() + Move::ALL.len();
+        if wanted > self.limit {
+            return Err(StopReason::Nodes);
+        }
+        self.room = self.limit.min(wanted * if wanted < Self::SMALL { 16 } else { 2 });
+        self.nodes.reserve_exact(self.room - self.nodes.len());
+        if self.duplicates == DuplicateDetection::Closed {
+            self.closed = ClosedList::with_capacity(self.room);
+            for index in 0..self.nodes.len() {
+                let (_, slot) = self.find(&self.nodes[index].tiles);
+                // Of nodes with one board the latest stands for it.
+                self.closed.put(slot, index as u32);
+            }
+        }
+        Ok(self.room)
+    }
+
+    /// The node that stands for a board, if any, and the slot for one that shall.
+    #[inline]
+    pub(super) fn find(&self, tiles: &P) -> (Option<u32>, Slot) {
+        self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles)
+    }
+
+    /// Adds a node, which from now on stands for its board.
+    #[inline]
+    pub(super) fn add(&mut self, node: Node<P, M>, slot: Slot) -> u32 {
         let index = self.nodes.len() as u32;
         self.nodes.push(node);
-        if let Some(slot) = slot {
+        if self.duplicates == DuplicateDetection::Closed {
             self.closed.put(slot, index);
         }
         index
+    }
+
+    /// Whether a path of g moves to a board is to replace the one to `twin`, which it does if it is
+    /// shorter; then says where the twin was on its way.
+    pub(super) fn supersede(&mut self, twin: u32, g: u32) -> Option<Phase> {
+        let twin = &mut self.nodes[twin as usize];
+        if g >= twin.g {
+            return None;
+        }
+        let phase = twin.phase;
+        if phase == Phase::Open {
+            twin.phase = Phase::Superseded;
+        }
+        Some(phase)
     }
 
     /// The moves from the start to a node.
     pub(super) fn path_to(&self, node: u32) -> Path {
         let mut moves = Vec::with_capacity(self.nodes[node as usize].g as usize);
         let mut at = &self.nodes[node as usize];
-        while let Some(mv) = at.arrived_by() {
+        while let Some(mv) = at.arrived_by {
             moves.push(mv);
             at = &self.nodes[at.parent as usize];
         }
@@ -129,7 +169,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, h: u32, f: f64) {
         let at = &self.nodes[node as usize];
         let state = at.state();
-        let slide = at.arrived_by().map(|mv| space.arrival(&state, mv.inverse()));
+        let slide = at.arrived_by.map(|mv| space.arrival(&state, mv.inverse()));
         let parent = slide.and_then(|_| trace.index_of(at.parent));
         let index = trace.record(space, &Visit { state: &state, slide, parent, g: at.g, h, f });
         trace.name(node, index);

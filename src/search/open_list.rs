@@ -9,7 +9,10 @@ use super::TieBreaking;
 ///
 /// Nodes are numbered from 0, and pushed once each in the order of their numbers.
 pub trait OpenList {
-    /// Adds the next node.
+    /// Makes room for nodes 0 to `nodes` − 1.
+    fn make_room(&mut self, nodes: usize);
+
+    /// Adds the next node, for which there is room.
     fn push(&mut self, node: u32, f: u32, h: u32);
 
     /// Takes a node of the least f.
@@ -18,14 +21,18 @@ pub trait OpenList {
 
 const NONE: u32 = u32::MAX;
 
-/// An array of buckets, one for each f; within a bucket, chains of nodes through one shared array
-/// of links, so that a push writes two words and allocates nothing.
+/// An array of buckets, one for each f; within a bucket, chains of nodes by h through one shared
+/// array of links, and a bit for each chain that holds a node. So neither a push nor a pop
+/// searches, branches on what is not known beforehand, or allocates.
 #[derive(Clone, Debug)]
 pub struct BucketOpenList {
-    order: TieBreaking,
+    /// The bits of h that tell a chain: all for [`TieBreaking::LowH`], otherwise none.
+    chains: u32,
+    is_queue: bool,
     /// The f of the first bucket.
     base: u32,
     buckets: Vec<Bucket>,
+    /// By node: the next one of its chain.
     links: Vec<u32>,
     /// No bucket before this one holds a node.
     lowest: usize,
@@ -33,21 +40,39 @@ pub struct BucketOpenList {
 
 #[derive(Clone, Debug)]
 struct Bucket {
-    /// Chains by h for [`TieBreaking::LowH`], otherwise a single one.
+    /// Which chains of each 64 hold a node.
+    occupied: [u64; Bucket::WORDS],
+    /// The first node of each chain.
     heads: Vec<u32>,
-    /// The last node of the single chain.
+    /// The last node of the single chain of a queue.
     tail: u32,
-    /// No chain before this one holds a node.
-    lowest: u32,
-    len: u32,
 }
 
 impl Bucket {
-    const EMPTY: Self = Self { heads: Vec::new(), tail: NONE, lowest: u32::MAX, len: 0 };
+    /// Values of h that are told apart: more than there are where [`Evaluation`](super::Evaluation) suits buckets.
+    const CHAINS: usize = 256;
+    const WORDS: usize = Self::CHAINS / 64;
 
-    #[cold]
-    fn make_chain(&mut self, chain: u32) {
-        self.heads.resize(chain as usize + 1, NONE);
+    const EMPTY: Self = Self { occupied: [0; _], heads: Vec::new(), tail: NONE };
+
+    /// Moves a node that was put first into a queue to its end.
+    fn append(&mut self, node: u32, first: u32, links: &mut [u32]) {
+        if first != NONE {
+            self.heads[0] = first;
+            links[self.tail as usize] = node;
+            links[node as usize] = NONE;
+        }
+        self.tail = node;
+    }
+
+    /// The first chain that holds a node.
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        if self.occupied[0] != 0 {
+            return Some(self.occupied[0].trailing_zeros() as usize);
+        }
+        let (word, bits) = self.occupied.iter().enumerate().find(|(_, bits)| **bits != 0)?;
+        Some(64 * word + bits.trailing_zeros() as usize)
     }
 }
 
@@ -58,12 +83,15 @@ impl BucketOpenList {
     /// On [`TieBreaking::Heap`], which is [`HeapOpenList`]'s.
     pub fn new(order: TieBreaking) -> Self {
         assert_ne!(order, TieBreaking::Heap, "a heap is no array of buckets");
-        Self { order, base: 0, buckets: Vec::new(), links: Vec::with_capacity(64), lowest: 0 }
+        let chains = if order == TieBreaking::LowH { Bucket::CHAINS as u32 - 1 } else { 0 };
+        let is_queue = order == TieBreaking::Fifo;
+        Self { chains, is_queue, base: 0, buckets: Vec::new(), links: Vec::new(), lowest: 0 }
     }
 
-    /// The bucket's place for an f that has none yet.
+    /// Makes a chain for nodes of this f and h.
     #[cold]
-    fn make_bucket(&mut self, f: u32) -> usize {
+    #[inline(never)]
+    fn make_chain(&mut self, f: u32, chain: usize) {
         if self.buckets.is_empty() {
             // Few searches meet more than some values of f beyond the first.
             self.buckets.reserve(8);
@@ -71,62 +99,59 @@ impl BucketOpenList {
         } else if f < self.base {
             let missing = (self.base - f) as usize;
             self.buckets.splice(0..0, std::iter::repeat_n(Bucket::EMPTY, missing));
+            self.lowest += missing;
             self.base = f;
-            self.lowest = 0;
         }
         let at = (f - self.base) as usize;
         if at >= self.buckets.len() {
             self.buckets.resize(at + 1, Bucket::EMPTY);
         }
-        at
+        let heads = &mut self.buckets[at].heads;
+        if chain >= heads.len() {
+            heads.resize(chain + 1, NONE);
+        }
     }
 }
 
 impl OpenList for BucketOpenList {
+    fn make_room(&mut self, nodes: usize) {
+        self.links.resize(nodes, NONE);
+    }
+
     #[inline(always)]
     fn push(&mut self, node: u32, f: u32, h: u32) {
-        debug_assert_eq!(node as usize, self.links.len());
-        let mut at = f.wrapping_sub(self.base) as usize;
-        if at >= self.buckets.len() {
-            at = self.make_bucket(f);
-        }
-        self.lowest = self.lowest.min(at);
-        let bucket = &mut self.buckets[at];
-        bucket.len += 1;
-        let chain = if self.order == TieBreaking::LowH { h } else { 0 };
-        if chain as usize >= bucket.heads.len() {
-            bucket.make_chain(chain);
-        }
-        bucket.lowest = bucket.lowest.min(chain);
-        let head = &mut bucket.heads[chain as usize];
-        if self.order == TieBreaking::Fifo {
-            self.links.push(NONE);
-            if *head == NONE {
-                *head = node;
-            } else {
-                self.links[bucket.tail as usize] = node;
+        let chain = (h & self.chains) as usize;
+        loop {
+            let at = f.wrapping_sub(self.base) as usize;
+            let Some(bucket) = self.buckets.get_mut(at).filter(|bucket| chain < bucket.heads.len()) else {
+                self.make_chain(f, chain);
+                continue;
+            };
+            self.lowest = self.lowest.min(at);
+            bucket.occupied[chain / 64 % Bucket::WORDS] |= 1 << (chain % 64);
+            let next = std::mem::replace(&mut bucket.heads[chain], node);
+            self.links[node as usize] = next;
+            if self.is_queue {
+                bucket.append(node, next, &mut self.links);
             }
-            bucket.tail = node;
-        } else {
-            self.links.push(*head);
-            *head = node;
+            return;
         }
     }
 
     #[inline(always)]
     fn pop(&mut self) -> Option<u32> {
-        while self.buckets.get(self.lowest)?.len == 0 {
-            self.lowest += 1;
+        loop {
+            let bucket = self.buckets.get_mut(self.lowest)?;
+            let Some(chain) = bucket.first() else {
+                self.lowest += 1;
+                continue;
+            };
+            let head = &mut bucket.heads[chain];
+            let node = *head;
+            *head = self.links[node as usize];
+            bucket.occupied[chain / 64 % Bucket::WORDS] &= !(u64::from(*head == NONE) << (chain % 64));
+            return Some(node);
         }
-        let bucket = &mut self.buckets[self.lowest];
-        while bucket.heads[bucket.lowest as usize] == NONE {
-            bucket.lowest += 1;
-        }
-        bucket.len -= 1;
-        let head = &mut bucket.heads[bucket.lowest as usize];
-        let node = *head;
-        *head = self.links[node as usize];
-        Some(node)
     }
 }
 
@@ -193,6 +218,8 @@ impl OpenList for HeapOpenList {
         self.heap.push(Entry { f, tie, node });
     }
 
+    fn make_room(&mut self, _: usize) {}
+
     fn pop(&mut self) -> Option<u32> {
         self.heap.pop().map(|entry| entry.node)
     }
@@ -206,6 +233,8 @@ mod tests {
     struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
 
     impl OpenList for Twin {
+        fn make_room(&mut self, _: usize) {}
+
         fn push(&mut self, node: u32, f: u32, h: u32) {
             self.1.push((node, f, h));
         }
@@ -227,6 +256,7 @@ mod tests {
         for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
             let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
             let mut heap = HeapOpenList::new(order);
+            fast.make_room(2_000);
             let mut word = 1_u32;
             for node in 0..2_000 {
                 word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

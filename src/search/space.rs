@@ -39,7 +39,7 @@ pub struct Space<P> {
     puzzle: Puzzle,
     start: State<P>,
     goal: P,
-    moves: [MoveSet; Size::MAX_CELLS],
+    moves: [MoveSet; 256],
     offsets: [i8; 4],
 }
 
@@ -53,7 +53,7 @@ impl<P: Packed> Space<P> {
         let cells = size.cells();
         assert!(cells <= P::MAX_CELLS, "a board of {cells} cells does not fit");
         let identity: [Cell; Size::MAX_CELLS] = std::array::from_fn(|cell| cell as Cell);
-        let mut moves = [MoveSet::EMPTY; Size::MAX_CELLS];
+        let mut moves = [MoveSet::EMPTY; 256];
         for (set, cell) in moves.iter_mut().zip(&identity[..cells]) {
             *set = size.moves_from(*cell);
         }

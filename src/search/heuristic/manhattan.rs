@@ -12,13 +12,13 @@ pub struct Manhattan {
     size: Size,
     goal_blank: Cell,
     /// The row and the column of each cell.
-    lines: [[u8; Size::MAX_CELLS]; 2],
+    lines: [[u8; 256]; 2],
 }
 
 impl Manhattan {
     /// For boards of one shape whose blank belongs in `goal_blank`.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
-        let mut lines = [[0; Size::MAX_CELLS]; 2];
+        let mut lines = [[0; 256]; 2];
         for cell in 0..size.cells() as Cell {
             lines[0][usize::from(cell)] = size.row_of(cell) as u8;
             lines[1][usize::from(cell)] = size.col_of(cell) as u8;
@@ -44,8 +44,8 @@ impl<P: Packed> Heuristic<P> for Manhattan {
     fn after(&self, memo: u16, slide: &Slide, _: &State<P>) -> u16 {
         // Up and down change rows, left and right columns; the tile goes the other way than the blank.
         let lines = &self.lines[slide.mv as usize % 2];
-        let (from, goal) = (lines[usize::from(slide.from)], lines[usize::from(slide.label)]);
-        let comes_closer = if matches!(slide.mv, Move::Up | Move::Left) { from < goal } else { from > goal };
+        let (nearer, goal) = (lines[usize::from(slide.from.min(slide.to))], lines[usize::from(slide.label)]);
+        let comes_closer = (nearer < goal) == matches!(slide.mv, Move::Up | Move::Left);
         if comes_closer { memo - 1 } else { memo + 1 }
     }
 
