@@ -64,6 +64,8 @@ impl<P: Packed> DepthFirst<'_, P> {
             }
             if node.g < self.depth_limit {
                 self.expand(index, &node)?;
+            } else {
+                self.arena.nodes[index as usize].phase = Phase::Cut;
             }
         }
         Err(StopReason::Depth)
@@ -107,7 +109,8 @@ impl<P: Packed> DepthFirst<'_, P> {
         match superseded {
             None => return false,
             Some(Phase::Expanded) => self.stats.reopened += 1,
-            Some(_) => self.superseded += 1,
+            Some(Phase::Open) => self.superseded += 1,
+            Some(Phase::Cut | Phase::Superseded) => {}
         }
         true
     }

@@ -27,6 +27,8 @@ pub(super) enum Phase {
     Open,
     /// Was expanded.
     Expanded,
+    /// Was taken and not expanded, for it lies at the depth limit.
+    Cut,
     /// Awaited expansion when a shorter path to its board was found, and is to be passed over.
     Superseded,
 }
