@@ -4,8 +4,12 @@ mod twins;
 
 use std::time::Duration;
 
-use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, random_board, random_walk};
-use taquin::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight};
+use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, Word, random_board, random_walk};
+use taquin::search::heuristic::{DistanceTable, PatternDatabase};
+use taquin::search::{
+    Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeuristicKind, Named, Space, TieBreaking, Trace,
+    Weight, best_first, perfect,
+};
 use taquin::service::{Job, Limits, Plan, Report, Tables, Wish, solve};
 use twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
 
@@ -96,6 +100,29 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
             assert!(report.is_optimal());
             assert_eq!(report.lower_bound, distance, "{start}");
             assert_eq!(report.stats.expanded, u64::from(distance), "{start}");
+        }
+    }
+}
+
+/// The search that the service makes of A* with a full table, against the loop that it stands for.
+#[test]
+fn a_perfect_heuristic_needs_no_lists_and_counts_as_if_it_had_them() {
+    for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
+        let table = DistanceTable::build(goal.size(), goal.blank());
+        let heuristic = PatternDatabase::new(&table);
+        for (start, _) in distances(&goal) {
+            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let mut traces = [Trace::new(5), Trace::new(5), Trace::new(5)];
+            let [without, low_h, lifo] = &mut traces;
+            let budget = &Budget::UNLIMITED;
+            let short = perfect(&space, &heuristic, budget, without);
+            for (order, trace) in [(TieBreaking::LowH, low_h), (TieBreaking::Lifo, lifo)] {
+                let open_list = BucketOpenList::new(order);
+                let (f, duplicates) = (Evaluation::ASTAR, DuplicateDetection::Closed);
+                assert_eq!(short, best_first(&space, &heuristic, f, duplicates, open_list, budget, trace), "{start}");
+            }
+            let [without, low_h, lifo] = traces.map(Trace::into_expansions);
+            assert!(without == low_h && without == lifo, "{start}");
         }
     }
 }

@@ -93,6 +93,13 @@ pub enum TieBreaking {
     Heap,
 }
 
+impl TieBreaking {
+    /// Whether of equal f and h the newest goes first.
+    pub fn is_newest_first(self) -> bool {
+        matches!(self, Self::LowH | Self::Lifo)
+    }
+}
+
 named!(TieBreaking { LowH => "low_h", Lifo => "lifo", Fifo => "fifo", Heap => "heap" });
 
 /// What becomes of a board that is generated again.

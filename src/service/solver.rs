@@ -9,7 +9,7 @@ use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::Zero;
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, StopReason,
-    TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star,
+    TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
 };
 
 /// Makes the search that a job asks for and replays its answer.
@@ -131,6 +131,9 @@ impl Call for Search<'_> {
         let Self { plan, budget, .. } = self;
         let (duplicates, trace) = (plan.duplicate_detection, &mut *self.trace);
         match plan.algorithm {
+            Algorithm::AStar if H::PERFECT && plan.tie_breaking.is_newest_first() => {
+                perfect(space, heuristic, budget, trace)
+            }
             Algorithm::AStar => self.best_first(space, heuristic, Evaluation::ASTAR),
             Algorithm::WeightedAStar => self.best_first(space, heuristic, Evaluation::weighted(plan.weight)),
             Algorithm::GreedyBestFirst => self.best_first(space, heuristic, Evaluation::GREEDY),

@@ -32,6 +32,9 @@ pub trait Heuristic<P> {
     /// Whether h never exceeds the true distance.
     const ADMISSIBLE: bool;
 
+    /// Whether h is the true distance.
+    const PERFECT: bool = false;
+
     /// From scratch.
     fn evaluate(&self, state: &State<P>) -> Self::Memo;
 

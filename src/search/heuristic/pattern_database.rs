@@ -236,22 +236,44 @@ impl<'t> PatternDatabase<'t> {
     }
 }
 
+/// What is remembered of a board: where it stands in the table, and what stands there.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    rank: u32,
+    distance: u8,
+}
+
+impl PatternDatabase<'_> {
+    #[inline]
+    fn entry(&self, rank: usize) -> Entry {
+        Entry { rank: rank as u32, distance: self.table.distances[rank] }
+    }
+}
+
 impl Heuristic<Word> for PatternDatabase<'_> {
-    type Memo = u8;
+    type Memo = Entry;
 
     const ADMISSIBLE: bool = true;
 
-    fn evaluate(&self, state: &State<Word>) -> u8 {
-        self.table.distance(state)
+    const PERFECT: bool = true;
+
+    fn evaluate(&self, state: &State<Word>) -> Entry {
+        self.entry(self.table.ranking.rank(state))
     }
 
     #[inline]
-    fn after(&self, _: u8, _: &Slide, state: &State<Word>) -> u8 {
-        self.table.distance(state)
+    fn after(&self, memo: Entry, slide: &Slide, state: &State<Word>) -> Entry {
+        let (rank, stride) = (memo.rank as usize, self.table.ranking.stride);
+        match slide.mv {
+            // Along its row a tile passes no other, so all but the blank's cell is as it was.
+            Move::Left => self.entry(rank - stride),
+            Move::Right => self.entry(rank + stride),
+            Move::Up | Move::Down => self.entry(self.table.ranking.rank(state)),
+        }
     }
 
     #[inline]
-    fn h(&self, memo: u8) -> u32 {
-        u32::from(memo)
+    fn h(&self, memo: Entry) -> u32 {
+        u32::from(memo.distance)
     }
 }
