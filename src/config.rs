@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -97,7 +97,7 @@ pub enum Command {
 }
 
 /// Proven settings.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the flags of the same names say what each one is")]
 pub struct Config {
     pub listen: SocketAddr,
@@ -113,7 +113,7 @@ pub struct Config {
     pub body_timeout: Duration,
     pub header_timeout: Duration,
     pub strict_content_type: bool,
-    pub log: String,
+    pub log: Targets,
     pub log_format: LogFormat,
 }
 
@@ -241,11 +241,11 @@ impl Faults {
         }
     }
 
-    fn filter(&mut self, flag: &'static str, text: &str) -> String {
-        if let Err(error) = EnvFilter::try_new(text) {
+    fn filter(&mut self, flag: &'static str, text: &str) -> Targets {
+        text.trim().parse().unwrap_or_else(|error| {
             self.add(flag, format!("{text:?} is not a log filter: {error}"));
-        }
-        text.to_owned()
+            Targets::new()
+        })
     }
 
     fn log_format(&mut self, text: &str) -> LogFormat {

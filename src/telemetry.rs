@@ -1,12 +1,16 @@
 //! The log: what is written, and how. `docs/LOGGING.md` describes the lines.
 
+mod json_lines;
+
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, fmt, registry};
 
+use self::json_lines::{JsonLines, JsonMembers};
 use crate::config::{Config, LogFormat};
 
 /// Starts logging to standard output, for the whole process. Panics are logged as errors.
@@ -14,12 +18,12 @@ use crate::config::{Config, LogFormat};
 /// # Errors
 /// If this process has a subscriber already.
 pub fn init(config: &Config) -> Result<(), TryInitError> {
-    let filter = EnvFilter::new(&config.log);
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(std::io::stdout().is_terminal());
-    match config.log_format {
-        LogFormat::Json => builder.json().flatten_event(true).with_span_list(false).finish().try_init(),
-        LogFormat::Pretty => builder.compact().finish().try_init(),
-    }?;
+    let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal());
+    let lines = match config.log_format {
+        LogFormat::Json => lines.event_format(JsonLines).fmt_fields(JsonMembers).boxed(),
+        LogFormat::Pretty => lines.compact().boxed(),
+    };
+    registry().with(lines).with(config.log.clone()).try_init()?;
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
 }

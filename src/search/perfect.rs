@@ -58,9 +58,7 @@ fn descend<P: Packed, H: Heuristic<P>>(
         stats.generated += onward.len() as u64;
         // The other successors of every node so far, and the one that is taken next.
         stats.peak_open = stats.generated - stats.expanded;
-        let Some((successor, after, mv)) = nearest else {
-            unreachable!("a board that is not the goal has a neighbour one move nearer to it")
-        };
+        let (successor, after, mv) = nearest.expect("a board that is not the goal has a nearer neighbour");
         (state, memo, back) = (successor, after, MoveSet::back(mv));
         moves.push(mv);
     }
