@@ -78,8 +78,7 @@ fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, c
 
 /// The answer in place of one that panicked; the panic hook has logged why.
 pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
-        .into_response()
+    Problem::internal().into_response()
 }
 
 /// Writes itself when it goes out of scope, so that a request whose client has gone has a line too.

@@ -56,6 +56,11 @@ impl Problem {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), headers: Vec::new() }
     }
 
+    /// The server's own fault, which its log explains.
+    pub fn internal() -> Self {
+        Self::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+    }
+
     /// Lists the faults; those beyond [`Problem::MAX_FAULTS`] are left out.
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<Fault>) -> Self {

@@ -13,7 +13,7 @@ use super::solve_reply::{Rows, grid, json};
 use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose};
 use crate::domain::{Board, Encoding, Sides, Size};
 use crate::search::named;
-use crate::service::{Draw, DrawError, Drawn, Service, draw, fresh_seed};
+use crate::service::{Draw, DrawError, Drawn, Service, fresh_seed};
 
 const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
 
@@ -71,10 +71,10 @@ pub(super) async fn answer(
     let is_repeatable = seed.is_some();
     let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
         tracing::error!(%error, "no seed from the system");
-        Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+        Problem::internal()
     })?;
-    let drawn = draw(&goal, &how, &seed, service.tables()).map_err(|error| refused(&error))?;
-    let Drawn { board, length } = drawn;
+    let drawn = service.draw(goal, how, seed.clone()).await;
+    let Drawn { board, length } = drawn.map_err(|error| refused(&error))?;
     let body = match (offer, form) {
         (Offer::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
@@ -116,7 +116,7 @@ impl RandomQuery {
         let how = walk.or(length).unwrap_or(Draw::Uniform);
         match goal {
             Some(goal) => Ok(Self { goal, how, seed, form }),
-            None => Err(Problem::new(ProblemKind::Internal, "The question has a fault that was not noted.")),
+            None => Err(Problem::internal()),
         }
     }
 }

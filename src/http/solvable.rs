@@ -29,7 +29,7 @@ pub(super) async fn answer(method: Method, headers: HeaderMap, question: Questio
     fields.finish()?;
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
     let Some((board, goal, reachability)) = verdict else {
-        return Err(Problem::new(ProblemKind::Internal, "The question has a fault that was not noted."));
+        return Err(Problem::internal());
     };
     let detail = detail(&reachability);
     let body = match offer {

@@ -155,7 +155,7 @@ impl SolveBody {
         fields.finish()?;
         match (boards, plan) {
             (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
-            _ => Err(Problem::new(ProblemKind::Internal, "The question has a fault that was not noted.")),
+            _ => Err(Problem::internal()),
         }
     }
 }
@@ -188,9 +188,7 @@ fn failed(error: &ServiceError) -> Problem {
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
         // The pool, or the panic hook, has logged it.
-        ServiceError::Failed(_) => {
-            Problem::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
-        }
+        ServiceError::Failed(_) => Problem::internal(),
     }
 }
 

@@ -200,7 +200,7 @@ impl SolveReply {
 
 /// The JSON of a reply, all of which have string keys and finite numbers.
 pub(super) fn json(reply: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(reply).unwrap_or_default()
+    serde_json::to_vec(reply).expect("names are strings, and writing to memory does not fail")
 }
 
 fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {

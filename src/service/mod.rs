@@ -22,7 +22,7 @@ pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
 pub use solver::solve;
 pub use tables::{TableEntry, Tables};
 
-use crate::domain::{Puzzle, Size, Tile};
+use crate::domain::{Board, Puzzle, Size, Tile};
 use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
@@ -206,6 +206,19 @@ impl Service {
     /// See [`ServiceError`].
     pub async fn submit(&self, job: Job) -> Result<Report, ServiceError> {
         self.pool.submit(job).await
+    }
+
+    /// Draws a board for a goal; the same seed draws the same board.
+    ///
+    /// # Errors
+    /// See [`DrawError`].
+    pub async fn draw(&self, goal: Board, how: Draw, seed: String) -> Result<Drawn, DrawError> {
+        if random::is_instant(&goal, &how, &self.tables) {
+            return draw(&goal, &how, &seed, &self.tables);
+        }
+        let tables = Arc::clone(&self.tables);
+        let drawn = tokio::task::spawn_blocking(move || draw(&goal, &how, &seed, &tables)).await;
+        drawn.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
     /// The limits in force for a search: what was asked for, within the house's own.

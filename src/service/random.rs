@@ -56,6 +56,12 @@ impl RandomSource for Seeded {
     }
 }
 
+/// Whether a draw takes microseconds: a walk not too long, and no table to be built for it.
+pub(super) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
+    let is_short = !matches!(how, Draw::Walk(moves) if *moves > 1_000);
+    is_short && (!DistanceTable::serves(goal.size()) || tables.has_distances(goal.size(), goal.blank()))
+}
+
 /// Draws a board for a goal; the same seed draws the same board.
 ///
 /// # Errors

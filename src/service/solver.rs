@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::switchboard::{Call, connect};
-use super::{Job, Plan, Report, ServiceError, Solution, Tables};
+use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::Zero;
 use crate::search::{
@@ -34,7 +34,8 @@ pub fn solve(
     let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
     let expansions = (job.expansions > 0).then_some(expansions);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    Ok(Report { expansions, elapsed: begun.elapsed(), ..report })
+    let limits = Limits { nodes: budget.nodes, ..*limits };
+    Ok(Report { expansions, limits, elapsed: begun.elapsed(), ..report })
 }
 
 /// Replays the solution and sums up.
@@ -201,7 +202,7 @@ fn root_bound(puzzle: &Puzzle, tables: &Tables) -> u32 {
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Limits, Wish};
+    use crate::service::Wish;
 
     fn job(start: &str, wish: Wish) -> Job {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
