@@ -15,6 +15,10 @@ use taquin::domain::{Board, RandomSource, Size, random_board};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// As the service has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const CONNECTIONS: usize = 32;
 const ROUND: Duration = Duration::from_secs(3);
 const ROUNDS: usize = 5;

@@ -11,6 +11,10 @@ use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides, Siz
 use taquin::search::{Algorithm, HeuristicKind, Named};
 use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
 
+/// As the service has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Rounds of each measurement, of which the median is told.
 const ROUNDS: usize = 7;
 

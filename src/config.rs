@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -242,8 +242,10 @@ impl Faults {
     }
 
     fn filter(&mut self, flag: &'static str, text: &str) -> Targets {
-        text.trim().parse().unwrap_or_else(|error| {
-            self.add(flag, format!("{text:?} is not a log filter: {error}"));
+        let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let filter = parts.iter().try_fold(Targets::new(), |filter, part| filtered(filter, part));
+        filter.filter(|_| !parts.is_empty()).unwrap_or_else(|| {
+            self.add(flag, format!("{text:?} is not a log filter such as info or info,taquin::access=off"));
             Targets::new()
         })
     }
@@ -275,6 +277,17 @@ fn parse_size(text: &str) -> Option<u64> {
         _ => return None,
     };
     text[..digits].parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// A filter with one part more: a level, or a level for a target.
+fn filtered(filter: Targets, part: &str) -> Option<Targets> {
+    let (target, level) = part.split_once('=').map_or((None, part), |(target, level)| (Some(target.trim()), level));
+    let level: LevelFilter = Some(level.trim()).filter(|level| !level.is_empty())?.parse().ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-');
+    match target {
+        None => Some(filter.with_default(level)),
+        Some(target) => (!target.is_empty() && target.bytes().all(is_plain)).then(|| filter.with_target(target, level)),
+    }
 }
 
 #[cfg(test)]

@@ -20,8 +20,3 @@ pub mod http;
 pub mod search;
 pub mod service;
 pub mod telemetry;
-
-/// Searches take and give back megabytes at a time, requests some dozens of small blocks, on any
-/// thread: this allocator keeps the pages at hand for both.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

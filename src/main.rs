@@ -8,6 +8,11 @@ use taquin::app::{App, Ending};
 use taquin::config::{Command, Config, Flags};
 use taquin::{healthcheck, telemetry};
 
+/// Searches take and give back megabytes at a time, requests some dozens of small blocks, on any
+/// thread: this allocator keeps the pages at hand for both (docs/adr/0011).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
 

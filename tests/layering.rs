@@ -53,11 +53,11 @@ const RULES: [Rule; 10] = [
     Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
     // The roots: one declares the parts, the other puts them to work.
-    Rule { part: "lib", parts: &[], crates: &["mimalloc"] },
+    Rule { part: "lib", parts: &[], crates: &[] },
     Rule {
         part: "main",
         parts: &["app", "config", "healthcheck", "telemetry"],
-        crates: &["clap", "taquin", "tokio", "tracing"],
+        crates: &["clap", "mimalloc", "taquin", "tokio", "tracing"],
     },
 ];
 

@@ -1,4 +1,5 @@
 use clap::CommandFactory;
+use tracing::Level;
 
 use super::*;
 
@@ -85,4 +86,22 @@ fn the_health_check_is_a_subcommand() {
     let flags = Flags::parse_from(["taquin", "healthcheck", "--listen=127.0.0.1:1"]);
     assert_eq!(flags.command, Some(Command::Healthcheck));
     assert_eq!(Config::try_from(&flags).unwrap().listen.port(), 1);
+}
+
+#[test]
+fn a_log_filter_is_levels_and_levels_of_targets_and_nothing_else() {
+    let levels = [("taquin::job", Level::INFO), ("taquin::access", Level::INFO), ("hyper", Level::ERROR)];
+    for (text, expected) in [
+        ("info", [true, true, true]),
+        ("info,", [true, true, true]),
+        (" info , taquin::access = off", [true, false, true]),
+        ("warn,taquin::job=info", [true, false, true]),
+        ("off", [false, false, false]),
+    ] {
+        let filter = config(&["--log", text]).unwrap().log;
+        assert_eq!(levels.map(|(target, level)| filter.would_enable(target, &level)), expected, "{text}");
+    }
+    for text in ["", ",", "inof", "taquin=loud", "[request]=debug", "taquin=", "info,taquin[request]=debug", "=info"] {
+        assert_eq!(faults(&["--log", text]).len(), 1, "{text}");
+    }
 }

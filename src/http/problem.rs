@@ -56,9 +56,15 @@ impl Problem {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), headers: Vec::new() }
     }
 
-    /// The server's own fault, which its log explains.
+    /// The server's own fault, which its log explains already.
     pub fn internal() -> Self {
         Self::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+    }
+
+    /// A question that was refused without a fault to show for it: a bug, which is logged here.
+    pub fn without_fault() -> Self {
+        tracing::error!("a question was refused and no fault noted");
+        Self::internal()
     }
 
     /// Lists the faults; those beyond [`Problem::MAX_FAULTS`] are left out.

@@ -116,7 +116,7 @@ impl RandomQuery {
         let how = walk.or(length).unwrap_or(Draw::Uniform);
         match goal {
             Some(goal) => Ok(Self { goal, how, seed, form }),
-            None => Err(Problem::internal()),
+            None => Err(Problem::without_fault()),
         }
     }
 }

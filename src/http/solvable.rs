@@ -29,7 +29,7 @@ pub(super) async fn answer(method: Method, headers: HeaderMap, question: Questio
     fields.finish()?;
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
     let Some((board, goal, reachability)) = verdict else {
-        return Err(Problem::internal());
+        return Err(Problem::without_fault());
     };
     let detail = detail(&reachability);
     let body = match offer {

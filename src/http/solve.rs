@@ -155,7 +155,7 @@ impl SolveBody {
         fields.finish()?;
         match (boards, plan) {
             (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
-            _ => Err(Problem::internal()),
+            _ => Err(Problem::without_fault()),
         }
     }
 }

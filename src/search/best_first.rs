@@ -63,9 +63,7 @@ impl Evaluation {
 /// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
 /// open list.
 pub fn bytes_per_node<P: Packed>() -> u64 {
-    // An array that grows is copied: for a moment its nodes are there twice.
-    let arena = 2 * size_of::<Node<P, [u32; 2]>>();
-    (arena + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
+    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
 
 struct BestFirst<'a, P, H: Heuristic<P>, O> {
@@ -144,8 +142,9 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
     #[inline]
     fn expand(&mut self, index: u32, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
         self.meter.expand(self.stats.expanded)?;
+        let moves = node.onward_moves(self.space);
         if self.arena.is_full() {
-            self.open_list.make_room(self.arena.make_room()?);
+            self.open_list.make_room(self.arena.make_room(moves.len(), &self.meter)?);
         }
         self.stats.expanded += 1;
         self.arena.nodes[index as usize].phase = Phase::Expanded;
@@ -153,7 +152,6 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             let (h, f) = (self.heuristic.h(node.memo), self.evaluation.displayed(self.f(node)));
             self.arena.record(self.trace, self.space, index, h, f);
         }
-        let moves = node.onward_moves(self.space);
         let f_of_g = self.evaluation.f(node.g + 1, 0);
         // Not a loop: so the compiler makes each direction's code for that direction.
         self.generate(index, node, f_of_g, moves, Move::Up);

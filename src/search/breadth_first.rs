@@ -39,7 +39,7 @@ fn search<P: Packed>(
         let moves = node.onward_moves(space);
         meter.expand(stats.expanded)?;
         if arena.is_full() {
-            arena.make_room()?;
+            arena.make_room(moves.len(), &meter)?;
         }
         stats.expanded += 1;
         if trace.is_recording() {

@@ -69,13 +69,22 @@ impl Meter<'_> {
         if expanded >= self.budget.expanded {
             return Err(StopReason::Expanded);
         }
+        self.look()?;
+        self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
+        Ok(())
+    }
+
+    /// Looks at the clock and the flags now.
+    ///
+    /// # Errors
+    /// When they say that the search is over.
+    pub fn look(&self) -> Result<(), StopReason> {
         if self.budget.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
             return Err(StopReason::Cancelled);
         }
         if self.budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(StopReason::Time);
         }
-        self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct ClosedList {
     shift: u32,
 }
 
-/// A place in the table, and what belongs there; valid until the table grows.
+/// A place in the table, and what belongs there; a free one is valid until the next is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     group: usize,
@@ -33,8 +33,9 @@ impl ClosedList {
     /// Slots of a group that are taken on average when the table is full.
     const LOAD: usize = 6;
 
-    /// Bytes that a node takes at most: where the number of groups has just passed a power of two.
-    pub(super) const MAX_BYTES_PER_NODE: usize = 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
+    /// Bytes that a node takes at most: where the number of groups has just passed a power of two, and
+    /// the allocator still holds the smaller tables before it, which together are as large.
+    pub(super) const MAX_BYTES_PER_NODE: usize = 2 * 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
 
     /// A table for so many nodes; the caller sees to it that no more are put.
     pub(super) fn with_capacity(nodes: usize) -> Self {
@@ -85,8 +86,8 @@ impl ClosedList {
     }
 }
 
-/// The lanes whose tag is the given one. Borrowing may show one more above it, which is then refused
-/// by its board.
+/// The lanes whose tag is the given one. Borrowing may show some more above it, which are
+/// then refused by their boards.
 #[inline]
 fn alike(tags: u64, tag: u64) -> u64 {
     let differing = tags ^ (tag * ONES);

@@ -75,7 +75,7 @@ impl<P: Packed> DepthFirst<'_, P> {
         let moves = node.onward_moves(self.space);
         self.meter.expand(self.stats.expanded)?;
         if self.arena.is_full() {
-            self.arena.make_room()?;
+            self.arena.make_room(moves.len(), &self.meter)?;
         }
         self.stats.expanded += 1;
         self.stats.generated += moves.len() as u64;

@@ -29,6 +29,7 @@ pub use constructive::constructive;
 pub use depth_first::depth_first;
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::ida_star;
+pub use node::Room;
 pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;
 pub use space::{Slide, Space, State};

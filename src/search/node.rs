@@ -1,7 +1,7 @@
 //! Nodes in an arena.
 
 use super::closed_list::{ClosedList, Slot};
-use super::{DuplicateDetection, Space, State, StopReason, Trace, trace::Visit};
+use super::{DuplicateDetection, Meter, Space, State, StopReason, Trace, trace::Visit};
 use crate::domain::{Cell, Move, MoveSet, Packed, Path};
 
 /// A board with g, h and parent. Parents are indices, not references.
@@ -63,10 +63,32 @@ pub(super) struct Arena<P, M> {
     /// Stays empty where no duplicates are looked for beyond the parent.
     closed: ClosedList,
     duplicates: DuplicateDetection,
-    /// How many nodes there may ever be.
-    limit: usize,
-    /// How many nodes there is room for.
-    room: usize,
+    room: Room,
+}
+
+/// How many nodes there is room for, and how many there may ever be.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub(super) nodes: usize,
+    pub(super) limit: usize,
+}
+
+/// By how much an array is to grow at least, and at most.
+pub(super) struct More {
+    pub(super) min: usize,
+    pub(super) max: usize,
+}
+
+impl Room {
+    /// Nodes from which an array that grows is given all the room it may ever need. Memory that is
+    /// reserved and not touched costs nothing; to copy what was touched costs it twice.
+    const LARGE: usize = 1 << 16;
+
+    /// By how much an array that holds so many is to grow.
+    pub(super) fn more(&self, held: usize) -> More {
+        let min = self.nodes - held;
+        More { min, max: if self.nodes > Self::LARGE { self.limit - held } else { min } }
+    }
 }
 
 impl<P: Packed, M: Copy> Arena<P, M> {
@@ -77,10 +99,11 @@ impl<P: Packed, M: Copy> Arena<P, M> {
 
     /// Holds the start, and will never hold more than `limit` nodes.
     pub(super) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let room = limit.min(Self::FIRST_ROOM);
-        let (nodes, closed) = (Vec::with_capacity(room), ClosedList::with_capacity(room));
-        let mut arena = Self { nodes, closed, duplicates, limit, room };
+        // The largest index stands for no node.
+        let limit = limit.min(u64::from(u32::MAX) - 1) as usize;
+        let room = Room { nodes: limit.min(Self::FIRST_ROOM), limit };
+        let (nodes, closed) = (Vec::with_capacity(room.nodes), ClosedList::with_capacity(room.nodes));
+        let mut arena = Self { nodes, closed, duplicates, room };
         let (_, slot) = arena.find(&start.tiles);
         arena.add(start, slot);
         arena
@@ -91,37 +114,54 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// How many nodes there is room for.
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn room(&self) -> Room {
         self.room
     }
 
     /// Whether there is no room for the successors of one more node.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.nodes.len() + Move::ALL.len() > self.room
+        self.nodes.len() + Move::ALL.len() > self.room.nodes
     }
 
-    /// Makes room, and says for how many nodes in all. Slots found before are no longer valid.
+    /// Makes room for so many successors and more. Slots found before are no longer valid.
     ///
     /// # Errors
-    /// When so many may not be held.
+    /// When so many may not be held, or the search is over.
     #[cold]
-    pub(super) fn make_room(&mut self) -> Result<usize, StopReason> {
-        let wanted = self.nodes.len() + Move::ALL.len();
-        if wanted > self.limit {
+    pub(super) fn make_room(&mut self, successors: usize, meter: &Meter<'_>) -> Result<Room, StopReason> {
+        if self.nodes.len() + successors > self.room.limit {
             return Err(StopReason::Nodes);
         }
-        self.room = self.limit.min(wanted * if wanted < Self::SMALL { 16 } else { 2 });
-        self.nodes.reserve_exact(self.room - self.nodes.len());
-        if self.duplicates == DuplicateDetection::Closed {
-            self.closed = ClosedList::with_capacity(self.room);
-            for index in 0..self.nodes.len() {
-                let (_, slot) = self.find(&self.nodes[index].tiles);
-                // Of nodes with one board the latest stands for it.
-                self.closed.put(slot, index as u32);
+        let wanted = self.nodes.len() + Move::ALL.len();
+        let nodes = self.room.limit.min(wanted * if wanted < Self::SMALL { 16 } else { 2 });
+        if nodes > self.room.nodes {
+            self.room.nodes = nodes;
+            let more = self.room.more(self.nodes.len());
+            if self.nodes.try_reserve_exact(more.max).is_err() {
+                self.nodes.reserve_exact(more.min);
+            }
+            if self.duplicates == DuplicateDetection::Closed {
+                self.rebuild_closed(meter)?;
             }
         }
         Ok(self.room)
+    }
+
+    fn rebuild_closed(&mut self, meter: &Meter<'_>) -> Result<(), StopReason> {
+        /// Nodes between two looks at the clock.
+        const INTERVAL: usize = 1 << 16;
+        self.closed = ClosedList::with_capacity(0);
+        self.closed = ClosedList::with_capacity(self.room.nodes);
+        for index in 0..self.nodes.len() {
+            if index % INTERVAL == 0 {
+                meter.look()?;
+            }
+            let (_, slot) = self.find(&self.nodes[index].tiles);
+            // Of nodes with one board the latest stands for it.
+            self.closed.put(slot, index as u32);
+        }
+        Ok(())
     }
 
     /// The node that stands for a board, if any, and the slot for one that shall.

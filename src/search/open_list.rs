@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::TieBreaking;
+use super::node::Room;
 
 /// Gives out nodes by least f.
 ///
 /// Nodes are numbered from 0, and pushed once each in the order of their numbers.
 pub trait OpenList {
-    /// Makes room for nodes 0 to `nodes` − 1.
-    fn make_room(&mut self, nodes: usize);
+    /// Makes room for as many nodes as there is room for.
+    fn make_room(&mut self, room: Room);
 
     /// Adds the next node, for which there is room.
     fn push(&mut self, node: u32, f: u32, h: u32);
@@ -114,12 +115,15 @@ impl BucketOpenList {
 }
 
 impl OpenList for BucketOpenList {
-    fn make_room(&mut self, nodes: usize) {
-        self.links.resize(nodes, NONE);
+    fn make_room(&mut self, room: Room) {
+        // Where there is not so much to be had, `resize` takes what it needs.
+        let _ = self.links.try_reserve_exact(room.more(self.links.len()).max);
+        self.links.resize(room.nodes, NONE);
     }
 
     #[inline(always)]
     fn push(&mut self, node: u32, f: u32, h: u32) {
+        debug_assert!(h < Bucket::CHAINS as u32, "h is {h}");
         let chain = (h & self.chains) as usize;
         loop {
             let at = f.wrapping_sub(self.base) as usize;
@@ -169,8 +173,8 @@ pub struct HeapOpenList {
 }
 
 impl HeapOpenList {
-    /// Bytes that a node takes at most, right after the heap has doubled.
-    pub(super) const MAX_BYTES_PER_NODE: usize = 2 * size_of::<Entry>();
+    /// Bytes that a node takes.
+    pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<Entry>();
 
     /// An empty list that breaks ties in the given order.
     pub fn new(order: TieBreaking) -> Self {
@@ -218,7 +222,10 @@ impl OpenList for HeapOpenList {
         self.heap.push(Entry { f, tie, node });
     }
 
-    fn make_room(&mut self, _: usize) {}
+    fn make_room(&mut self, room: Room) {
+        // Where there is not so much to be had, the heap grows as it must.
+        let _ = self.heap.try_reserve_exact(room.more(self.heap.len()).max);
+    }
 
     fn pop(&mut self) -> Option<u32> {
         self.heap.pop().map(|entry| entry.node)
@@ -233,7 +240,7 @@ mod tests {
     struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
 
     impl OpenList for Twin {
-        fn make_room(&mut self, _: usize) {}
+        fn make_room(&mut self, _: Room) {}
 
         fn push(&mut self, node: u32, f: u32, h: u32) {
             self.1.push((node, f, h));
@@ -256,7 +263,7 @@ mod tests {
         for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
             let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
             let mut heap = HeapOpenList::new(order);
-            fast.make_room(2_000);
+            fast.make_room(Room { nodes: 2_000, limit: 2_000 });
             let mut word = 1_u32;
             for node in 0..2_000 {
                 word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

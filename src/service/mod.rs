@@ -217,7 +217,9 @@ impl Service {
             return draw(&goal, &how, &seed, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        let drawn = tokio::task::spawn_blocking(move || draw(&goal, &how, &seed, &tables)).await;
+        let span = tracing::Span::current();
+        let drawing = move || span.in_scope(|| draw(&goal, &how, &seed, &tables));
+        let drawn = tokio::task::spawn_blocking(drawing).await;
         drawn.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 

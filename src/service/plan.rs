@@ -112,11 +112,11 @@ impl Plan {
 
 impl Plan {
     /// Whether the search is over in microseconds whatever the board: A* with a perfect heuristic that
-    /// prefers low h among equals walks straight to the goal.
+    /// prefers the newest among equals walks straight to the goal.
     pub(super) fn is_instant(&self) -> bool {
         self.algorithm == Algorithm::AStar
             && self.heuristic == HeuristicKind::PatternDatabase
-            && self.tie_breaking == TieBreaking::LowH
+            && self.tie_breaking.is_newest_first()
     }
 }
 

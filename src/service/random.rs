@@ -58,7 +58,9 @@ impl RandomSource for Seeded {
 
 /// Whether a draw takes microseconds: a walk not too long, and no table to be built for it.
 pub(super) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
-    let is_short = !matches!(how, Draw::Walk(moves) if *moves > 1_000);
+    /// Some tens of microseconds on the largest board.
+    const INSTANT_WALK: u32 = 1_000;
+    let is_short = !matches!(how, Draw::Walk(moves) if *moves > INSTANT_WALK);
     is_short && (!DistanceTable::serves(goal.size()) || tables.has_distances(goal.size(), goal.blank()))
 }
 

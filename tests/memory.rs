@@ -1,0 +1,64 @@
+//! What a search takes, against what its limit on nodes promises.
+
+#![cfg(target_os = "linux")]
+
+mod twins;
+
+use std::fs;
+
+use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, Word, random_board};
+use taquin::search::heuristic::Manhattan;
+use taquin::search::{
+    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, StopReason, TieBreaking,
+    Trace, best_first, bytes_per_node,
+};
+use twins::{SplitMix, size};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Memory that is resident, or was at most, in bytes.
+fn resident(line: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|status| status.strip_prefix(line)).unwrap();
+    1024 * value.trim_matches([':', ' ', '\t']).strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
+}
+
+/// Bytes that are resident at most while a search fills its nodes.
+fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
+    let goal = Board::blank_last(size(side, side));
+    let start = random_board(&goal, &mut SplitMix(5));
+    let space = Space::<P>::new(&Puzzle::try_new(start, goal).unwrap());
+    let heuristic = Manhattan::new(goal.size(), goal.blank());
+    let budget = Budget { nodes, ..Budget::UNLIMITED };
+    // Forget the highest there was.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let duplicates = DuplicateDetection::Closed;
+    let outcome =
+        best_first(&space, &heuristic, Evaluation::ASTAR, duplicates, open_list, &budget, &mut Trace::new(0));
+    assert_eq!(outcome.result, Err(StopReason::Nodes));
+    resident("VmHWM")
+}
+
+#[test]
+fn searches_take_no_more_than_their_nodes_are_said_to() {
+    let before = resident("VmRSS");
+    // What one search leaves with the process, the next one is to use.
+    let mut most = 0;
+    // Limits just beyond a power of two, where arrays that double are at their worst.
+    for nodes in [300_000, 1_050_000] {
+        let buckets = || BucketOpenList::new(TieBreaking::LowH);
+        let heap = || HeapOpenList::new(TieBreaking::LowH);
+        for (name, highest, per_node) in [
+            ("16 cells, buckets", highest::<Word, _>(4, buckets(), nodes), bytes_per_node::<Word>()),
+            ("16 cells, heap", highest::<Word, _>(4, heap(), nodes), bytes_per_node::<Word>()),
+            ("25 cells, buckets", highest::<Pair, _>(5, buckets(), nodes), bytes_per_node::<Pair>()),
+            ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes>()),
+        ] {
+            let (growth, promised) = (highest - before, nodes * per_node);
+            most = most.max(promised);
+            assert!(growth <= most, "{name}: {growth} bytes for {nodes} nodes, {most} promised");
+            assert!(growth > promised / 8, "{name}: {growth} bytes of {promised} is no measurement");
+        }
+    }
+}
