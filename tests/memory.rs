@@ -34,8 +34,7 @@ fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64
     // Forget the highest there was.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let duplicates = DuplicateDetection::Closed;
-    let outcome =
-        best_first(&space, &heuristic, Evaluation::ASTAR, duplicates, open_list, &budget, &mut Trace::new(0));
+    let outcome = best_first(&space, &heuristic, Evaluation::ASTAR, duplicates, open_list, &budget, &mut Trace::new(0));
     assert_eq!(outcome.result, Err(StopReason::Nodes));
     resident("VmHWM")
 }
