@@ -17,7 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use crate::config::Config;
+use crate::config::{Config, TableTier};
 use crate::http::{self, HttpSettings};
 use crate::service::{Service, ServiceSettings};
 
@@ -219,6 +219,7 @@ fn service_settings(config: &Config) -> ServiceSettings {
         max_expanded: config.max_expanded,
         search_memory: config.search_memory,
         max_expansions: config.max_expansions,
+        large_tables: config.tables == TableTier::Standard,
     }
 }
 

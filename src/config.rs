@@ -80,6 +80,10 @@ pub struct Flags {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     strict_content_type: String,
 
+    /// Which tables to have: small, or standard (35 MB more, and 15-puzzles several times as fast)
+    #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
+    tables: String,
+
     /// Which log lines to write: a level, or a filter such as `info,taquin::access=off`
     #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -113,8 +117,18 @@ pub struct Config {
     pub body_timeout: Duration,
     pub header_timeout: Duration,
     pub strict_content_type: bool,
+    pub tables: TableTier,
     pub log: Targets,
     pub log_format: LogFormat,
+}
+
+/// Which tables to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableTier {
+    /// Those that are built in a fraction of a second.
+    Small,
+    /// And the patterns that make 15-puzzles easy.
+    Standard,
 }
 
 /// How log lines look.
@@ -168,6 +182,7 @@ impl TryFrom<&Flags> for Config {
             body_timeout: faults.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             header_timeout: faults.duration("header-timeout", &flags.header_timeout, MILLISECOND),
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
+            tables: faults.tables("tables", &flags.tables),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
         };
@@ -237,6 +252,17 @@ impl Faults {
             _ => {
                 self.add(flag, format!("{text:?} is neither true nor false"));
                 false
+            }
+        }
+    }
+
+    fn tables(&mut self, flag: &'static str, text: &str) -> TableTier {
+        match text.trim() {
+            "small" => TableTier::Small,
+            "standard" => TableTier::Standard,
+            _ => {
+                self.add(flag, format!("{text:?} is neither small nor standard"));
+                TableTier::Small
             }
         }
     }

@@ -4,8 +4,8 @@ mod twins;
 
 use taquin::domain::{Board, Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
 use taquin::search::heuristic::{
-    DistanceTable, Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum,
-    WalkingDistance, WalkingTable, Zero,
+    AdditivePatterns, DistanceTable, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
+    Partition, PatternDatabase, Sum, WalkingDistance, WalkingTable, Zero,
 };
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
 use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
@@ -32,7 +32,12 @@ fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Word>) {
         let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(WalkingTable::build);
         visitor.visit(HeuristicKind::WalkingDistance, &WalkingDistance::new(size, goal_blank, &rows, &cols));
     }
-    if HeuristicKind::PatternDatabase.serves(size) {
+    if GoalClass::serves(size) {
+        let class = GoalClass::of(size, goal_blank);
+        let partition = Partition::build(class, &Partition::small(class));
+        visitor.visit(HeuristicKind::PatternDatabase, &AdditivePatterns::new(size, goal_blank, &partition));
+    }
+    if DistanceTable::serves(size) {
         let table = DistanceTable::build(size, goal_blank);
         visitor.visit(HeuristicKind::PatternDatabase, &PatternDatabase::new(&table));
     }

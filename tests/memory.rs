@@ -49,10 +49,10 @@ fn searches_take_no_more_than_their_nodes_are_said_to() {
         let buckets = || BucketOpenList::new(TieBreaking::LowH);
         let heap = || HeapOpenList::new(TieBreaking::LowH);
         for (name, highest, per_node) in [
-            ("16 cells, buckets", highest::<Word, _>(4, buckets(), nodes), bytes_per_node::<Word>()),
-            ("16 cells, heap", highest::<Word, _>(4, heap(), nodes), bytes_per_node::<Word>()),
-            ("25 cells, buckets", highest::<Pair, _>(5, buckets(), nodes), bytes_per_node::<Pair>()),
-            ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes>()),
+            ("16 cells, buckets", highest::<Word, _>(4, buckets(), nodes), bytes_per_node::<Word, u16>()),
+            ("16 cells, heap", highest::<Word, _>(4, heap(), nodes), bytes_per_node::<Word, u16>()),
+            ("25 cells, buckets", highest::<Pair, _>(5, buckets(), nodes), bytes_per_node::<Pair, u16>()),
+            ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes, u16>()),
         ] {
             let (growth, promised) = (highest - before, nodes * per_node);
             most = most.max(promised);

@@ -16,7 +16,8 @@ struct Running {
 }
 
 async fn start(flags: &[&str]) -> Running {
-    let flags = Flags::parse_from([&["taquin", "--listen=127.0.0.1:0", "--workers=1"], flags].concat());
+    let flags =
+        Flags::parse_from([&["taquin", "--listen=127.0.0.1:0", "--workers=1", "--tables=small"], flags].concat());
     let app = App::build(&Config::try_from(&flags).unwrap()).await.unwrap();
     let addr = app.addr();
     let (stop, stopped) = oneshot::channel();

@@ -44,10 +44,11 @@ fn every_fault_is_named_at_once() {
         "--search-memory=1TiB",
         "--max-body=1GiB",
         "--strict-content-type=maybe",
+        "--tables=huge",
         "--log=taquin=loud",
         "--log-format=xml",
     ]);
-    assert_eq!(faults.len(), 10, "{faults:#?}");
+    assert_eq!(faults.len(), 11, "{faults:#?}");
     assert_eq!(faults[1], "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256");
     assert_eq!(
         faults[3],

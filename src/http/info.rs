@@ -10,7 +10,6 @@ use serde_json::json;
 use super::board_fields::NamedGoal;
 use super::{HttpSettings, Offer, Problem, choose};
 use crate::domain::Size;
-use crate::search::heuristic::DistanceTable;
 use crate::search::{Algorithm, HeuristicKind, Named};
 use crate::service::{Service, TableEntry};
 
@@ -22,8 +21,8 @@ pub(super) async fn answer(
 ) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let settings = service.settings();
-    // Boards of up to 16 cells have the smallest nodes; on larger ones fewer fit.
-    let max_nodes = Size::try_from((4, 4)).map_or(0, |size| service.max_nodes(size));
+    // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
+    let max_nodes = Size::try_from((4, 4)).map_or(0, |size| service.max_nodes(size, HeuristicKind::Manhattan));
     let info = json!({
         "name": "taquin",
         "version": env!("CARGO_PKG_VERSION"),
@@ -91,11 +90,13 @@ fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
         HeuristicKind::InversionDistance => "Moves that undo the inversions of the row order and of the column order.",
         HeuristicKind::LinearConflict => "Manhattan, and two for each tile that must leave its line.",
         HeuristicKind::WalkingDistance => "Moves that sort tiles into their rows, and into their columns.",
-        HeuristicKind::PatternDatabase => "A table of exact distances.",
+        HeuristicKind::PatternDatabase => {
+            "Exact distances up to 9 cells; above, the cost of some tiles' moves, summed over all tiles."
+        }
     };
     let (boards, max_cells) = match heuristic {
         HeuristicKind::WalkingDistance => ("sides up to 4, and 2×5", Some(16)),
-        HeuristicKind::PatternDatabase => ("up to 9 cells", Some(DistanceTable::MAX_CELLS)),
+        HeuristicKind::PatternDatabase => ("up to 16 cells", Some(16)),
         _ => ("all", None),
     };
     json!({

@@ -78,7 +78,7 @@ pub(super) async fn answer(
     let job = Job {
         puzzle,
         plan: body.plan,
-        limits: service.limits(&puzzle, body.limits),
+        limits: service.limits(&puzzle, &body.plan, body.limits),
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         states: has(Include::States),
     };

@@ -22,6 +22,7 @@ fn service() -> Arc<Service> {
         max_expanded: 1_000_000,
         search_memory: 64 << 20,
         max_expansions: 10,
+        large_tables: false,
     })
 }
 

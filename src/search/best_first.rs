@@ -61,9 +61,9 @@ impl Evaluation {
 }
 
 /// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
-/// open list.
-pub fn bytes_per_node<P: Packed>() -> u64 {
-    (size_of::<Node<P, [u32; 2]>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
+/// open list; `M` is what the heuristic remembers.
+pub fn bytes_per_node<P: Packed, M>() -> u64 {
+    (size_of::<Node<P, M>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
 
 struct BestFirst<'a, P, H: Heuristic<P>, O> {

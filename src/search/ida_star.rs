@@ -30,6 +30,11 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     budget: &Budget<'_>,
     trace: &mut Trace,
 ) -> Outcome {
+    if !trace.is_recording()
+        && let Some(outcome) = heuristic.ida_star(space, budget)
+    {
+        return outcome;
+    }
     let start = heuristic.evaluate(&space.start());
     let initial_h = heuristic.h(start);
     let mut search = IdaStar {
@@ -91,11 +96,15 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             let mut successor = state;
             let slide = self.space.make(&mut successor, mv);
             self.stats.generated += 1;
-            let after = self.heuristic.after(memo, &slide, &successor);
-            let f = g + 1 + self.heuristic.h(after);
-            if f > self.threshold {
-                self.next_threshold = self.next_threshold.min(f);
-            } else if self.visit::<TRACED>(successor, after, g + 1, MoveSet::back(mv), this)? {
+            let left = self.threshold as i32 - g as i32 - 1;
+            let after = match self.heuristic.after_within(memo, &slide, &successor, left) {
+                Ok(after) => after,
+                Err(h) => {
+                    self.next_threshold = self.next_threshold.min(g + 1 + h);
+                    continue;
+                }
+            };
+            if self.visit::<TRACED>(successor, after, g + 1, MoveSet::back(mv), this)? {
                 self.found.push(mv);
                 return Ok(true);
             }

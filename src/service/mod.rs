@@ -42,6 +42,8 @@ pub struct ServiceSettings {
     pub search_memory: u64,
     /// The most expansions an answer tells of.
     pub max_expansions: usize,
+    /// Whether to build the large tables too.
+    pub large_tables: bool,
 }
 
 /// What one search may spend. The time counts from submission, so waiting counts.
@@ -178,6 +180,10 @@ impl Service {
             tables.build_cheap();
             is_ready.store(true, Ordering::Release);
             tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "tables are ready");
+            if settings.large_tables {
+                tables.build_large();
+                tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "large tables are ready");
+            }
         });
         let pool = Pool::new(settings.workers, settings.queue, Arc::clone(&tables));
         Arc::new(Self { settings, tables, pool, is_ready })
@@ -224,17 +230,17 @@ impl Service {
     }
 
     /// The limits in force for a search: what was asked for, within the house's own.
-    pub fn limits(&self, puzzle: &Puzzle, wish: LimitWish) -> Limits {
+    pub fn limits(&self, puzzle: &Puzzle, plan: &Plan, wish: LimitWish) -> Limits {
         Limits {
             time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
-            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size())),
+            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size(), plan.heuristic)),
         }
     }
 
-    /// The most nodes that a search of boards of a shape may hold.
-    pub fn max_nodes(&self, size: Size) -> u64 {
-        switchboard::nodes_within(self.settings.search_memory, size)
+    /// The most nodes that a search of boards of a shape may hold, with a heuristic.
+    pub fn max_nodes(&self, size: Size, heuristic: HeuristicKind) -> u64 {
+        switchboard::nodes_within(self.settings.search_memory, size, heuristic)
     }
 
     /// Whether [`Service::drain`] was called.

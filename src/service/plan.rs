@@ -1,6 +1,7 @@
 //! Which search to make: wishes, and plans that make sense.
 
 use crate::domain::Size;
+use crate::search::heuristic::DistanceTable;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight};
 
 /// A search as somebody asked for it; `None` leaves the choice to the house.
@@ -80,7 +81,7 @@ impl Plan {
         }
         let is_large = size.cells() > OPTIMAL_CELLS;
         let algorithm = wish.algorithm.unwrap_or({
-            if HeuristicKind::PatternDatabase.serves(size) {
+            if DistanceTable::serves(size) {
                 Algorithm::AStar
             } else if is_large && !wish.require_optimal {
                 Algorithm::WeightedAStar
@@ -122,10 +123,8 @@ impl Plan {
 
 /// The strongest admissible heuristic there is for boards of this shape.
 fn best_heuristic(size: Size) -> HeuristicKind {
-    [HeuristicKind::PatternDatabase, HeuristicKind::WalkingDistance]
-        .into_iter()
-        .find(|heuristic| heuristic.serves(size))
-        .unwrap_or(HeuristicKind::LinearConflict)
+    let strongest = HeuristicKind::PatternDatabase;
+    if strongest.serves(size) { strongest } else { HeuristicKind::LinearConflict }
 }
 
 fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
@@ -196,8 +195,8 @@ mod tests {
     fn auto_takes_the_best_search_for_the_shape() {
         let auto = Wish::default();
         assert_eq!(planned(auto, size(3, 3)), (Algorithm::AStar, HeuristicKind::PatternDatabase));
-        assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::WalkingDistance));
-        assert_eq!(planned(auto, size(2, 8)), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
+        assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
+        assert_eq!(planned(auto, size(2, 8)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(5, 5)), (Algorithm::WeightedAStar, HeuristicKind::LinearConflict));
         let optimal = Wish { require_optimal: true, ..auto };
         assert_eq!(planned(optimal, size(5, 5)), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
@@ -242,6 +241,6 @@ mod tests {
     #[test]
     fn a_heuristic_is_refused_where_it_has_no_table() {
         let wish = Wish { heuristic: Some(HeuristicKind::PatternDatabase), ..Wish::default() };
-        assert_eq!(Plan::try_new(&wish, size(4, 4)).unwrap_err()[0].field, "heuristic");
+        assert_eq!(Plan::try_new(&wish, size(4, 5)).unwrap_err()[0].field, "heuristic");
     }
 }

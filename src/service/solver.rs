@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::switchboard::{Call, connect};
 use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
-use crate::search::heuristic::Zero;
+use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, StopReason,
     TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
@@ -193,8 +193,8 @@ impl Call for InitialH {
 /// What is known of a puzzle's optimal length before any search: all of it where there is a full
 /// table, linear conflict elsewhere.
 fn root_bound(puzzle: &Puzzle, tables: &Tables) -> u32 {
-    let exact = HeuristicKind::PatternDatabase;
-    let heuristic = if exact.serves(puzzle.size()) { exact } else { HeuristicKind::LinearConflict };
+    let is_known = DistanceTable::serves(puzzle.size());
+    let heuristic = if is_known { HeuristicKind::PatternDatabase } else { HeuristicKind::LinearConflict };
     connect(puzzle, heuristic, tables, InitialH)
 }
 

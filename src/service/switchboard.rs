@@ -3,7 +3,8 @@
 use super::Tables;
 use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
 use crate::search::heuristic::{
-    Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum, WalkingDistance, Zero,
+    AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
+    PatternDatabase, Sum, WalkingDistance, Zero,
 };
 use crate::search::{Heuristic, HeuristicKind, Space, bytes_per_node};
 
@@ -23,6 +24,10 @@ pub(super) trait Call {
 pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, tables: &Tables, call: C) -> C::Output {
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
+        (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
+            let partition = tables.patterns(size, goal_blank);
+            call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partition))
+        }
         (_, HeuristicKind::PatternDatabase) => {
             let table = tables.distances(size, goal_blank);
             call.call(&Space::<Word>::new(puzzle), &PatternDatabase::new(table))
@@ -58,12 +63,15 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
     }
 }
 
-/// How many nodes of boards of a shape fit into so many bytes.
-pub(super) fn nodes_within(bytes: u64, size: Size) -> u64 {
-    let per_node = match size.cells() {
-        cells if cells <= Word::MAX_CELLS => bytes_per_node::<Word>(),
-        cells if cells <= Pair::MAX_CELLS => bytes_per_node::<Pair>(),
-        _ => bytes_per_node::<Bytes>(),
+/// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
+pub(super) fn nodes_within(bytes: u64, size: Size, heuristic: HeuristicKind) -> u64 {
+    /// No heuristic but patterns remembers more.
+    type Memo = [u32; 2];
+    let per_node = match (size.cells(), heuristic) {
+        (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => bytes_per_node::<Word, Costs>(),
+        (..=Word::MAX_CELLS, _) => bytes_per_node::<Word, Memo>(),
+        (..=Pair::MAX_CELLS, _) => bytes_per_node::<Pair, Memo>(),
+        _ => bytes_per_node::<Bytes, Memo>(),
     };
     // Node indices have 32 bits, of which the largest stands for none.
     (bytes / per_node).clamp(1, u64::from(u32::MAX) - 1)

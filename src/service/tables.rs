@@ -1,10 +1,12 @@
 //! Precomputed tables, each built once.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::domain::{Cell, Size};
-use crate::search::heuristic::{DistanceTable, WalkingDistance, WalkingShape, WalkingTable};
+use crate::search::heuristic::{
+    DistanceTable, Geometry, GoalClass, Partition, PatternTable, WalkingShape, WalkingTable,
+};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
 /// whoever comes first, while others wait for it (single-flight).
@@ -12,6 +14,11 @@ use crate::search::heuristic::{DistanceTable, WalkingDistance, WalkingShape, Wal
 pub struct Tables {
     distances: Slots<DistanceTable>,
     walking: Slots<WalkingTable>,
+    /// By class.
+    patterns: Slots<Partition>,
+    classes: Vec<GoalClass>,
+    /// Stronger patterns of the first class, once they are there.
+    large_patterns: Slots<Partition>,
 }
 
 /// A table that is loaded, for people to look at.
@@ -64,9 +71,13 @@ fn distance_slot(size: Size, goal_blank: Cell) -> usize {
 impl Default for Tables {
     fn default() -> Self {
         let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
+        let classes: Vec<GoalClass> = GoalClass::all().collect();
         Self {
             distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
             walking: Slots::new(walking),
+            patterns: Slots::new(classes.len()),
+            large_patterns: Slots::new(classes.len()),
+            classes,
         }
     }
 }
@@ -89,8 +100,28 @@ impl Tables {
         self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
     }
 
+    /// The strongest patterns there are for a shape and goal that [have some](GoalClass::serves); small
+    /// ones are built if there are none.
+    pub fn patterns(&self, size: Size, goal_blank: Cell) -> &Partition {
+        let class = GoalClass::of(size, goal_blank);
+        let slot = self.classes.iter().position(|known| *known == class).expect("every class has a slot");
+        match self.large_patterns.0[slot].get() {
+            Some((large, _)) => large,
+            None => self.patterns.get(slot, || Partition::build(class, &Partition::small(class))),
+        }
+    }
+
+    /// Builds the large patterns, each on a thread of its own.
+    pub fn build_large(&self) {
+        for (slot, class) in self.classes.iter().enumerate() {
+            if let Some(patterns) = Partition::large(*class) {
+                self.large_patterns.get(slot, || build_side_by_side(*class, &patterns));
+            }
+        }
+    }
+
     /// Builds what costs milliseconds and most requests need: all distance tables, smallest first,
-    /// and the walking tables of 15-puzzles whose blank belongs in a corner.
+    /// and the small patterns of 15-puzzles whose blank belongs in a corner.
     pub fn build_cheap(&self) {
         for size in DistanceTable::sizes() {
             for goal_blank in 0..size.cells() as Cell {
@@ -98,11 +129,7 @@ impl Tables {
             }
         }
         if let Ok(size) = Size::try_from((4, 4)) {
-            for corner in [0, size.cells() as Cell - 1] {
-                for shape in WalkingDistance::shapes(size, corner) {
-                    self.walking(shape);
-                }
-            }
+            self.patterns(size, 0);
         }
     }
 
@@ -119,11 +146,32 @@ impl Tables {
             let size = format!("{lines} lines of {width}, blank in line {blank_line}");
             TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time }
         });
-        distances.chain(walking).collect()
+        let patterns = self.patterns.built().chain(self.large_patterns.built()).map(|(partition, build_time)| {
+            let GoalClass { size, goal_blank } = partition.class();
+            let size = format!("{size}, blank in cell {goal_blank}: {}", partition.name());
+            TableEntry { name: "patterns", size, bytes: partition.bytes(), build_time }
+        });
+        distances.chain(walking).chain(patterns).collect()
     }
 
     /// Memory of all that is loaded.
     pub fn bytes(&self) -> usize {
         self.entries().iter().map(|entry| entry.bytes).sum()
     }
+}
+
+/// As [`Partition::build`], on as many threads as there are patterns.
+fn build_side_by_side(class: GoalClass, patterns: &[Vec<u8>]) -> Partition {
+    let build = |labels: &[u8]| {
+        let geometry = Arc::new(Geometry::new(class.size, labels.len()));
+        PatternTable::build(class.size, class.goal_blank, labels, &geometry)
+    };
+    let tables = std::thread::scope(|scope| {
+        let threads: Vec<_> = patterns.iter().map(|labels| scope.spawn(|| build(labels))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, PatternTable>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    });
+    Partition::new(class, tables)
 }

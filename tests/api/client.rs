@@ -41,7 +41,7 @@ pub(crate) async fn shared() -> Client {
 impl Service {
     /// Starts the service with these flags on a free port, and waits until it is ready.
     pub(crate) async fn start(flags: &[&str]) -> Self {
-        let args = ["taquin", "--listen", "127.0.0.1:0"].into_iter().chain(flags.iter().copied());
+        let args = ["taquin", "--listen", "127.0.0.1:0", "--tables", "small"].into_iter().chain(flags.iter().copied());
         let flags = Flags::try_parse_from(args).unwrap_or_else(|error| panic!("{error}"));
         let config = Config::try_from(&flags).unwrap_or_else(|faults| panic!("{faults:?}"));
         let (addr_sender, addr) = oneshot::channel();

@@ -2,24 +2,36 @@
 //!
 //! All of them see boards through goal cells ([`Space`](super::Space)), so each serves any goal.
 
+mod additive;
+mod descent;
+mod flood;
 mod gaschnig;
+mod goal_class;
 mod hamming;
 mod inversion_distance;
 mod linear_conflict;
 mod manhattan;
+mod partition;
 mod pattern_database;
+mod pattern_table;
+mod permutations;
+mod placements;
 mod walking_distance;
 
+pub use additive::{AdditivePatterns, Costs};
 pub use gaschnig::Gaschnig;
+pub use goal_class::{GoalClass, Symmetry};
 pub use hamming::Hamming;
 pub use inversion_distance::InversionDistance;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
+pub use partition::Partition;
 pub use pattern_database::{DistanceTable, PatternDatabase};
+pub use pattern_table::{Geometry, PatternTable};
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 
 use super::algorithm::named;
-use super::{Slide, State};
+use super::{Budget, Outcome, Slide, Space, State};
 use crate::domain::Size;
 
 /// An estimate of the moves from a board to the goal.
@@ -40,6 +52,24 @@ pub trait Heuristic<P> {
 
     /// From the memo of the board before a slide; `state` is the board after it.
     fn after(&self, memo: Self::Memo, slide: &Slide, state: &State<P>) -> Self::Memo;
+
+    /// The memo after a slide if h is no more than `limit`, or else a number above it that h is at
+    /// least.
+    ///
+    /// # Errors
+    /// That number.
+    #[inline]
+    fn after_within(&self, memo: Self::Memo, slide: &Slide, state: &State<P>, limit: i32) -> Result<Self::Memo, u32> {
+        let after = self.after(memo, slide, state);
+        let h = self.h(after);
+        if i64::from(h) <= i64::from(limit) { Ok(after) } else { Err(h) }
+    }
+
+    /// [`ida_star`](super::ida_star) with this heuristic, where it has a way of its own that is faster
+    /// and tells of no expansions.
+    fn ida_star(&self, _: &Space<P>, _: &Budget<'_>) -> Option<Outcome> {
+        None
+    }
 
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
@@ -66,7 +96,8 @@ pub enum HeuristicKind {
     LinearConflict,
     /// Moves that sort tiles into their rows, and into their columns (Takahashi 2002).
     WalkingDistance,
-    /// A table of exact distances (after Culberson & Schaeffer 1998).
+    /// A table of exact distances (after Culberson & Schaeffer 1998), or the sum of disjoint patterns'
+    /// (Korf & Felner 2002).
     PatternDatabase,
 }
 
@@ -98,7 +129,7 @@ impl HeuristicKind {
     pub fn serves(self, size: Size) -> bool {
         match self {
             Self::WalkingDistance => WalkingTable::serves(size),
-            Self::PatternDatabase => DistanceTable::serves(size),
+            Self::PatternDatabase => DistanceTable::serves(size) || GoalClass::serves(size),
             _ => true,
         }
     }

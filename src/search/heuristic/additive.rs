@@ -1,0 +1,149 @@
+//! Sums of patterns' costs.
+
+use super::super::{Budget, Outcome, Slide, Space, State};
+use super::Heuristic;
+use super::descent::descend;
+use super::goal_class::Symmetry;
+use super::partition::Partition;
+use super::pattern_table::{Lookup, PatternTable, Placed, Step};
+use super::placements::MAX_CELLS;
+use crate::domain::{Cell, Packed, Size, Word};
+
+/// The sum of disjoint patterns' costs (Korf & Felner 2002): every move is a move of one tile, so
+/// costs of disjoint patterns add up.
+///
+/// Seen from two sides where the board has them, of which the larger sum counts: a board and its
+/// reflection that keeps the blank's goal in its place have the same distance.
+#[derive(Clone, Debug)]
+pub struct AdditivePatterns<'t> {
+    views: Vec<View<'t>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct View<'t> {
+    way: Symmetry,
+    /// By label, as it is before the symmetry takes it: the pattern that has it.
+    pattern_of: [u8; MAX_CELLS],
+    tables: &'t [PatternTable],
+    lookups: [Lookup<'t>; Partition::MAX_PATTERNS],
+}
+
+impl View<'_> {
+    /// The pattern that has a label.
+    #[inline(always)]
+    pub(super) fn pattern(&self, label: u8) -> usize {
+        usize::from(self.pattern_of[usize::from(label) % MAX_CELLS])
+    }
+
+    /// After a step of one of a pattern's tiles.
+    #[inline(always)]
+    pub(super) fn follow(&self, pattern: usize, placed: Placed, step: Step) -> Placed {
+        self.lookups[pattern].follow(placed, step)
+    }
+}
+
+pub(super) const MAX_VIEWS: usize = 2;
+
+/// What is remembered of a board: from each side where each pattern's tiles are and what they cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    pub(super) placed: [[Placed; Partition::MAX_PATTERNS]; MAX_VIEWS],
+    pub(super) sums: [u8; MAX_VIEWS],
+}
+
+impl<'t> AdditivePatterns<'t> {
+    /// For boards of a shape and goal of the partition's class.
+    pub fn new(size: Size, goal_blank: Cell, partition: &'t Partition) -> Self {
+        let ways = partition.class().ways_from(size, goal_blank).take(MAX_VIEWS);
+        let views = ways.map(|way| {
+            let has = |label: u8| move |table: &PatternTable| table.labels().contains(&label);
+            let mut pattern_of = [0; MAX_CELLS];
+            for label in (0..size.cells() as u8).filter(|label| *label != goal_blank) {
+                let pattern = partition.tables().iter().position(has(way.cell(label)));
+                pattern_of[usize::from(label)] = pattern.expect("each tile is in a pattern") as u8;
+            }
+            // Where there are fewer patterns the first stands in, and is never asked.
+            let lookups =
+                std::array::from_fn(|at| partition.tables().get(at).unwrap_or(&partition.tables()[0]).lookup());
+            View { way, pattern_of, tables: partition.tables(), lookups }
+        });
+        Self { views: views.collect() }
+    }
+
+    #[inline(always)]
+    pub(super) fn views(&self) -> &[View<'t>] {
+        &self.views
+    }
+
+    /// A tile's step from cell to cell, in each view.
+    pub(super) fn steps(&self, from: Cell, to: Cell) -> [Step; MAX_VIEWS] {
+        let mut steps = [Step::default(); MAX_VIEWS];
+        for (step, View { way, .. }) in steps.iter_mut().zip(&self.views) {
+            *step = Step::new(way.cell(from), way.cell(to));
+        }
+        steps
+    }
+
+    /// Follows a slide in one view.
+    #[inline(always)]
+    fn follow(&self, costs: &mut Costs, view: usize, slide: &Slide) {
+        let looks = &self.views[view];
+        let pattern = looks.pattern(slide.label);
+        let placed = &mut costs.placed[view][pattern];
+        let before = placed.cost;
+        let step = Step::new(looks.way.cell(slide.from), looks.way.cell(slide.to));
+        *placed = looks.follow(pattern, *placed, step);
+        costs.sums[view] = costs.sums[view].wrapping_add(placed.cost.wrapping_sub(before));
+    }
+}
+
+impl Heuristic<Word> for AdditivePatterns<'_> {
+    type Memo = Costs;
+
+    const ADMISSIBLE: bool = true;
+
+    fn evaluate(&self, state: &State<Word>) -> Costs {
+        let mut costs = Costs { placed: [[Placed::NOWHERE; Partition::MAX_PATTERNS]; MAX_VIEWS], sums: [0; MAX_VIEWS] };
+        for (view, View { way, tables, .. }) in self.views.iter().enumerate() {
+            let mut labels = [0; MAX_CELLS];
+            for cell in 0..way.size().cells() as Cell {
+                labels[usize::from(way.cell(cell))] = way.cell(state.tiles.get(cell));
+            }
+            for (pattern, table) in tables.iter().enumerate() {
+                let placed = table.placed(|cell| labels[usize::from(cell)], way.cell(state.blank));
+                costs.placed[view][pattern] = placed;
+                costs.sums[view] += placed.cost;
+            }
+        }
+        costs
+    }
+
+    #[inline]
+    fn after(&self, mut memo: Costs, slide: &Slide, _: &State<Word>) -> Costs {
+        for view in 0..self.views.len() {
+            self.follow(&mut memo, view, slide);
+        }
+        memo
+    }
+
+    #[inline]
+    fn after_within(&self, mut memo: Costs, slide: &Slide, _: &State<Word>, limit: i32) -> Result<Costs, u32> {
+        for view in 0..self.views.len() {
+            self.follow(&mut memo, view, slide);
+            let sum = u32::from(memo.sums[view]);
+            if sum as i32 > limit {
+                return Err(sum);
+            }
+        }
+        Ok(memo)
+    }
+
+    fn ida_star(&self, space: &Space<Word>, budget: &Budget<'_>) -> Option<Outcome> {
+        Some(descend(self, space, budget))
+    }
+
+    #[inline]
+    fn h(&self, memo: Costs) -> u32 {
+        memo.sums.into_iter().max().map_or(0, u32::from)
+    }
+}

@@ -1,0 +1,89 @@
+//! All tiles, in patterns.
+
+use std::sync::Arc;
+
+use super::goal_class::GoalClass;
+use super::pattern_table::{Geometry, PatternTable};
+use crate::domain::Size;
+
+/// Disjoint patterns that together have every tile.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    class: GoalClass,
+    tables: Vec<PatternTable>,
+}
+
+impl Partition {
+    /// The most patterns there can be.
+    pub const MAX_PATTERNS: usize = 3;
+
+    /// Puts tables together.
+    ///
+    /// # Panics
+    /// If a tile is in two of them or in none.
+    pub fn new(class: GoalClass, tables: Vec<PatternTable>) -> Self {
+        assert!(tables.len() <= Self::MAX_PATTERNS, "too many patterns");
+        let mut labels: Vec<u8> = tables.iter().flat_map(|table| table.labels().iter().copied()).collect();
+        labels.sort_unstable();
+        assert!(labels.into_iter().eq((0..class.size.cells() as u8).filter(|label| *label != class.goal_blank)));
+        Self { class, tables }
+    }
+
+    /// Measures the patterns of a partition one after another.
+    pub fn build(class: GoalClass, patterns: &[Vec<u8>]) -> Self {
+        let mut geometries: Vec<(usize, Arc<Geometry>)> = Vec::new();
+        let tables = patterns.iter().map(|labels| {
+            let known = geometries.iter().find(|(tiles, _)| *tiles == labels.len());
+            let geometry = known.map(|(_, geometry)| Arc::clone(geometry)).unwrap_or_else(|| {
+                let geometry = Arc::new(Geometry::new(class.size, labels.len()));
+                geometries.push((labels.len(), Arc::clone(&geometry)));
+                geometry
+            });
+            PatternTable::build(class.size, class.goal_blank, labels, &geometry)
+        });
+        Self::new(class, tables.collect())
+    }
+
+    /// Patterns that take some megabytes and a tenth of a second, for any class.
+    ///
+    /// Those of a 15-puzzle with the blank in a corner were measured to be among the best of their
+    /// size; other tiles are taken as they come, six at a time.
+    pub fn small(class: GoalClass) -> Vec<Vec<u8>> {
+        if class == Self::corner_of_4x4() {
+            return vec![vec![1, 4, 5, 8, 9, 12], vec![2, 3, 6, 7, 10, 11], vec![13, 14, 15]];
+        }
+        let tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+        tiles.chunks(6).map(<[u8]>::to_vec).collect()
+    }
+
+    /// Patterns that take 35 MB and a second and a half of one core, for 15-puzzles whose blank belongs
+    /// in a corner.
+    pub fn large(class: GoalClass) -> Option<Vec<Vec<u8>>> {
+        let patterns = || vec![(1..=7).collect(), vec![8, 9, 10, 12, 13, 14, 15], vec![11]];
+        (class == Self::corner_of_4x4()).then(patterns)
+    }
+
+    fn corner_of_4x4() -> GoalClass {
+        GoalClass { size: Size::try_from((4, 4)).expect("a size"), goal_blank: 0 }
+    }
+
+    /// What it is for.
+    pub fn class(&self) -> GoalClass {
+        self.class
+    }
+
+    pub(super) fn tables(&self) -> &[PatternTable] {
+        &self.tables
+    }
+
+    /// How many tiles each pattern has, as people write it: `7-7-1`.
+    pub fn name(&self) -> String {
+        let tiles: Vec<String> = self.tables.iter().map(|table| table.labels().len().to_string()).collect();
+        tiles.join("-")
+    }
+
+    /// Memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.tables.iter().map(|table| table.bytes() + table.geometry().bytes()).sum()
+    }
+}

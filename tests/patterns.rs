@@ -1,0 +1,199 @@
+//! Pattern tables against costs that are found without bits, regions or ranks.
+
+mod twins;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use taquin::domain::{Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board};
+use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, Symmetry};
+use taquin::search::{Algorithm, Budget, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
+use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
+use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
+
+/// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
+/// four bits each, the moves of its tiles that it takes at least.
+struct SlowPattern {
+    labels: Vec<u8>,
+    costs: Vec<u8>,
+}
+
+impl SlowPattern {
+    fn new(class: GoalClass, labels: &[u8]) -> Self {
+        let mut costs = vec![u8::MAX; 16_usize.pow(labels.len() as u32 + 1)];
+        let home: Vec<u8> = labels.iter().copied().chain([class.goal_blank]).collect();
+        costs[Self::index(&home)] = 0;
+        let mut queue = VecDeque::from([home]);
+        while let Some(cells) = queue.pop_front() {
+            let cost = costs[Self::index(&cells)];
+            let blank = *cells.last().unwrap();
+            for mv in class.size.moves_from(blank) {
+                let to = class.size.neighbour(blank, mv).unwrap();
+                let mut next = cells.clone();
+                *next.last_mut().unwrap() = to;
+                let tile = cells[..labels.len()].iter().position(|cell| *cell == to);
+                if let Some(tile) = tile {
+                    next[tile] = blank;
+                }
+                let next_cost = cost + u8::from(tile.is_some());
+                let known = &mut costs[Self::index(&next)];
+                if next_cost < *known {
+                    *known = next_cost;
+                    if tile.is_some() { queue.push_back(next) } else { queue.push_front(next) }
+                }
+            }
+        }
+        Self { labels: labels.to_vec(), costs }
+    }
+
+    fn index(cells: &[u8]) -> usize {
+        cells.iter().fold(0, |index, cell| 16 * index + usize::from(*cell))
+    }
+
+    /// The cost of a board whose labels are in the given cells.
+    fn cost(&self, cell_of: impl Fn(u8) -> u8, blank: u8) -> u32 {
+        let cells: Vec<u8> = self.labels.iter().map(|label| cell_of(*label)).chain([blank]).collect();
+        u32::from(self.costs[Self::index(&cells)])
+    }
+}
+
+/// The larger sum of the costs from both sides.
+fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Word>) -> u32 {
+    let (size, goal_blank) = (goal.size(), goal.blank());
+    let fits = |way: &Symmetry| way.size() == class.size && way.cell(goal_blank) == class.goal_blank;
+    let sums = Symmetry::all(size).filter(fits).take(2).map(|way| {
+        let mut cell_of = [0; 16];
+        for cell in 0..size.cells() as u8 {
+            cell_of[usize::from(way.cell(get(state, cell)))] = way.cell(cell);
+        }
+        let cost = |pattern: &SlowPattern| pattern.cost(|label| cell_of[usize::from(label)], way.cell(state.blank));
+        slow.iter().map(cost).sum()
+    });
+    sums.max().unwrap()
+}
+
+fn get(state: &State<Word>, cell: u8) -> u8 {
+    (state.tiles.0 >> (4 * cell) & 15) as u8
+}
+
+fn patterns_of(class: GoalClass, tiles: usize) -> Vec<Vec<u8>> {
+    let labels: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+    labels.chunks(tiles).map(<[u8]>::to_vec).collect()
+}
+
+fn state(board: &Board, goal: &Board) -> State<Word> {
+    Space::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
+}
+
+#[test]
+fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
+    for (row, col) in [(0, 0), (2, 2), (0, 1), (1, 1)] {
+        let goal = goal_with_blank(size(3, 3), row, col);
+        let class = GoalClass::of(goal.size(), goal.blank());
+        let patterns = patterns_of(class, 4);
+        let partition = Partition::build(class, &patterns);
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
+        let h = |board: &Board| heuristic.h(heuristic.evaluate(&state(board, &goal)));
+        for (board, distance) in distances(&goal) {
+            let found = h(&board);
+            assert_eq!(found, slow_h(&slow, class, &goal, &state(&board, &goal)), "{board}");
+            assert!(found <= distance && found % 2 == distance % 2, "{board}: {found} of {distance}");
+            assert!(neighbours(&board).iter().all(|next| h(next).abs_diff(found) == 1), "{board}");
+        }
+    }
+}
+
+#[test]
+fn on_walks_over_larger_boards_costs_are_right() {
+    let mut random = SplitMix(17);
+    for (rows, cols, row, col) in [(4, 4, 3, 3), (4, 4, 0, 1), (3, 4, 0, 0), (4, 3, 1, 1), (2, 8, 1, 7), (5, 3, 2, 1)] {
+        let goal = goal_with_blank(size(rows, cols), row, col);
+        let class = GoalClass::of(goal.size(), goal.blank());
+        let patterns = patterns_of(class, 5);
+        let partition = Partition::build(class, &patterns);
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
+        for _ in 0..5 {
+            let start = random_board(&goal, &mut random);
+            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let mut state = space.start();
+            let mut memo = heuristic.evaluate(&state);
+            for _ in 0..1_000 {
+                assert_eq!(heuristic.h(memo), slow_h(&slow, class, &goal, &state), "{}", space.board(&state));
+                let mut moves = space.moves_except(state.blank, MoveSet::EMPTY);
+                let mv = moves.nth(random.below(moves.len() as u64) as usize).unwrap();
+                let slide = space.make(&mut state, mv);
+                memo = heuristic.after(memo, &slide, &state);
+            }
+        }
+    }
+}
+
+#[test]
+fn ida_star_over_patterns_expands_what_the_common_one_does() {
+    let mut random = SplitMix(23);
+    for (goal, boards) in [
+        (Board::blank_last(size(4, 4)), 6),
+        (goal_with_blank(size(3, 4), 0, 1), 20),
+        (goal_with_blank(size(5, 2), 2, 0), 20),
+    ] {
+        let class = GoalClass::of(goal.size(), goal.blank());
+        let partition = Partition::build(class, &Partition::small(class));
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        for _ in 0..boards {
+            let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+            // A trace is what the common one alone can write.
+            let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+            let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
+            assert_eq!(fast.result, common.result);
+            assert_eq!(fast.lower_bound, common.lower_bound);
+            let told =
+                |stats: taquin::search::Stats| (stats.expanded, stats.iterations, stats.peak_open, stats.initial_h);
+            assert_eq!(told(fast.stats), told(common.stats));
+        }
+    }
+}
+
+#[test]
+fn ida_star_over_patterns_keeps_its_budget() {
+    let goal = Board::blank_last(size(4, 4));
+    let class = GoalClass::of(goal.size(), goal.blank());
+    let partition = Partition::build(class, &Partition::small(class));
+    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+    let (_, start, _, length) = instances(HARD).next().unwrap();
+    let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+    let budget = Budget { expanded: 100_000, ..Budget::UNLIMITED };
+    let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
+    assert_eq!((outcome.result, outcome.stats.expanded), (Err(StopReason::Expanded), 100_000));
+    assert!(outcome.lower_bound >= outcome.stats.initial_h && outcome.lower_bound <= length);
+}
+
+const KORF: (&str, fn(Size) -> Board) = (include_str!("../benches/data/korf15.txt"), Board::blank_first);
+const HARD: (&str, fn(Size) -> Board) = (include_str!("../benches/data/hard15.txt"), Board::blank_last);
+
+/// Index, start, goal and optimal length of each instance.
+fn instances((text, goal): (&'static str, fn(Size) -> Board)) -> impl Iterator<Item = (u32, Board, Board, u32)> {
+    text.lines().filter(|line| !line.starts_with('#')).map(move |line| {
+        let numbers: Vec<u32> = line.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let tiles: Vec<String> = numbers[1..17].iter().map(u32::to_string).collect();
+        let sides = Sides { rows: Some(4), ..Sides::default() };
+        let start = RawBoard::parse(&tiles.join(" ")).board(sides, Encoding::Tiles).unwrap();
+        (numbers[0], start, goal(start.size()), numbers[17])
+    })
+}
+
+#[test]
+fn korfs_boards_are_proven_optimal_at_the_listed_lengths() {
+    let tables = Tables::default();
+    for (index, start, goal, length) in instances(KORF) {
+        let puzzle = Puzzle::try_new(start, goal).unwrap();
+        let plan = Plan::try_new(&Wish::default(), puzzle.size()).unwrap();
+        let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
+        let job = Job { puzzle, plan, limits, expansions: 0, states: false };
+        let report = solve(&job, &tables, None, &[]).unwrap();
+        assert_eq!((report.algorithm, report.heuristic), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
+        assert!(report.is_optimal());
+        assert_eq!(report.lower_bound, length, "number {index}");
+    }
+}
