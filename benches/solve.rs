@@ -224,21 +224,83 @@ fn against_pathfinding(tables: &Tables) {
 }
 
 fn table_builds() {
-    let begun = Instant::now();
     let tables = Tables::default();
-    tables.build_cheap();
-    println!("cheap tables: {:.1} ms, {} bytes", begun.elapsed().as_secs_f64() * 1e3, tables.bytes());
+    for (name, build) in [("cheap", Tables::build_cheap as fn(&Tables)), ("large", Tables::build_large)] {
+        let (begun, before) = (Instant::now(), tables.bytes());
+        build(&tables);
+        let bytes = tables.bytes() - before;
+        println!("{name} tables: {:.1} ms, {bytes} bytes", begun.elapsed().as_secs_f64() * 1e3);
+    }
+}
+
+/// The 15-puzzles of a file, with what they are to be solved to.
+fn instances(text: &str, goal: fn(Size) -> Board) -> Vec<(Board, Board, u32)> {
+    let instance = |line: &str| {
+        let numbers: Vec<&str> = line.split_whitespace().collect();
+        let sides = Sides { rows: Some(4), ..Sides::default() };
+        let start = RawBoard::parse(&numbers[1..17].join(" ")).board(sides, Encoding::Tiles).expect("a board");
+        (start, goal(start.size()), numbers[17].parse().expect("a length"))
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(instance).collect()
+}
+
+/// Korf's boards and those at 80 moves, proven optimal by `auto` with small and with large tables; the
+/// baseline is Manhattan IDA* on what it solves in seconds.
+fn korf() {
+    let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
+    let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
+    let easy: Vec<_> = korf.iter().copied().filter(|(.., length)| *length <= 47).collect();
+    let (small, large) = (Tables::default(), Tables::default());
+    small.build_cheap();
+    large.build_cheap();
+    large.build_large();
+    let manhattan = (Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan));
+    println!("\n15-puzzles proven optimal on one thread, ms a board");
+    println!(
+        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>8}",
+        "boards, heuristic and tables", "boards", "mean", "median", "worst", "generated", "generated/s", "ratio"
+    );
+    let mut baseline = None;
+    for (name, boards, (algorithm, heuristic), tables) in [
+        ("Korf's up to 47 moves, manhattan", &easy, manhattan, &small),
+        ("the same, small", &easy, (None, None), &small),
+        ("the same, large", &easy, (None, None), &large),
+        ("Korf's, small", &korf, (None, None), &small),
+        ("Korf's, large", &korf, (None, None), &large),
+        ("at 80 moves, large", &hard, (None, None), &large),
+    ] {
+        let (mut times, mut nodes) = (Vec::new(), 0);
+        for (start, goal, length) in boards {
+            let job = job(*start, *goal, algorithm, heuristic);
+            let begun = Instant::now();
+            let report = solve(black_box(&job), tables, None, &[]).expect("a report");
+            times.push(begun.elapsed().as_secs_f64() * 1e3);
+            assert_eq!((report.lower_bound, report.is_optimal()), (*length, true));
+            nodes += report.stats.generated;
+        }
+        let (total, count) = (times.iter().sum::<f64>(), times.len());
+        times.sort_unstable_by(f64::total_cmp);
+        let mean = total / count as f64;
+        let ratio = if boards.len() == easy.len() { mean / *baseline.get_or_insert(mean) } else { f64::NAN };
+        println!(
+            "{name:<34} {count:>6} {mean:>9.3} {:>9.3} {:>9.2} {nodes:>12} {:>12.3e} {ratio:>8.4}",
+            times[count / 2],
+            times[count - 1],
+            nodes as f64 / total * 1e3
+        );
+    }
 }
 
 fn main() {
     let tables = Tables::default();
     tables.build_cheap();
-    let sections: [(&str, &dyn Fn()); 5] = [
+    let sections: [(&str, &dyn Fn()); 6] = [
         ("tables", &table_builds),
         ("small", &|| small_boards(&tables)),
         ("auto", &|| auto_alone(&tables)),
         ("pathfinding", &|| against_pathfinding(&tables)),
         ("loops", &|| loops(&tables)),
+        ("korf", &korf),
     ];
     // Words after `--` choose sections; cargo itself adds flags.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();

@@ -1,12 +1,13 @@
 //! Iterative-deepening A*.
 
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, Outcome, Space, State, Stats, StopReason, Trace};
+use super::{Budget, Heuristic, Meter, MoveAutomaton, Outcome, Space, State, Stats, StopReason, Trace};
 use crate::domain::{Move, MoveSet, Packed, Path};
 
 struct IdaStar<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
+    automaton: MoveAutomaton,
     /// The moves from the start to it, once the goal is found: filled from its end.
     found: Vec<Move>,
     threshold: u32,
@@ -40,6 +41,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     let mut search = IdaStar {
         space,
         heuristic,
+        automaton: MoveAutomaton::new(),
         found: Vec::new(),
         threshold: initial_h,
         deepest: 0,
@@ -54,7 +56,34 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     Outcome { result, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
+/// What the moves so far say of the next one.
+#[derive(Clone, Copy)]
+struct Past {
+    /// The automaton's state, where the heuristic prunes.
+    state: u8,
+    refused: MoveSet,
+}
+
+impl Past {
+    const START: Self = Self { state: MoveAutomaton::START, refused: MoveSet::EMPTY };
+}
+
 impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
+    /// The move straight back.
+    fn back(&self, mut past: Past) -> Option<Move> {
+        if H::PRUNES { self.automaton.back(past.state) } else { past.refused.next() }
+    }
+
+    #[inline]
+    fn then(&self, past: Past, mv: Move) -> Past {
+        if H::PRUNES {
+            let state = self.automaton.next(past.state, mv);
+            Past { state, refused: self.automaton.refused(state) }
+        } else {
+            Past { refused: MoveSet::back(mv), ..past }
+        }
+    }
+
     fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {
         loop {
             self.stats.iterations += 1;
@@ -62,9 +91,9 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             self.next_threshold = u32::MAX;
             let state = self.space.start();
             let is_found = if self.trace.is_recording() {
-                self.visit::<true>(state, start, 0, MoveSet::EMPTY, None)?
+                self.visit::<true>(state, start, 0, Past::START, None)?
             } else {
-                self.visit::<false>(state, start, 0, MoveSet::EMPTY, None)?
+                self.visit::<false>(state, start, 0, Past::START, None)?
             };
             if is_found {
                 self.found.reverse();
@@ -82,7 +111,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         state: State<P>,
         memo: H::Memo,
         g: u32,
-        back: MoveSet,
+        past: Past,
         parent: Option<u32>,
     ) -> Result<bool, StopReason> {
         if self.space.is_goal(&state) {
@@ -91,8 +120,8 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         self.meter.expand(self.stats.expanded)?;
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
-        let this = if TRACED { self.record(&state, memo, g, back, parent) } else { None };
-        for mv in self.space.moves_except(state.blank, back) {
+        let this = if TRACED { self.record(&state, memo, g, past, parent) } else { None };
+        for mv in self.space.moves_except(state.blank, past.refused) {
             let mut successor = state;
             let slide = self.space.make(&mut successor, mv);
             self.stats.generated += 1;
@@ -104,7 +133,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
                     continue;
                 }
             };
-            if self.visit::<TRACED>(successor, after, g + 1, MoveSet::back(mv), this)? {
+            if self.visit::<TRACED>(successor, after, g + 1, self.then(past, mv), this)? {
                 self.found.push(mv);
                 return Ok(true);
             }
@@ -113,19 +142,12 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
     }
 
     #[cold]
-    fn record(
-        &mut self,
-        state: &State<P>,
-        memo: H::Memo,
-        g: u32,
-        mut back: MoveSet,
-        parent: Option<u32>,
-    ) -> Option<u32> {
+    fn record(&mut self, state: &State<P>, memo: H::Memo, g: u32, past: Past, parent: Option<u32>) -> Option<u32> {
         if !self.trace.is_recording() {
             return None;
         }
         let h = self.heuristic.h(memo);
-        let slide = back.next().map(|back| self.space.arrival(state, back));
+        let slide = self.back(past).map(|back| self.space.arrival(state, back));
         let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
         Some(self.trace.record(self.space, &visit))
     }

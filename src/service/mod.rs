@@ -168,6 +168,14 @@ pub struct Service {
     is_ready: Arc<AtomicBool>,
 }
 
+/// Has the allocator return what building the tables took. It does so by itself when it is asked for
+/// a large block some time after others were freed, which on an idle service nobody does.
+fn give_back() {
+    const LARGE: usize = 64 << 20;
+    std::thread::sleep(Duration::from_millis(500));
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
+}
+
 impl Service {
     /// Opens the pool and begins to build the cheap tables on a thread of their own. Jobs are taken
     /// from the start: one that needs a table that is not there yet builds it.
@@ -184,6 +192,7 @@ impl Service {
                 tables.build_large();
                 tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "large tables are ready");
             }
+            give_back();
         });
         let pool = Pool::new(settings.workers, settings.queue, Arc::clone(&tables));
         Arc::new(Self { settings, tables, pool, is_ready })

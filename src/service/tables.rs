@@ -107,7 +107,7 @@ impl Tables {
         let slot = self.classes.iter().position(|known| *known == class).expect("every class has a slot");
         match self.large_patterns.0[slot].get() {
             Some((large, _)) => large,
-            None => self.patterns.get(slot, || Partition::build(class, &Partition::small(class))),
+            None => self.patterns.get(slot, || build_side_by_side(class, &Partition::small(class))),
         }
     }
 
@@ -123,14 +123,18 @@ impl Tables {
     /// Builds what costs milliseconds and most requests need: all distance tables, smallest first,
     /// and the small patterns of 15-puzzles whose blank belongs in a corner.
     pub fn build_cheap(&self) {
-        for size in DistanceTable::sizes() {
-            for goal_blank in 0..size.cells() as Cell {
-                self.distances(size, goal_blank);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for size in DistanceTable::sizes() {
+                    for goal_blank in 0..size.cells() as Cell {
+                        self.distances(size, goal_blank);
+                    }
+                }
+            });
+            if let Ok(size) = Size::try_from((4, 4)) {
+                self.patterns(size, 0);
             }
-        }
-        if let Ok(size) = Size::try_from((4, 4)) {
-            self.patterns(size, 0);
-        }
+        });
     }
 
     /// What is loaded.

@@ -35,6 +35,11 @@ impl View<'_> {
         usize::from(self.pattern_of[usize::from(label) % MAX_CELLS])
     }
 
+    #[inline(always)]
+    pub(super) fn lookup(&self, pattern: usize) -> &Lookup<'_> {
+        &self.lookups[pattern]
+    }
+
     /// After a step of one of a pattern's tiles.
     #[inline(always)]
     pub(super) fn follow(&self, pattern: usize, placed: Placed, step: Step) -> Placed {
@@ -101,6 +106,8 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
     type Memo = Costs;
 
     const ADMISSIBLE: bool = true;
+
+    const PRUNES: bool = true;
 
     fn evaluate(&self, state: &State<Word>) -> Costs {
         let mut costs = Costs { placed: [[Placed::NOWHERE; Partition::MAX_PATTERNS]; MAX_VIEWS], sums: [0; MAX_VIEWS] };

@@ -1,14 +1,15 @@
 //! IDA* over patterns, in place.
 
-use super::super::{Budget, Meter, Outcome, Space, Stats, StopReason};
+use super::super::{Budget, Meter, MoveAutomaton, Outcome, Space, Stats, StopReason};
 use super::Heuristic;
 use super::additive::{AdditivePatterns, Costs, MAX_VIEWS};
-use super::pattern_table::{Placed, Step};
+use super::pattern_table::{Entry, Placed, Step};
 use super::placements::MAX_CELLS;
-use crate::domain::{Cell, Move, MoveSet, Path, Word};
+use crate::domain::{Cell, Move, Path, Word};
 
 /// What [`ida_star`](super::super::ida_star) does with patterns, several times as fast: the same
-/// expansions in the same order.
+/// expansions in the same order. It generates all successors of a node at once, those too that the
+/// other one never came to because the goal lay below an earlier one.
 ///
 /// The board stays where it is and only what a move changes is kept to be put back. All successors of
 /// a node are looked up before the first is gone into, so that their tables' lines come from memory
@@ -40,8 +41,15 @@ pub(super) fn descend(patterns: &AdditivePatterns<'_>, space: &Space<Word>, budg
 struct Exits {
     /// By the blank's move.
     exits: [[Exit; 4]; MAX_CELLS],
-    /// By the blank's last move, none coming first: how many moves there are but the one back, and which.
-    onward: [[(u8, [Move; 4]); 5]; MAX_CELLS],
+    /// By the state of the automaton: how many moves are worth making, and for each of them the state
+    /// that it leads to.
+    onward: Vec<[Onward; MAX_CELLS]>,
+}
+
+#[derive(Clone, Copy)]
+struct Onward {
+    count: u8,
+    moves: [(Move, u8); 4],
 }
 
 #[derive(Clone, Copy, Default)]
@@ -54,17 +62,18 @@ impl Exits {
     fn new(patterns: &AdditivePatterns<'_>, space: &Space<Word>) -> Self {
         let size = space.size();
         let mut exits = [[Exit::default(); 4]; MAX_CELLS];
-        let mut onward = [[(0, [Move::Up; 4]); 5]; MAX_CELLS];
+        let automaton = MoveAutomaton::new();
+        let mut onward = vec![[Onward { count: 0, moves: [(Move::Up, 0); 4] }; MAX_CELLS]; automaton.states().len()];
         for to in 0..size.cells() as Cell {
             let at = usize::from(to);
             for mv in size.moves_from(to) {
                 let from = to.wrapping_add_signed(size.offset(mv));
                 exits[at][mv as usize] = Exit { from, steps: patterns.steps(from, to) };
             }
-            for (last, (count, moves)) in onward[at].iter_mut().enumerate() {
-                let back = last.checked_sub(1).map_or(MoveSet::EMPTY, |last| MoveSet::back(Move::ALL[last]));
-                for (mv, slot) in space.moves_except(to, back).zip(moves) {
-                    *slot = mv;
+            for (state, onward) in automaton.states().zip(&mut onward) {
+                for mv in space.moves_except(to, automaton.refused(state)) {
+                    let Onward { count, moves } = &mut onward[at];
+                    moves[usize::from(*count)] = (mv, automaton.next(state, mv));
                     *count += 1;
                 }
             }
@@ -94,6 +103,7 @@ struct Descent<'a> {
 #[derive(Clone, Copy)]
 struct Child {
     mv: Move,
+    past: u8,
     from: Cell,
     label: u8,
     patterns: [u8; MAX_VIEWS],
@@ -101,9 +111,21 @@ struct Child {
     sums: [u8; MAX_VIEWS],
 }
 
+/// A successor whose costs are still on their way from memory.
+#[derive(Clone, Copy)]
+struct Begun {
+    child: Child,
+    entries: [Entry; MAX_VIEWS],
+}
+
+impl Begun {
+    const NONE: Self = Self { child: Child::NONE, entries: [Entry { word: 0, bit: 0 }; MAX_VIEWS] };
+}
+
 impl Child {
     const NONE: Self = Self {
         mv: Move::Up,
+        past: 0,
         from: 0,
         label: 0,
         patterns: [0; MAX_VIEWS],
@@ -117,7 +139,7 @@ impl Descent<'_> {
         loop {
             self.stats.iterations += 1;
             self.stats.generated += 1;
-            if self.visit(blank, 0, 0)? {
+            if self.visit(blank, 0, MoveAutomaton::START)? {
                 self.found.reverse();
                 return Ok(std::mem::take(&mut self.found).into());
             }
@@ -127,7 +149,7 @@ impl Descent<'_> {
     }
 
     /// Searches below the board in hand, whose f is within the threshold; true if the goal is there.
-    fn visit(&mut self, blank: Cell, g: u32, last: usize) -> Result<bool, StopReason> {
+    fn visit(&mut self, blank: Cell, g: u32, past: u8) -> Result<bool, StopReason> {
         // Patterns that cost nothing are at home, and they have all tiles.
         if self.costs.sums[0] == 0 {
             return Ok(true);
@@ -136,11 +158,11 @@ impl Descent<'_> {
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
         let first = self.used;
-        self.generate(blank, g, last);
+        self.generate(blank, g, past);
         for nth in first..self.used {
             let child = self.children[nth];
             let before = self.make(child, blank);
-            let is_found = self.visit(child.from, g + 1, child.mv as usize + 1)?;
+            let is_found = self.visit(child.from, g + 1, child.past)?;
             self.make(before, blank);
             if is_found {
                 self.found.push(child.mv);
@@ -154,31 +176,35 @@ impl Descent<'_> {
     /// Adds the successors within the threshold. Nothing branches on what the tables say, which nobody
     /// can foretell: every successor is written, and stays if it is within.
     #[inline(always)]
-    fn generate(&mut self, blank: Cell, g: u32, last: usize) {
+    fn generate(&mut self, blank: Cell, g: u32, past: u8) {
         let at = usize::from(blank) % MAX_CELLS;
-        let (count, moves) = self.exits.onward[at][last % 5];
+        let Onward { count, moves } = self.exits.onward[usize::from(past)][at];
         self.stats.generated += u64::from(count);
         if self.used + 4 > self.children.len() {
             self.children.resize(2 * self.children.len(), Child::NONE);
         }
         let within = self.threshold as i32 - g as i32 - 1;
-        for mv in &moves[..usize::from(count % 5)] {
+        let mut begun = [Begun::NONE; 4];
+        for (begun, (mv, past)) in begun.iter_mut().zip(&moves[..usize::from(count % 5)]) {
             let exit = &self.exits.exits[at][*mv as usize];
             let label = (self.tiles >> (4 * exit.from) & 15) as u8;
-            let mut child = Child { mv: *mv, from: exit.from, label, sums: self.costs.sums, ..Child::NONE };
-            let mut is_within = true;
+            begun.child = Child { mv: *mv, past: *past, from: exit.from, label, sums: self.costs.sums, ..Child::NONE };
             for (view, looks) in self.patterns.views().iter().enumerate() {
                 let pattern = looks.pattern(label);
                 let before = self.costs.placed[view][pattern];
-                let placed = looks.follow(pattern, before, exit.steps[view]);
-                let sum = child.sums[view].wrapping_add(placed.cost.wrapping_sub(before.cost));
-                child.patterns[view] = pattern as u8;
+                (begun.child.placed[view], begun.entries[view]) = looks.lookup(pattern).begin(before, exit.steps[view]);
+                begun.child.patterns[view] = pattern as u8;
+            }
+        }
+        for begun in &begun[..usize::from(count % 5)] {
+            let mut child = begun.child;
+            let mut is_within = true;
+            for (view, looks) in self.patterns.views().iter().enumerate() {
+                let slid = child.placed[view];
+                let placed = looks.lookup(usize::from(child.patterns[view])).settle(slid, begun.entries[view]);
+                child.sums[view] = child.sums[view].wrapping_add(placed.cost.wrapping_sub(slid.cost));
                 child.placed[view] = placed;
-                child.sums[view] = sum;
-                is_within = i32::from(sum) <= within;
-                if !is_within {
-                    break;
-                }
+                is_within &= i32::from(child.sums[view]) <= within;
             }
             self.children[self.used] = child;
             self.used += usize::from(is_within);

@@ -16,6 +16,7 @@ mod pattern_database;
 mod pattern_table;
 mod permutations;
 mod placements;
+mod prefetch;
 mod walking_distance;
 
 pub use additive::{AdditivePatterns, Costs};
@@ -46,6 +47,10 @@ pub trait Heuristic<P> {
 
     /// Whether h is the true distance.
     const PERFECT: bool = false;
+
+    /// Whether [`ida_star`](super::ida_star) refuses all moves that a [`MoveAutomaton`](super::MoveAutomaton) knows to lead
+    /// nowhere new, or those straight back alone, as in the paper whose counts people compare.
+    const PRUNES: bool = false;
 
     /// From scratch.
     fn evaluate(&self, state: &State<P>) -> Self::Memo;

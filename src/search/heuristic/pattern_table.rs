@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::flood::flood;
 use super::permutations::{Permutations, Shifts, pack, unpack};
 use super::placements::{Cells, PlacementLookup, Placements, members};
+use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
 
 /// How many moves the tiles of a pattern need at least to come home, for each way in which they can
@@ -68,9 +69,23 @@ impl Lookup<'_> {
     #[inline(always)]
     pub(super) fn follow(&self, placed: Placed, step: Step) -> Placed {
         let slid = self.slide(placed, step);
-        // One more or one less, whichever has this second bit.
-        let differs = u8::from(self.bit(slid, step.from)) ^ (placed.cost.wrapping_add(1) >> 1 & 1);
-        Placed { cost: placed.cost.wrapping_add(1).wrapping_sub(2 * differs), ..slid }
+        self.settle(slid, self.entry(slid, step.from))
+    }
+
+    /// A step without its cost, and where that is: its line of memory is asked for.
+    #[inline(always)]
+    pub(super) fn begin(&self, placed: Placed, step: Step) -> (Placed, Entry) {
+        let slid = self.slide(placed, step);
+        let entry = self.entry(slid, step.from);
+        prefetch(self.bits, entry.word as usize);
+        (slid, entry)
+    }
+
+    /// The cost after a step that was begun: one more or one less, whichever has this second bit.
+    #[inline(always)]
+    pub(super) fn settle(&self, slid: Placed, entry: Entry) -> Placed {
+        let differs = u8::from(self.bit_at(entry)) ^ (slid.cost.wrapping_add(1) >> 1 & 1);
+        Placed { cost: slid.cost.wrapping_add(1).wrapping_sub(2 * differs), ..slid }
     }
 
     /// The same but for the cost, which stays behind.
@@ -83,12 +98,29 @@ impl Lookup<'_> {
         Placed { order: self.shifts.rank(shift, placed.order), set: placed.set ^ step.flip, ..placed }
     }
 
+    /// Where a cost is.
+    #[inline(always)]
+    fn entry(&self, placed: Placed, blank: Cell) -> Entry {
+        let slot = self.placements.slot(placed.set, blank);
+        Entry { word: (slot * self.row + usize::from(placed.order) / 64) as u32, bit: (placed.order % 64) as u8 }
+    }
+
     /// The second bit of a cost.
     #[inline(always)]
-    fn bit(&self, placed: Placed, blank: Cell) -> bool {
-        let order = usize::from(placed.order);
-        self.bits[self.placements.slot(placed.set, blank) * self.row + order / 64] >> (order % 64) & 1 != 0
+    fn bit_at(&self, entry: Entry) -> bool {
+        self.bits[entry.word as usize] >> entry.bit & 1 != 0
     }
+
+    fn bit(&self, placed: Placed, blank: Cell) -> bool {
+        self.bit_at(self.entry(placed, blank))
+    }
+}
+
+/// Where a table has a cost.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Entry {
+    pub(super) word: u32,
+    pub(super) bit: u8,
 }
 
 /// A tile's way from one cell to the next, as sets of cells see it.
