@@ -1,6 +1,6 @@
 //! Heuristics: estimates of the moves that are left.
 //!
-//! All of them see boards through goal cells ([`Space`](super::Space)), so each serves any goal.
+//! All of them see boards through goal cells ([`Space`]), so each serves any goal.
 
 mod additive;
 mod descent;
