@@ -1,12 +1,10 @@
 //! Precomputed tables, each built once.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::domain::{Cell, Size};
-use crate::search::heuristic::{
-    DistanceTable, Geometry, GoalClass, Partition, PatternTable, WalkingShape, WalkingTable,
-};
+use crate::search::heuristic::{DistanceTable, GoalClass, Partition, PatternTable, WalkingShape, WalkingTable};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
 /// whoever comes first, while others wait for it (single-flight).
@@ -166,12 +164,14 @@ impl Tables {
 
 /// As [`Partition::build`], on as many threads as there are patterns.
 fn build_side_by_side(class: GoalClass, patterns: &[Vec<u8>]) -> Partition {
-    let build = |labels: &[u8]| {
-        let geometry = Arc::new(Geometry::new(class.size, labels.len()));
-        PatternTable::build(class.size, class.goal_blank, labels, &geometry)
-    };
+    let geometries = Partition::geometries(class, patterns);
+    let build = |labels: &[u8], geometry| PatternTable::build(class.size, class.goal_blank, labels, geometry);
     let tables = std::thread::scope(|scope| {
-        let threads: Vec<_> = patterns.iter().map(|labels| scope.spawn(|| build(labels))).collect();
+        let threads: Vec<_> = patterns
+            .iter()
+            .zip(&geometries)
+            .map(|(labels, geometry)| scope.spawn(|| build(labels, geometry)))
+            .collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, PatternTable>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

@@ -31,17 +31,24 @@ impl Partition {
 
     /// Measures the patterns of a partition one after another.
     pub fn build(class: GoalClass, patterns: &[Vec<u8>]) -> Self {
-        let mut geometries: Vec<(usize, Arc<Geometry>)> = Vec::new();
-        let tables = patterns.iter().map(|labels| {
-            let known = geometries.iter().find(|(tiles, _)| *tiles == labels.len());
-            let geometry = known.map(|(_, geometry)| Arc::clone(geometry)).unwrap_or_else(|| {
-                let geometry = Arc::new(Geometry::new(class.size, labels.len()));
-                geometries.push((labels.len(), Arc::clone(&geometry)));
-                geometry
-            });
+        let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
             PatternTable::build(class.size, class.goal_blank, labels, &geometry)
-        });
-        Self::new(class, tables.collect())
+        };
+        Self::new(class, patterns.iter().zip(Self::geometries(class, patterns)).map(build).collect())
+    }
+
+    /// The geometry of each pattern, one for all that have as many tiles: what is looked up in it for
+    /// one is at hand for the other.
+    pub fn geometries(class: GoalClass, patterns: &[Vec<u8>]) -> Vec<Arc<Geometry>> {
+        let mut geometries: Vec<Arc<Geometry>> = Vec::new();
+        for (at, labels) in patterns.iter().enumerate() {
+            let alike = patterns[..at].iter().position(|earlier| earlier.len() == labels.len());
+            geometries.push(match alike {
+                Some(alike) => Arc::clone(&geometries[alike]),
+                None => Arc::new(Geometry::new(class.size, labels.len())),
+            });
+        }
+        geometries
     }
 
     /// Patterns that take some megabytes and a tenth of a second, for any class.
