@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pathfinding::prelude::astar;
 use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides, Size, random_board};
 use taquin::search::{Algorithm, HeuristicKind, Named};
-use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
 
 /// As the service has it.
 #[global_allocator]
@@ -48,7 +48,7 @@ fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
     let begun = Instant::now();
     let (mut expanded, mut generated) = (0, 0);
     for job in jobs {
-        let report = solve(black_box(job), tables, None, &[]).expect("a report");
+        let report = solve(black_box(job), tables, Means::default()).expect("a report");
         assert!(report.solution.is_some());
         expanded += report.stats.expanded;
         generated += report.stats.generated;
@@ -273,7 +273,7 @@ fn korf() {
         for (start, goal, length) in boards {
             let job = job(*start, *goal, algorithm, heuristic);
             let begun = Instant::now();
-            let report = solve(black_box(&job), tables, None, &[]).expect("a report");
+            let report = solve(black_box(&job), tables, Means::default()).expect("a report");
             times.push(begun.elapsed().as_secs_f64() * 1e3);
             assert_eq!((report.lower_bound, report.is_optimal()), (*length, true));
             nodes += report.stats.generated;

@@ -10,7 +10,7 @@ use taquin::search::{
     Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeuristicKind, Named, Space, TieBreaking, Trace,
     Weight, best_first, perfect,
 };
-use taquin::service::{Job, Limits, Plan, Report, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Means, Plan, Report, Tables, Wish, solve};
 use twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
 
 const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
@@ -19,7 +19,7 @@ fn solved(start: &Board, goal: &Board, wish: Wish, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
     let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
     let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
-    let report = solve(&job, tables, None, &[]).unwrap();
+    let report = solve(&job, tables, Means::default()).unwrap();
     let solution = report.solution.as_ref().unwrap();
     assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
     assert!(report.lower_bound as usize <= solution.path.len());
@@ -202,7 +202,7 @@ fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
                 let puzzle = Puzzle::try_new(start, goal).unwrap();
                 let plan = Plan::try_new(&wish(too_little), puzzle.size()).unwrap();
                 let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
-                let report = solve(&job, &tables, None, &[]).unwrap();
+                let report = solve(&job, &tables, Means::default()).unwrap();
                 assert!(report.solution.is_none());
                 assert_eq!(report.lower_bound, distance);
             }

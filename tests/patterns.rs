@@ -3,12 +3,15 @@
 mod twins;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use taquin::domain::{Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board};
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, Symmetry};
-use taquin::search::{Algorithm, Budget, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
-use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
+use taquin::search::{
+    Algorithm, Budget, Crew, Help, Heuristic, HeuristicKind, MainWork, Space, State, StopReason, Trace, ida_star,
+};
+use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
 use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
@@ -146,13 +149,60 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
             // A trace is what the common one alone can write.
             let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
             let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
-            assert_eq!(fast.result, common.result);
-            assert_eq!(fast.lower_bound, common.lower_bound);
-            let told =
-                |stats: taquin::search::Stats| (stats.expanded, stats.iterations, stats.peak_open, stats.initial_h);
-            assert_eq!(told(fast.stats), told(common.stats));
+            assert_eq!(fast, common);
         }
     }
+}
+
+/// Helps with one thread whenever asked, and soon needs it for something else.
+#[derive(Debug, Default)]
+struct Fickle {
+    helped: AtomicU32,
+    asked: AtomicU32,
+}
+
+impl Crew for Fickle {
+    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
+        std::thread::scope(|scope| {
+            main(&|| {
+                self.helped.fetch_add(1, Ordering::Relaxed);
+                scope.spawn(|| help(&|| self.asked.fetch_add(1, Ordering::Relaxed) % 4 == 3));
+            });
+        });
+    }
+}
+
+#[test]
+fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
+    let goal = Board::blank_last(size(4, 4));
+    let class = GoalClass::of(goal.size(), goal.blank());
+    let partition = Partition::build(class, &Partition::small(class));
+    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+    let mut random = SplitMix(29);
+    let mut helped = 0;
+    for _ in 0..8 {
+        let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+        let alone = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+        let crew = Fickle::default();
+        let budget = Budget { crew: Some(&crew), ..Budget::UNLIMITED };
+        assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), alone);
+        helped += crew.helped.into_inner();
+        // One node less than it takes is not enough, with or without help.
+        let expanded = alone.stats.expanded;
+        for (expanded, is_found) in [(expanded, true), (expanded - 1, false), (expanded / 3, false), (1, false)] {
+            let crew = Fickle::default();
+            for crew in [None, Some(&crew as &dyn Crew)] {
+                let budget = Budget { expanded, crew, ..Budget::UNLIMITED };
+                let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
+                if is_found {
+                    assert_eq!(outcome, alone);
+                } else {
+                    assert_eq!((outcome.result, outcome.stats.expanded), (Err(StopReason::Expanded), expanded));
+                }
+            }
+        }
+    }
+    assert!(helped > 0, "no board was hard enough");
 }
 
 #[test]
@@ -191,7 +241,7 @@ fn korfs_boards_are_proven_optimal_at_the_listed_lengths() {
         let plan = Plan::try_new(&Wish::default(), puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
         let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-        let report = solve(&job, &tables, None, &[]).unwrap();
+        let report = solve(&job, &tables, Means::default()).unwrap();
         assert_eq!((report.algorithm, report.heuristic), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert!(report.is_optimal());
         assert_eq!(report.lower_bound, length, "number {index}");

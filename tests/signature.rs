@@ -9,7 +9,7 @@ use taquin::search::{
     Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space, TieBreaking, Trace,
     Weight, best_first,
 };
-use taquin::service::{Job, Limits, Plan, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
@@ -64,7 +64,7 @@ fn counters() -> String {
                 };
                 let Ok(plan) = Plan::try_new(&wish, puzzle.size()) else { continue };
                 let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-                let report = solve(&job, &tables, None, &[]).unwrap();
+                let report = solve(&job, &tables, Means::default()).unwrap();
                 let stats = report.stats;
                 writeln!(
                     lines,

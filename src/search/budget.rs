@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use super::Crew;
+
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'a> {
@@ -14,6 +16,8 @@ pub struct Budget<'a> {
     pub nodes: u64,
     /// Flags of which any, once raised, stops the search.
     pub cancel: &'a [&'a AtomicBool],
+    /// Who may help.
+    pub crew: Option<&'a dyn Crew>,
 }
 
 /// Why a search ended without a solution.
@@ -33,7 +37,7 @@ pub enum StopReason {
 
 impl Budget<'static> {
     /// No limit at all.
-    pub const UNLIMITED: Self = Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[] };
+    pub const UNLIMITED: Self = Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], crew: None };
 }
 
 impl Budget<'_> {

@@ -121,10 +121,14 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
         let this = if TRACED { self.record(&state, memo, g, past, parent) } else { None };
-        for mv in self.space.moves_except(state.blank, past.refused) {
+        let moves = self.space.moves_except(state.blank, past.refused);
+        if H::PRUNES {
+            self.stats.generated += moves.len() as u64;
+        }
+        for mv in moves {
             let mut successor = state;
             let slide = self.space.make(&mut successor, mv);
-            self.stats.generated += 1;
+            self.stats.generated += u64::from(!H::PRUNES);
             let left = self.threshold as i32 - g as i32 - 1;
             let after = match self.heuristic.after_within(memo, &slide, &successor, left) {
                 Ok(after) => after,

@@ -9,6 +9,7 @@ mod random;
 mod solver;
 mod switchboard;
 mod tables;
+mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ use tracing::Level;
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::Pool;
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
-pub use solver::solve;
+pub use solver::{Means, solve};
 pub use tables::{TableEntry, Tables};
 
 use crate::domain::{Board, Puzzle, Size, Tile};

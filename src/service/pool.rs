@@ -8,7 +8,8 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 use tracing::{Level, Span};
 
-use super::{Job, Report, ServiceError, Tables, solver};
+use super::workers::Workers;
+use super::{Job, Means, Report, ServiceError, Tables, solver};
 use crate::search::{Named, StopReason};
 
 /// Runs jobs on blocking threads, no more at a time than it has workers.
@@ -19,7 +20,7 @@ use crate::search::{Named, StopReason};
 #[derive(Debug)]
 pub struct Pool {
     places: Arc<Semaphore>,
-    workers: Arc<Semaphore>,
+    workers: Workers,
     capacity: usize,
     worker_count: usize,
     tables: Arc<Tables>,
@@ -43,7 +44,7 @@ impl Pool {
     pub fn new(workers: usize, queue: usize, tables: Arc<Tables>) -> Self {
         Self {
             places: Arc::new(Semaphore::new(workers + queue)),
-            workers: Arc::new(Semaphore::new(workers)),
+            workers: Workers::new(workers),
             capacity: workers + queue,
             worker_count: workers,
             tables,
@@ -62,27 +63,28 @@ impl Pool {
             return Err(ServiceError::ShuttingDown);
         }
         if self.is_instant(&job) {
-            let report = solver::solve(&job, &self.tables, None, &[]);
+            let report = solver::solve(&job, &self.tables, Means::default());
             observe(&job, &report, &self.search_micros);
             return report;
         }
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| self.overloaded(false))?;
-        let worker = timeout_at(deadline.into(), Arc::clone(&self.workers).acquire_owned()).await;
+        let worker = timeout_at(deadline.into(), self.workers.acquire()).await;
         let Ok(Ok(worker)) = worker else { return Err(self.overloaded(true)) };
         let queued = submitted.elapsed();
 
         let cancel = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(Arc::clone(&cancel));
-        let (tables, cancel_all) = (Arc::clone(&self.tables), Arc::clone(&self.cancel_all));
+        let (tables, cancel_all, crew) = (Arc::clone(&self.tables), Arc::clone(&self.cancel_all), self.workers.clone());
         let search_micros = Arc::clone(&self.search_micros);
         let span = Span::current();
         let search = tokio::task::spawn_blocking(move || {
             let _permits = (place, worker);
             let _entered = span.entered();
-            let report = solver::solve(&job, &tables, Some(deadline), &[&cancel, &cancel_all])
-                .map(|report| Report { queued, ..report });
+            let cancel: [&AtomicBool; 2] = [&cancel, &cancel_all];
+            let means = Means { deadline: Some(deadline), cancel: &cancel, crew: Some(&crew) };
+            let report = solver::solve(&job, &tables, means).map(|report| Report { queued, ..report });
             observe(&job, &report, &search_micros);
             report
         });
@@ -206,7 +208,7 @@ mod tests {
             let pool = Arc::clone(&pool);
             async move { pool.submit(hard(Duration::from_secs(3600))).await }
         });
-        while pool.workers.available_permits() > 0 {
+        while pool.workers.idle() > 0 {
             tokio::task::yield_now().await;
         }
         assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { waited: false, .. })));
@@ -222,7 +224,7 @@ mod tests {
             let pool = Arc::clone(&pool);
             async move { pool.submit(hard(Duration::from_secs(3600))).await }
         });
-        while pool.workers.available_permits() > 0 {
+        while pool.workers.idle() > 0 {
             tokio::task::yield_now().await;
         }
         let waiting = Job { limits: Limits { time: Duration::from_millis(20), ..easy().limits }, ..easy() };

@@ -8,23 +8,30 @@ use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, StopReason,
-    TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
+    Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space,
+    StopReason, TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
 };
+
+/// What a job is done under beside its own limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Means<'a> {
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
+    /// Flags of which any, once raised, stops the search.
+    pub cancel: &'a [&'a AtomicBool],
+    /// Who may help.
+    pub crew: Option<&'a dyn Crew>,
+}
 
 /// Makes the search that a job asks for and replays its answer.
 ///
 /// # Errors
 /// [`ServiceError::Failed`] if the answer does not replay, which is a bug.
-pub fn solve(
-    job: &Job,
-    tables: &Tables,
-    deadline: Option<Instant>,
-    cancel: &[&AtomicBool],
-) -> Result<Report, ServiceError> {
+pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel });
+    let Means { deadline, cancel, crew } = means;
+    let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew });
     let mut trace = Trace::new(job.expansions);
     let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
     let stopped = outcome.result.as_ref().err().copied();
@@ -218,7 +225,7 @@ mod tests {
     fn auto_has_a_solution_even_when_it_is_stopped_at_once() {
         let mut job = job(HARD_15, Wish::default());
         job.limits.expanded = 10;
-        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
         assert_eq!((report.algorithm, report.stopped), (Algorithm::Constructive, None));
         assert!(!report.is_optimal() && report.lower_bound >= 58);
     }
@@ -227,7 +234,7 @@ mod tests {
     fn an_optimal_solution_that_is_required_is_not_replaced_by_another() {
         let mut job = job(HARD_15, Wish { require_optimal: true, ..Wish::default() });
         job.limits.expanded = 10;
-        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
         assert_eq!(report.stopped, Some(StopReason::Expanded));
         assert!(report.solution.is_some(), "the best so far is told");
     }
@@ -236,7 +243,7 @@ mod tests {
     fn heights_are_the_heuristics_values_along_the_solution() {
         let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
         job.states = true;
-        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
         let expected: Vec<u32> = (0..=31).rev().collect();
         assert_eq!(report.heights, expected);
     }
@@ -245,7 +252,7 @@ mod tests {
     fn expansions_are_told_in_order_with_their_parents() {
         let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
         job.expansions = 5;
-        let report = solve(&job, &Tables::default(), None, &[]).unwrap();
+        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
         let expansions = report.expansions.unwrap();
         let parents: Vec<_> = expansions.iter().map(|expansion| expansion.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(3)]);

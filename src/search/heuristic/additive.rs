@@ -5,8 +5,8 @@ use super::Heuristic;
 use super::descent::descend;
 use super::goal_class::Symmetry;
 use super::partition::Partition;
-use super::pattern_table::{Lookup, PatternTable, Placed, Step};
-use super::placements::MAX_CELLS;
+use super::pattern_table::{Lookup, PatternTable, Placed};
+use super::placements::{MAX_CELLS, edge};
 use crate::domain::{Cell, Packed, Size, Word};
 
 /// The sum of disjoint patterns' costs (Korf & Felner 2002): every move is a move of one tile, so
@@ -36,14 +36,14 @@ impl View<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn lookup(&self, pattern: usize) -> &Lookup<'_> {
-        &self.lookups[pattern]
+    pub(super) fn lookup(&self, pattern: usize) -> Lookup<'_> {
+        self.lookups[pattern % Partition::MAX_PATTERNS]
     }
 
-    /// After a step of one of a pattern's tiles.
-    #[inline(always)]
-    pub(super) fn follow(&self, pattern: usize, placed: Placed, step: Step) -> Placed {
-        self.lookups[pattern].follow(placed, step)
+    /// The edge between two cells.
+    #[inline]
+    pub(super) fn edge(&self, from: Cell, to: Cell) -> u8 {
+        edge(self.way.size(), self.way.cell(from), self.way.cell(to))
     }
 }
 
@@ -80,15 +80,6 @@ impl<'t> AdditivePatterns<'t> {
         &self.views
     }
 
-    /// A tile's step from cell to cell, in each view.
-    pub(super) fn steps(&self, from: Cell, to: Cell) -> [Step; MAX_VIEWS] {
-        let mut steps = [Step::default(); MAX_VIEWS];
-        for (step, View { way, .. }) in steps.iter_mut().zip(&self.views) {
-            *step = Step::new(way.cell(from), way.cell(to));
-        }
-        steps
-    }
-
     /// Follows a slide in one view.
     #[inline(always)]
     fn follow(&self, costs: &mut Costs, view: usize, slide: &Slide) {
@@ -96,8 +87,7 @@ impl<'t> AdditivePatterns<'t> {
         let pattern = looks.pattern(slide.label);
         let placed = &mut costs.placed[view][pattern];
         let before = placed.cost;
-        let step = Step::new(looks.way.cell(slide.from), looks.way.cell(slide.to));
-        *placed = looks.follow(pattern, *placed, step);
+        *placed = looks.lookup(pattern).follow(*placed, looks.edge(slide.from, slide.to));
         costs.sums[view] = costs.sums[view].wrapping_add(placed.cost.wrapping_sub(before));
     }
 }

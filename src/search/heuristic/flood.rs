@@ -1,7 +1,7 @@
 //! Breadth-first search over all entries of a pattern's table.
 
 use super::permutations::Shifts;
-use super::placements::{Placements, before, members};
+use super::placements::Placements;
 
 /// The second bit of each entry's cost: for each slot a row of bits, one an order.
 ///
@@ -24,7 +24,7 @@ struct Flood<'a> {
     /// Bits of a row, and words.
     orders: usize,
     row: usize,
-    edges: Edges,
+    placements: &'a Placements,
     shifts: &'a Shifts,
     /// Entries found, and what is told of them.
     seen: Vec<u64>,
@@ -44,13 +44,13 @@ struct Layer {
 }
 
 impl<'a> Flood<'a> {
-    fn new(placements: &Placements, shifts: &'a Shifts, orders: usize) -> Self {
+    fn new(placements: &'a Placements, shifts: &'a Shifts, orders: usize) -> Self {
         let (slots, row) = (placements.len(), orders.div_ceil(64));
         let layer = || Layer { bits: vec![0; slots * row], counts: vec![0; slots] };
         Self {
             orders,
             row,
-            edges: Edges::new(placements),
+            placements,
             shifts,
             seen: vec![0; slots * row],
             second_bits: vec![0; slots * row],
@@ -87,27 +87,30 @@ impl<'a> Flood<'a> {
     /// Gathers in a slot's row what lies one move away, and perhaps what was found before; false if
     /// there is nothing.
     fn reach(&mut self, slot: usize) -> bool {
-        let Self { orders, row, edges, shifts, seen, left, now, next, .. } = self;
+        let Self { orders, row, placements, shifts, seen, left, now, next, .. } = self;
         let rows = |slot: usize| slot * *row..(slot + 1) * *row;
         let (found, seen) = (&mut next.bits[rows(slot)], &seen[rows(slot)]);
-        let edges = edges.of(slot).iter().filter(|edge| now.counts[usize::from(edge.slot)] > 0);
+        // Moves can be taken back: what leads out of the slot leads into it.
+        let moves = placements.steps_from(slot).filter(|(_, back)| now.counts[back.slot()] > 0);
         let (mut passing, mut bits, mut is_any) = (0, 0, false);
-        for edge in edges.clone() {
+        for (_, back) in moves.clone() {
             is_any = true;
-            if shifts.ranks(edge.there, *orders).is_none() {
-                let words = &now.bits[rows(usize::from(edge.slot))];
+            let slot = back.slot();
+            if shifts.ranks(back.shift() as u8, *orders).is_none() {
+                let words = &now.bits[rows(slot)];
                 found.iter_mut().zip(words).for_each(|(found, word)| *found |= word);
             } else {
                 passing += 1;
-                bits += now.counts[usize::from(edge.slot)];
+                bits += now.counts[slot];
             }
         }
         let is_push = bits < left[slot] * passing / 2;
-        for edge in edges {
-            let words = &now.bits[rows(usize::from(edge.slot))];
-            if is_push && let Some(ranks) = shifts.ranks(edge.there, *orders) {
+        for (edge, back) in moves {
+            let words = &now.bits[rows(back.slot())];
+            let there = placements.step(back.slot(), edge);
+            if is_push && let Some(ranks) = shifts.ranks(there.shift() as u8, *orders) {
                 push(found, words, ranks);
-            } else if let Some(ranks) = shifts.ranks(edge.back, *orders) {
+            } else if let Some(ranks) = shifts.ranks(back.shift() as u8, *orders) {
                 pull(found, seen, words, ranks);
             }
         }
@@ -131,46 +134,6 @@ impl<'a> Flood<'a> {
         self.left[slot] -= count;
         self.next.counts[slot] = count;
         count > 0
-    }
-}
-
-/// A move of a tile out of another slot.
-#[derive(Clone, Copy)]
-struct Edge {
-    /// The other slot.
-    slot: u16,
-    /// What it makes of orders, and what takes that back.
-    there: u8,
-    back: u8,
-}
-
-/// For each slot the moves that lead into it.
-struct Edges {
-    edges: Vec<Edge>,
-    first: Vec<usize>,
-}
-
-impl Edges {
-    fn new(placements: &Placements) -> Self {
-        let (mut edges, mut first) = (Vec::new(), vec![0]);
-        for slot in 0..placements.len() {
-            let (set, region) = placements.place(slot);
-            // A tile that came to `to` left the blank behind in `from`.
-            for from in members(region) {
-                for to in placements.neighbours(from).filter(|to| set & 1 << to != 0) {
-                    let earlier = set ^ 1 << to ^ 1 << from;
-                    let places = (before(earlier, from), before(set, to));
-                    let (there, back) = (Shifts::number(places.0, places.1), Shifts::number(places.1, places.0));
-                    edges.push(Edge { slot: placements.slot(earlier, to) as u16, there, back });
-                }
-            }
-            first.push(edges.len());
-        }
-        Self { edges, first }
-    }
-
-    fn of(&self, slot: usize) -> &[Edge] {
-        &self.edges[self.first[slot]..self.first[slot + 1]]
     }
 }
 

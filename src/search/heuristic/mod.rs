@@ -7,8 +7,10 @@ mod descent;
 mod flood;
 mod gaschnig;
 mod goal_class;
+mod ground;
 mod hamming;
 mod inversion_distance;
+mod lanes;
 mod linear_conflict;
 mod manhattan;
 mod partition;
@@ -17,6 +19,7 @@ mod pattern_table;
 mod permutations;
 mod placements;
 mod prefetch;
+mod subtrees;
 mod walking_distance;
 
 pub use additive::{AdditivePatterns, Costs};

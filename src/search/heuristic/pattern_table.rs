@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::flood::flood;
 use super::permutations::{Permutations, Shifts, pack, unpack};
-use super::placements::{Cells, PlacementLookup, Placements, members};
+use super::placements::{Placements, Step, members};
 use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
 
@@ -23,8 +23,7 @@ pub struct PatternTable {
     geometry: Arc<Geometry>,
     /// The tiles by their goal cells, ascending.
     labels: Vec<u8>,
-    home: Placed,
-    home_slot: usize,
+    home: Spot,
     /// For each slot a row of bits, one an order.
     bits: Vec<u64>,
 }
@@ -42,130 +41,87 @@ pub struct Geometry {
 /// Where the tiles of a pattern are, and what they cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Placed {
-    /// The rank of their order by cells.
-    order: u16,
-    /// The cells.
-    set: Cells,
+    pub(super) spot: Spot,
     /// The moves that they need at least.
     pub(super) cost: u8,
 }
 
 impl Placed {
-    pub(super) const NOWHERE: Self = Self { order: 0, set: 0, cost: 0 };
+    pub(super) const NOWHERE: Self = Self { spot: Spot::NOWHERE, cost: 0 };
+}
+
+/// How the tiles of a pattern lie: in the high half the cells and the region of the blank, their slot,
+/// and in the low one the rank of their order by cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Spot(u32);
+
+impl Spot {
+    pub(super) const NOWHERE: Self = Self(0);
+
+    fn new(slot: usize, order: usize) -> Self {
+        Self((slot as u32) << 16 | order as u32)
+    }
+
+    #[inline(always)]
+    fn slot(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    #[inline(always)]
+    fn order(self) -> usize {
+        usize::from(self.0 as u16)
+    }
+
+    /// Which bit of its word it has.
+    #[inline(always)]
+    pub(super) fn bit(self) -> u32 {
+        self.0 % 64
+    }
 }
 
 /// Look-ups in one table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'t> {
-    placements: PlacementLookup<'t>,
-    shifts: &'t Shifts,
+    /// By slot and edge.
+    steps: &'t [Step],
+    edges: usize,
+    first_ranks: &'t [u32; Shifts::COUNT],
+    ranks: &'t [u16],
     /// Words of a row.
     row: usize,
     bits: &'t [u64],
 }
 
 impl Lookup<'_> {
-    /// After a step of one of the pattern's tiles.
+    /// After a move of one of the pattern's tiles along an edge.
     #[inline(always)]
-    pub(super) fn follow(&self, placed: Placed, step: Step) -> Placed {
-        let slid = self.slide(placed, step);
-        self.settle(slid, self.entry(slid, step.from))
+    pub(super) fn follow(&self, placed: Placed, edge: u8) -> Placed {
+        let (spot, word) = self.begin(placed.spot, edge);
+        let up = placed.cost.wrapping_add(1);
+        let is_down = (*word >> spot.bit()) as u8 & 1 ^ up >> 1 & 1;
+        Placed { spot, cost: up.wrapping_sub(2 * is_down) }
     }
 
-    /// A step without its cost, and where that is: its line of memory is asked for.
+    /// A move without its cost, and the word that tells it: its line of memory is asked for.
     #[inline(always)]
-    pub(super) fn begin(&self, placed: Placed, step: Step) -> (Placed, Entry) {
-        let slid = self.slide(placed, step);
-        let entry = self.entry(slid, step.from);
-        prefetch(self.bits, entry.word as usize);
-        (slid, entry)
+    pub(super) fn begin(&self, spot: Spot, edge: u8) -> (Spot, &u64) {
+        let spot = self.slide(spot, edge);
+        let word = &self.bits[spot.slot() * self.row + spot.order() / 64];
+        prefetch(word);
+        (spot, word)
     }
 
-    /// The cost after a step that was begun: one more or one less, whichever has this second bit.
     #[inline(always)]
-    pub(super) fn settle(&self, slid: Placed, entry: Entry) -> Placed {
-        let differs = u8::from(self.bit_at(entry)) ^ (slid.cost.wrapping_add(1) >> 1 & 1);
-        Placed { cost: slid.cost.wrapping_add(1).wrapping_sub(2 * differs), ..slid }
+    fn slide(&self, spot: Spot, edge: u8) -> Spot {
+        let step = self.steps[spot.slot() * self.edges + usize::from(edge)];
+        let order = self.ranks[self.first_ranks[step.shift()] as usize + spot.order()];
+        Spot(step.to() | u32::from(order))
     }
 
-    /// The same but for the cost, which stays behind.
-    #[inline(always)]
-    fn slide(&self, placed: Placed, step: Step) -> Placed {
-        let [low, high] = (placed.set & step.below).to_le_bytes();
-        let place = ONES[usize::from(low)] + ONES[usize::from(high)];
-        let passed = ONES[usize::from((placed.set >> step.between_from) as u8 & step.between)];
-        let shift = place * Step::ONE_UP + passed * step.shift;
-        Placed { order: self.shifts.rank(shift, placed.order), set: placed.set ^ step.flip, ..placed }
-    }
-
-    /// Where a cost is.
-    #[inline(always)]
-    fn entry(&self, placed: Placed, blank: Cell) -> Entry {
-        let slot = self.placements.slot(placed.set, blank);
-        Entry { word: (slot * self.row + usize::from(placed.order) / 64) as u32, bit: (placed.order % 64) as u8 }
-    }
-
-    /// The second bit of a cost.
-    #[inline(always)]
-    fn bit_at(&self, entry: Entry) -> bool {
-        self.bits[entry.word as usize] >> entry.bit & 1 != 0
-    }
-
-    fn bit(&self, placed: Placed, blank: Cell) -> bool {
-        self.bit_at(self.entry(placed, blank))
+    fn bit(&self, spot: Spot) -> bool {
+        self.bits[spot.slot() * self.row + spot.order() / 64] >> spot.bit() & 1 != 0
     }
 }
-
-/// Where a table has a cost.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Entry {
-    pub(super) word: u32,
-    pub(super) bit: u8,
-}
-
-/// A tile's way from one cell to the next, as sets of cells see it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Step {
-    /// Where the tile comes from, and the blank goes.
-    from: Cell,
-    /// The two cells.
-    flip: Cells,
-    /// The cells before both.
-    below: Cells,
-    /// The cells between them: the first of them, and as many bits.
-    between_from: u8,
-    between: u8,
-    /// What one tile in between adds to the number of the shift.
-    shift: u8,
-}
-
-impl Step {
-    /// What one tile before both adds to the number of the shift: one to either place.
-    const ONE_UP: u8 = Permutations::MAX_THINGS as u8 + 1;
-
-    pub(super) fn new(from: Cell, to: Cell) -> Self {
-        let (first, last) = (from.min(to), from.max(to));
-        Self {
-            from,
-            flip: 1 << from | 1 << to,
-            below: (1 << first) - 1,
-            between_from: first + 1,
-            between: ((1_u16 << (last - first - 1)) - 1) as u8,
-            shift: if to > from { Shifts::number(0, 1) } else { Shifts::number(1, 0) },
-        }
-    }
-}
-
-/// How many bits a byte has.
-const ONES: [u8; 256] = {
-    let mut ones = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        ones[byte] = byte.count_ones() as u8;
-        byte += 1;
-    }
-    ones
-};
 
 impl Geometry {
     /// For patterns of so many tiles on boards of a shape.
@@ -192,10 +148,10 @@ impl PatternTable {
         assert!(!labels.contains(&goal_blank) && labels.is_sorted(), "a pattern is an ascending list of tiles");
         let set = labels.iter().fold(0, |set, label| set | 1 << label);
         // In their own order, which is the first.
-        let home = Placed { order: 0, set, cost: 0 };
-        let home_slot = geometry.placements.slot(set, goal_blank);
-        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), home_slot);
-        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, home_slot, bits }
+        let slot = geometry.placements.slot(set, goal_blank);
+        let home = Spot::new(slot, 0);
+        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), slot);
+        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
     }
 
     /// The tiles by their goal cells, ascending.
@@ -221,42 +177,39 @@ impl PatternTable {
                 things.push(thing as u8);
             }
         }
-        let order = self.geometry.permutations.rank(pack(things.into_iter())) as u16;
-        let placed = Placed { order, set, cost: 0 };
-        Placed { cost: self.cost(placed, blank), ..placed }
+        let order = self.geometry.permutations.rank(pack(things.into_iter()));
+        let spot = Spot::new(self.geometry.placements.slot(set, blank), order);
+        Placed { spot, cost: self.cost(spot) }
     }
 
     /// A table's look-ups, with all that they read at hand.
     pub(super) fn lookup(&self) -> Lookup<'_> {
         let Geometry { placements, shifts, row, .. } = &*self.geometry;
-        Lookup { placements: placements.lookup(), shifts, row: *row, bits: &self.bits }
+        let (steps, edges) = placements.steps();
+        let (first_ranks, ranks) = shifts.all();
+        Lookup { steps, edges, first_ranks, ranks, row: *row, bits: &self.bits }
     }
 
     /// The cost, found by going home one move at a time.
-    fn cost(&self, mut placed: Placed, mut blank: Cell) -> u8 {
+    fn cost(&self, mut spot: Spot) -> u8 {
         let (placements, lookup) = (&self.geometry.placements, self.lookup());
         // The parity of the cost is that of the tiles' distances; with the bit it is known modulo 4.
-        let mut modulo = self.distances(placed) as u8 % 2 + 2 * u8::from(lookup.bit(placed, blank));
+        let mut modulo = self.distances(spot) as u8 % 2 + 2 * u8::from(lookup.bit(spot));
         for cost in 0.. {
-            let slot = placements.slot(placed.set, blank);
-            if placed == self.home && slot == self.home_slot {
+            if spot == self.home {
                 return cost;
             }
             let less = (modulo + 3) % 4;
-            let (set, region) = placements.place(slot);
-            let steps = members(region).flat_map(|to| placements.neighbours(to).map(move |from| (from, to)));
-            let (from, to) = steps
-                .filter(|(from, _)| set & 1 << from != 0)
-                .find(|(from, to)| lookup.bit(lookup.slide(placed, Step::new(*from, *to)), *from) == (less >= 2))
-                .expect("an entry that is not home has one that is nearer");
-            placed = lookup.slide(placed, Step::new(from, to));
-            (blank, modulo) = (from, less);
+            let mut next = placements.steps_from(spot.slot()).map(|(edge, _)| lookup.slide(spot, edge));
+            let nearer = next.find(|next| lookup.bit(*next) == (less >= 2));
+            (spot, modulo) = (nearer.expect("an entry that is not home has one that is nearer"), less);
         }
         unreachable!("each step is one nearer")
     }
 
-    fn distances(&self, placed: Placed) -> u32 {
-        let tiles = members(placed.set).zip(unpack(self.geometry.permutations.unrank(usize::from(placed.order))));
+    fn distances(&self, spot: Spot) -> u32 {
+        let (set, _) = self.geometry.placements.place(spot.slot());
+        let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(spot.order())));
         tiles.map(|(cell, thing)| self.size.distance(cell, self.labels[usize::from(thing)])).sum()
     }
 }

@@ -80,7 +80,7 @@ pub(super) struct Shifts {
 }
 
 impl Shifts {
-    const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
+    pub(super) const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
 
     /// Of things that pass at most `most` others.
     pub(super) fn new(permutations: &Permutations, most: u32) -> Self {
@@ -113,10 +113,9 @@ impl Shifts {
         size_of_val(self.ranks.as_slice())
     }
 
-    /// The rank that a shift takes a rank to.
-    #[inline(always)]
-    pub(super) fn rank(&self, shift: u8, rank: u16) -> u16 {
-        self.ranks[self.first[usize::from(shift) % Self::COUNT] as usize + usize::from(rank)]
+    /// All ranks, and by shift where those of it begin.
+    pub(super) fn all(&self) -> (&[u32; Self::COUNT], &[u16]) {
+        (&self.first, &self.ranks)
     }
 }
 

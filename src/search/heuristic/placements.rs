@@ -1,5 +1,6 @@
 //! Where the tiles of a pattern lie, and where the blank can be between them.
 
+use super::permutations::Shifts;
 use crate::domain::{Cell, Move, Size};
 
 /// Cells as a set, one bit each.
@@ -13,40 +14,75 @@ pub(super) type Cells = u16;
 #[derive(Clone, Debug)]
 pub(super) struct Placements {
     size: Size,
-    /// What the cells from 8 on add to a set's number, and what those before them add.
-    high: Box<[u16; 256]>,
-    low: Box<[u8; 256]>,
-    /// By a set's number: its first slot in the low 16 bits, and above them for each cell in three
-    /// bits which of the set's regions it lies in.
-    regions: Vec<u64>,
-    /// By slot: the set and the region.
+    /// By slot: the set and the region, ascending by set.
     places: Vec<(Cells, Cells)>,
+    /// By slot, and by edge: where a tile's move along it leads.
+    steps: Vec<Step>,
+    edges: usize,
 }
 
 /// Cells of the largest boards with patterns.
 pub(super) const MAX_CELLS: usize = 16;
+
+/// What a move of one of the tiles makes of a slot.
+///
+/// A move of any other tile leaves the slot as it is: the blank stays in its region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step(u32);
+
+impl Step {
+    /// No tile can move along this edge into the region.
+    const NONE: Self = Self(u32::MAX);
+
+    fn new(slot: usize, shift: u8) -> Self {
+        Self((slot as u32) << 16 | u32::from(shift))
+    }
+
+    /// The slot that it leads to.
+    pub(super) fn slot(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    /// The slot in the high half.
+    #[inline(always)]
+    pub(super) fn to(self) -> u32 {
+        self.0 & !0xffff
+    }
+
+    /// The number of the shift that it makes of the tiles' order.
+    #[inline(always)]
+    pub(super) fn shift(self) -> usize {
+        (self.0 & 63) as usize
+    }
+}
 
 impl Placements {
     /// All sets of `tiles` cells.
     pub(super) fn new(size: Size, tiles: usize) -> Self {
         let cells = size.cells();
         assert!(cells <= MAX_CELLS, "a board of {size} is too large for patterns");
-        let (high, low) = numbering(tiles as u32);
-        let mut placements = Self { size, high, low, regions: Vec::new(), places: Vec::new() };
+        let edges = usize::from(edge_count(size));
+        let mut placements = Self { size, places: Vec::new(), steps: Vec::new(), edges };
         for set in (0..=u16::MAX >> (MAX_CELLS - cells)).filter(|set| set.count_ones() as usize == tiles) {
-            debug_assert_eq!(placements.lookup().number(set), placements.regions.len());
-            let first = placements.places.len();
-            let mut regions = u64::from(u16::try_from(first).expect("fewer slots than 2^16"));
             let mut free = !set & u16::MAX >> (MAX_CELLS - cells);
             while free != 0 {
                 let region = placements.region(set, free.trailing_zeros() as Cell);
-                let nth = placements.places.len() - first;
-                assert!(nth < 8, "a set leaves eight regions at most");
-                regions |= members(region).fold(0, |regions, cell| regions | (nth as u64) << (16 + 3 * cell));
                 placements.places.push((set, region));
                 free &= !region;
             }
-            placements.regions.push(regions);
+        }
+        assert!(placements.places.len() < usize::from(u16::MAX), "fewer slots than 2^16");
+        placements.steps = vec![Step::NONE; edges * placements.places.len()];
+        for slot in 0..placements.len() {
+            let (set, region) = placements.places[slot];
+            for to in members(region) {
+                for from in placements.neighbours(to).filter(|from| set & 1 << from != 0) {
+                    let after = set ^ 1 << from ^ 1 << to;
+                    let shift = Shifts::number(before(set, from), before(after, to));
+                    let step = Step::new(placements.slot(after, from), shift);
+                    placements.steps[slot * edges + usize::from(edge(size, from, to))] = step;
+                }
+            }
         }
         placements
     }
@@ -65,7 +101,7 @@ impl Placements {
     }
 
     /// The cells beside a cell.
-    pub(super) fn neighbours(&self, cell: Cell) -> impl Iterator<Item = Cell> {
+    fn neighbours(&self, cell: Cell) -> impl Iterator<Item = Cell> + use<> {
         let size = self.size;
         Move::ALL.into_iter().filter_map(move |mv| size.neighbour(cell, mv))
     }
@@ -77,12 +113,9 @@ impl Placements {
 
     /// The slot of a set and a blank outside it.
     pub(super) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        self.lookup().slot(set, blank)
-    }
-
-    /// The look-ups, with all that they read at hand.
-    pub(super) fn lookup(&self) -> PlacementLookup<'_> {
-        PlacementLookup { high: &self.high, low: &self.low, regions: &self.regions }
+        let first = self.places.partition_point(|(other, _)| *other < set);
+        let nth = self.places[first..].iter().position(|(_, region)| region & 1 << blank != 0);
+        first + nth.expect("the blank is in one of the set's regions")
     }
 
     /// The set and the region of a slot.
@@ -90,52 +123,42 @@ impl Placements {
         self.places[slot]
     }
 
+    /// By edge: what a tile's move along it makes of a slot.
+    #[inline(always)]
+    pub(super) fn steps(&self) -> (&[Step], usize) {
+        (&self.steps, self.edges)
+    }
+
+    /// The moves of tiles that a blank in a slot's region can make: edges, and where they lead.
+    pub(super) fn steps_from(&self, slot: usize) -> impl Iterator<Item = (u8, Step)> + Clone {
+        let steps = &self.steps[slot * self.edges..(slot + 1) * self.edges];
+        (0..).zip(steps.iter().copied()).filter(|(_, step)| *step != Step::NONE)
+    }
+
+    /// The move that takes back one along an edge.
+    pub(super) fn step(&self, slot: usize, edge: u8) -> Step {
+        self.steps[slot * self.edges + usize::from(edge)]
+    }
+
     /// Memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.regions.as_slice()) + size_of_val(self.places.as_slice())
+        size_of_val(self.places.as_slice()) + size_of_val(self.steps.as_slice())
     }
 }
 
-/// The numbers of sets of so many cells, in two parts: sets with the same high byte follow each other,
-/// and among them the low byte decides, which has as many cells in all of them.
-fn numbering(tiles: u32) -> (Box<[u16; 256]>, Box<[u8; 256]>) {
-    let (mut high, mut low) = (Box::new([0; 256]), Box::new([0; 256]));
-    let mut bytes_of = [0_u8; 9];
-    for (byte, rank) in low.iter_mut().enumerate() {
-        let alike = &mut bytes_of[byte.count_ones() as usize];
-        *rank = *alike;
-        *alike += 1;
-    }
-    let mut number = 0;
-    for (byte, first) in high.iter_mut().enumerate() {
-        *first = number;
-        let others = tiles.checked_sub(byte.count_ones()).and_then(|others| bytes_of.get(others as usize));
-        number += others.map_or(0, |others| u16::from(*others));
-    }
-    (high, low)
+/// How many pairs of neighbouring cells a board has.
+fn edge_count(size: Size) -> u8 {
+    (size.rows() * (size.cols() - 1) + size.cols() * (size.rows() - 1)) as u8
 }
 
-/// Finds slots.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlacementLookup<'p> {
-    high: &'p [u16; 256],
-    low: &'p [u8; 256],
-    regions: &'p [u64],
-}
-
-impl PlacementLookup<'_> {
-    /// Sets of as many cells are numbered as they are as numbers.
-    #[inline(always)]
-    fn number(&self, set: Cells) -> usize {
-        let [low, high] = set.to_le_bytes();
-        usize::from(self.high[usize::from(high)]) + usize::from(self.low[usize::from(low)])
-    }
-
-    /// The slot of a set and a blank outside it.
-    #[inline(always)]
-    pub(super) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        let regions = self.regions[self.number(set)];
-        (regions & 0xffff) as usize + (regions >> (16 + 3 * u32::from(blank & 15)) & 7) as usize
+/// The number of a pair of neighbouring cells, either way: those in rows first.
+pub(super) fn edge(size: Size, a: Cell, b: Cell) -> u8 {
+    let first = a.min(b);
+    let (row, col) = (size.row_of(first), size.col_of(first));
+    if size.row_of(a) == size.row_of(b) {
+        (row * (size.cols() - 1) + col) as u8
+    } else {
+        (size.rows() * (size.cols() - 1)) as u8 + first
     }
 }
 
@@ -145,8 +168,7 @@ pub(super) fn members(set: Cells) -> impl Iterator<Item = Cell> {
 }
 
 /// How many cells of a set lie before a cell.
-#[inline]
-pub(super) fn before(set: Cells, cell: Cell) -> u32 {
+fn before(set: Cells, cell: Cell) -> u32 {
     (set & ((1 << cell) - 1)).count_ones()
 }
 

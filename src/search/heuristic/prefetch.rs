@@ -3,14 +3,14 @@
 /// Asks for the line of memory that holds an item, and does not wait for it.
 #[inline(always)]
 #[allow(unsafe_code, reason = "a prefetch reads nothing, and there is no safe way to ask for one")]
-pub(super) fn prefetch<T>(items: &[T], at: usize) {
+pub(super) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(item) = items.get(at) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: the instruction is part of every x86-64 (SSE), it changes no state that a program
         // can see, and the address is that of an item that lives.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (items, at);
+    let _ = item;
 }

@@ -1,0 +1,149 @@
+//! Looks for partitions whose patterns leave little to search.
+//!
+//! `cargo bench --bench partitions -- 4 4 0 7,7,1` climbs from a partition of so many tiles, of a
+//! board of so many rows and columns with the blank's goal in that cell: as long as exchanging two
+//! tiles of different patterns makes the sample of random boards cheaper, it is kept. What it costs is
+//! the mean logarithm of the nodes that IDA* generates. Tiles after the sizes, as in `1,2,3/4,5`, say
+//! where to begin; without them it is column by column. `boards=N` sets the size of the sample.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use taquin::domain::{Board, Puzzle, RandomSource, Size, Word, random_board};
+use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable};
+use taquin::search::{Budget, Space, Trace, ida_star};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+struct SplitMix(u64);
+
+impl RandomSource for SplitMix {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+}
+
+type Patterns = Vec<Vec<u8>>;
+
+/// Expansions after which a board counts as that hard.
+const ENOUGH: u64 = 20_000_000;
+/// Boards after which a partition that is clearly worse is given up.
+const GLANCE: usize = 24;
+
+struct Climb {
+    class: GoalClass,
+    sample: Vec<Puzzle>,
+    tables: HashMap<Vec<u8>, PatternTable>,
+    costs: HashMap<Patterns, f64>,
+}
+
+impl Climb {
+    fn new(class: GoalClass, boards: usize) -> Self {
+        let mut tiles: Vec<Option<i64>> = (1..class.size.cells() as i64).map(Some).collect();
+        tiles.insert(usize::from(class.goal_blank), Some(0));
+        let goal = Board::try_from_tiles(class.size, &tiles).expect("a goal");
+        let mut random = SplitMix(42);
+        let draw = |_| Puzzle::try_new(random_board(&goal, &mut random), goal).expect("solvable");
+        Self { class, sample: (0..boards).map(draw).collect(), tables: HashMap::new(), costs: HashMap::new() }
+    }
+
+    /// The mean logarithm of nodes generated; more than `bound` where it is clearly above that.
+    fn cost(&mut self, patterns: &Patterns, bound: f64) -> f64 {
+        let mut known: Patterns = patterns.clone();
+        known.sort();
+        if let Some(cost) = self.costs.get(&known) {
+            return *cost;
+        }
+        for (labels, geometry) in patterns.iter().zip(Partition::geometries(self.class, patterns)) {
+            if !self.tables.contains_key(labels) {
+                // Those of the partition in hand are kept, and few others.
+                if self.tables.len() > 24 {
+                    self.tables.retain(|labels, _| patterns.contains(labels));
+                }
+                let table = PatternTable::build(self.class.size, self.class.goal_blank, labels, &geometry);
+                self.tables.insert(labels.clone(), table);
+            }
+        }
+        let tables = patterns.iter().map(|labels| self.tables[labels].clone()).collect();
+        let cost = self.measure(&Partition::new(self.class, tables), bound);
+        self.costs.insert(known, cost);
+        cost
+    }
+
+    fn measure(&self, partition: &Partition, bound: f64) -> f64 {
+        let heuristic = AdditivePatterns::new(self.class.size, self.class.goal_blank, partition);
+        let budget = Budget { expanded: ENOUGH, ..Budget::UNLIMITED };
+        let mut sum = 0.0;
+        for (nth, puzzle) in self.sample.iter().enumerate() {
+            let outcome = ida_star(&Space::<Word>::new(puzzle), &heuristic, &budget, &mut Trace::new(0));
+            sum += (outcome.stats.generated as f64).ln();
+            if nth + 1 == GLANCE && sum / GLANCE as f64 > bound + 0.35 {
+                return sum / GLANCE as f64;
+            }
+        }
+        sum / self.sample.len() as f64
+    }
+
+    fn climb(&mut self, mut patterns: Patterns, random: &mut SplitMix) {
+        let begun = Instant::now();
+        let mut best = self.cost(&patterns, f64::INFINITY);
+        println!("{best:.4} {patterns:?}");
+        loop {
+            let mut swaps: Vec<(usize, usize, usize, usize)> = Vec::new();
+            for (a, b) in (0..patterns.len()).flat_map(|a| (a + 1..patterns.len()).map(move |b| (a, b))) {
+                swaps.extend((0..patterns[a].len()).flat_map(|i| (0..patterns[b].len()).map(move |j| (a, i, b, j))));
+            }
+            for at in (1..swaps.len()).rev() {
+                swaps.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
+            }
+            let better = swaps.into_iter().find_map(|(a, i, b, j)| {
+                let mut next = patterns.clone();
+                (next[a][i], next[b][j]) = (patterns[b][j], patterns[a][i]);
+                next[a].sort_unstable();
+                next[b].sort_unstable();
+                let cost = self.cost(&next, best);
+                (cost < best - 1e-9).then_some((next, cost))
+            });
+            let Some((next, cost)) = better else { break };
+            (patterns, best) = (next, cost);
+            println!("{best:.4} {patterns:?} after {:.0?}", begun.elapsed());
+        }
+        println!(
+            "no exchange of two tiles is better; {} partitions tried in {:.0?}",
+            self.costs.len(),
+            begun.elapsed()
+        );
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let [rows, cols, goal_blank, sizes, rest @ ..] = words.as_slice() else {
+        println!("rows, columns, the blank's goal and the patterns' sizes, as in: 4 4 0 6,6,3");
+        return;
+    };
+    let number = |word: &String| word.parse::<usize>().expect("a number");
+    let size = Size::try_from((number(rows), number(cols))).expect("a shape");
+    let class = GoalClass::of(size, number(goal_blank) as u8);
+    let boards = rest.iter().find_map(|word| word.strip_prefix("boards=")).map_or(150, |word| number(&word.to_owned()));
+    let list = |text: &str| text.split(',').map(|tile| tile.parse::<u8>().expect("a tile")).collect::<Vec<u8>>();
+    let given = rest.iter().find(|word| word.contains('/')).map(|word| word.split('/').map(list).collect::<Patterns>());
+    let patterns = given.unwrap_or_else(|| {
+        let mut tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+        tiles.sort_by_key(|label| (class.size.col_of(*label), *label));
+        let mut tiles = tiles.into_iter();
+        let pattern = |size: usize| {
+            let mut pattern: Vec<u8> = tiles.by_ref().take(size).collect();
+            pattern.sort_unstable();
+            pattern
+        };
+        list(sizes).into_iter().map(usize::from).map(pattern).collect()
+    });
+    let seed = rest.iter().find_map(|word| word.strip_prefix("seed=")).map_or(1, |word| number(&word.to_owned()));
+    Climb::new(class, boards).climb(patterns, &mut SplitMix(seed as u64));
+}

@@ -1,0 +1,293 @@
+//! What a descent reads of tables and board, laid out for speed.
+
+use super::super::{MoveAutomaton, Space, State};
+use super::additive::{AdditivePatterns, Costs};
+use super::partition::Partition;
+use super::pattern_table::{Lookup, Spot};
+use super::placements::MAX_CELLS;
+use crate::domain::{Cell, Move, Word};
+
+/// Sides from which a board is looked at.
+pub(super) const VIEWS: usize = 2;
+/// Patterns of a view, made up to a power of two.
+const PATTERNS: usize = (Partition::MAX_PATTERNS + 1).next_power_of_two();
+/// Patterns of all views: a tile's *kind* in a view is which of them it belongs to.
+const KINDS: usize = VIEWS * PATTERNS;
+/// The kind of the blank: none.
+const BLANK: u64 = 15;
+
+/// The board's edges, the tables, and which moves are worth making.
+pub(super) struct Ground<'t> {
+    lookups: [Lookup<'t>; KINDS],
+    /// Whether there is more than one view.
+    pub(super) is_mirrored: bool,
+    /// By the blank's cell and its move.
+    exits: [Exit; 4 * MAX_CELLS],
+    /// By the state of the automaton and the blank's cell.
+    onward: Vec<[Onward; MAX_CELLS]>,
+    root: Node,
+}
+
+/// A tile's way into the blank.
+#[derive(Clone, Copy, Default)]
+struct Exit {
+    /// The lowest of the four bits of either cell.
+    cells: u64,
+    /// Where the four bits of the tile's cell are.
+    shift: u8,
+    from: Cell,
+    /// By view.
+    edges: [u8; VIEWS],
+}
+
+/// Moves worth making.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Onward {
+    /// As [`Way`]s, of no node yet.
+    pub(super) ways: [u32; 4],
+    /// How many of them there are.
+    pub(super) count: u32,
+}
+
+/// A move of a node, packed: the node's number and what decides on its successors, the exit, and the
+/// automaton's next state.
+#[derive(Clone, Copy)]
+pub(super) struct Way(pub(super) u32);
+
+impl Way {
+    /// The most nodes that are numbered.
+    pub(super) const NODES: usize = 1 << Self::FIRST;
+    const FIRST: u32 = 12;
+    const LOOSE: u32 = 13;
+    const EXIT: u32 = 16;
+    const PAST: u32 = 24;
+
+    /// The node's number.
+    #[inline(always)]
+    pub(super) fn node(self) -> usize {
+        self.0 as usize % Self::NODES
+    }
+
+    /// The view to look at first: one that forbids a move up, if any does.
+    #[inline(always)]
+    fn first(self) -> usize {
+        (self.0 >> Self::FIRST & 1) as usize
+    }
+
+    #[inline(always)]
+    fn exit(self) -> usize {
+        (self.0 >> Self::EXIT) as usize % (4 * MAX_CELLS)
+    }
+
+    /// The blank's move.
+    #[inline(always)]
+    pub(super) fn mv(self) -> Move {
+        Move::ALL[self.exit() % 4]
+    }
+}
+
+/// A board within the threshold, on the way to the one in hand.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Node {
+    /// By view, four bits a cell: the tile's kind.
+    kinds: [u64; VIEWS],
+    /// By kind: where the pattern's tiles are.
+    spots: [Spot; KINDS],
+    /// By kind: one more than the pattern's cost.
+    ups: [u8; KINDS],
+    sums: [u8; VIEWS],
+    blank: Cell,
+    past: u8,
+    /// The threshold less the moves made.
+    pub(super) left: u8,
+}
+
+impl Node {
+    pub(super) const NONE: Self = Self {
+        kinds: [0; VIEWS],
+        spots: [Spot::NOWHERE; KINDS],
+        ups: [0; KINDS],
+        sums: [0; VIEWS],
+        blank: 0,
+        past: 0,
+        left: 0,
+    };
+
+    /// Whether all tiles are at home: patterns that cost nothing are, and they have all tiles.
+    #[inline(always)]
+    pub(super) fn is_goal(&self) -> bool {
+        self.sums[0] == 0
+    }
+
+    /// What all ways out of a node begin with. Along a move a sum changes by one, and what is left
+    /// becomes one less: the successor is within the threshold unless a sum that is not below what is
+    /// left moves up.
+    #[inline(always)]
+    pub(super) fn ways(&self, number: usize) -> u32 {
+        let [a, b] = self.sums.map(|sum| u32::from(sum < self.left));
+        number as u32 | (b ^ 1) << Way::FIRST | (a & b) << Way::LOOSE | (a | b) << (Way::LOOSE + 1)
+    }
+}
+
+impl Node {
+    /// Follows the tile that moves, in one view.
+    #[inline(always)]
+    fn turn(&mut self, spot: Spot, turn: u16, cells: u64) {
+        let turn = Turn(u32::from(turn));
+        let (kind, change) = (turn.kind(), turn.change());
+        self.spots[kind] = spot;
+        self.ups[kind] = self.ups[kind].wrapping_add(change);
+        let view = kind / PATTERNS;
+        self.sums[view] = self.sums[view].wrapping_add(change);
+        self.kinds[view] ^= (kind as u64 ^ BLANK) * cells;
+    }
+}
+
+/// A successor whose cost in one view is on its way from memory.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'t> {
+    word: &'t u64,
+    spot: Spot,
+    turn: Turn,
+}
+
+/// The kind of the tile that moves, and in the second bit what tells whether its pattern's cost sinks.
+#[derive(Clone, Copy)]
+struct Turn(u32);
+
+impl Turn {
+    const SINKS: u32 = 2;
+    const KIND: u32 = 8;
+
+    #[inline(always)]
+    fn kind(self) -> usize {
+        (self.0 >> Self::KIND) as usize % KINDS
+    }
+
+    #[inline(always)]
+    fn change(self) -> u8 {
+        1_u8.wrapping_sub(self.0 as u8 & Self::SINKS as u8)
+    }
+
+    /// One, if the successor is within the threshold in the view that is the `nth` to be looked at.
+    #[inline(always)]
+    fn is_within(self, way: Way, nth: u32) -> usize {
+        ((self.0 >> 1 | way.0 >> (Way::LOOSE + nth)) & 1) as usize
+    }
+}
+
+/// A successor within the threshold, still to be gone into.
+#[derive(Clone, Copy)]
+pub(super) struct Child {
+    spots: [Spot; VIEWS],
+    pub(super) way: Way,
+    turns: [u16; VIEWS],
+}
+
+impl Child {
+    pub(super) const NONE: Self = Self { spots: [Spot::NOWHERE; VIEWS], way: Way(0), turns: [0; VIEWS] };
+}
+
+impl<'t> Look<'t> {
+    pub(super) const NONE: Self = Self { word: &0, spot: Spot::NOWHERE, turn: Turn(0) };
+
+    /// Reads the cost; one, if the successor is within the threshold in this view.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, way: Way, nth: u32) -> usize {
+        let bit = (*self.word >> self.spot.bit()) as u32 & 1;
+        self.turn.0 ^= bit << 1;
+        self.turn.is_within(way, nth)
+    }
+
+    /// The successor after all looks at it.
+    #[inline(always)]
+    pub(super) fn child(&self, second: &Self, way: Way) -> Child {
+        Child { spots: [self.spot, second.spot], way, turns: [self.turn.0 as u16, second.turn.0 as u16] }
+    }
+}
+
+impl<'t> Ground<'t> {
+    pub(super) fn new(patterns: &'t AdditivePatterns<'t>, space: &Space<Word>, costs: Costs) -> Self {
+        let size = space.size();
+        let views = patterns.views();
+        let automaton = MoveAutomaton::new();
+        let mut ground = Self {
+            lookups: std::array::from_fn(|kind| views[kind / PATTERNS % views.len()].lookup(kind % PATTERNS)),
+            is_mirrored: views.len() > 1,
+            exits: [Exit::default(); 4 * MAX_CELLS],
+            onward: vec![[Onward::default(); MAX_CELLS]; automaton.states().len()],
+            root: root(patterns, &space.start(), space.size().cells(), costs),
+        };
+        let exit = |to: Cell, mv: Move| 4 * usize::from(to) + mv as usize;
+        for to in 0..size.cells() as Cell {
+            for mv in size.moves_from(to) {
+                let from = to.wrapping_add_signed(size.offset(mv));
+                let mut edges = [0; VIEWS];
+                edges.iter_mut().zip(views).for_each(|(edge, view)| *edge = view.edge(from, to));
+                let cells = 1 << (4 * from) | 1 << (4 * to);
+                ground.exits[exit(to, mv)] = Exit { cells, shift: 4 * from, from, edges };
+            }
+            for state in automaton.states() {
+                let Onward { ways, count } = &mut ground.onward[usize::from(state)][usize::from(to)];
+                for mv in space.moves_except(to, automaton.refused(state)) {
+                    let past = u32::from(automaton.next(state, mv));
+                    ways[*count as usize] = (exit(to, mv) as u32) << Way::EXIT | past << Way::PAST;
+                    *count += 1;
+                }
+            }
+        }
+        ground
+    }
+
+    /// The start, if the threshold is so high.
+    pub(super) fn root(&self, threshold: u8) -> Node {
+        Node { left: threshold, ..self.root }
+    }
+
+    /// The moves worth making from a node.
+    #[inline(always)]
+    pub(super) fn onward(&self, node: &Node) -> &Onward {
+        &self.onward[usize::from(node.past)][usize::from(node.blank) % MAX_CELLS]
+    }
+
+    /// Begins to look at a successor, in the view whose turn it is.
+    #[inline(always)]
+    pub(super) fn look(&self, node: &Node, way: Way, nth: usize) -> Look<'_> {
+        let exit = &self.exits[way.exit()];
+        let view = way.first() ^ nth;
+        let kind = (node.kinds[view] >> exit.shift) as usize % KINDS;
+        let (spot, word) = self.lookups[kind].begin(node.spots[kind], exit.edges[view]);
+        let turn = u32::from(node.ups[kind]) & Turn::SINKS | (kind as u32) << Turn::KIND;
+        Look { word, spot, turn: Turn(turn) }
+    }
+
+    /// Makes of a copy of its parent what a child is.
+    #[inline(always)]
+    pub(super) fn enter(&self, node: &mut Node, child: &Child) {
+        let exit = &self.exits[child.way.exit()];
+        node.turn(child.spots[0], child.turns[0], exit.cells);
+        if self.is_mirrored {
+            node.turn(child.spots[1], child.turns[1], exit.cells);
+        }
+        node.blank = exit.from;
+        node.past = (child.way.0 >> Way::PAST) as u8;
+        node.left -= 1;
+    }
+}
+
+fn root(patterns: &AdditivePatterns<'_>, start: &State<Word>, cells: usize, costs: Costs) -> Node {
+    let mut node = Node { blank: start.blank, past: MoveAutomaton::START, sums: costs.sums, ..Node::NONE };
+    for (view, looks) in patterns.views().iter().enumerate() {
+        for (pattern, placed) in costs.placed[view].iter().enumerate() {
+            node.spots[view * PATTERNS + pattern] = placed.spot;
+            node.ups[view * PATTERNS + pattern] = placed.cost + 1;
+        }
+        for cell in 0..cells as Cell {
+            let label = (start.tiles.0 >> (4 * cell) & 15) as u8;
+            let kind = if cell == start.blank { BLANK } else { (view * PATTERNS + looks.pattern(label)) as u64 };
+            node.kinds[view] |= kind << (4 * cell);
+        }
+    }
+    node
+}

@@ -1,0 +1,292 @@
+//! Depth-first search of many subtrees by turns, so that they wait for memory together.
+
+use super::super::StopReason;
+use super::ground::{Child, Ground, Look, Node, Onward, Way};
+use super::subtrees::{Searched, Spent, Subtree, Subtrees};
+use crate::domain::Move;
+
+/// Subtrees that a thread searches at one time.
+const LANES: usize = 16;
+
+/// The most successors of a board; no more than three are worth looking at, but for the start.
+const WAYS: usize = 4;
+
+/// A thread's own memory of a descent.
+pub(super) struct Lanes<'g> {
+    ground: &'g Ground<'g>,
+    /// The boards on the way to the one in hand, by the moves left and lane.
+    nodes: Vec<Node>,
+    /// What is still to be gone into, a stack for each lane.
+    children: Vec<Child>,
+    stack: usize,
+    lanes: [Lane; LANES],
+    /// Where each lane's stack ends.
+    tops: [usize; LANES],
+    batch: Batch<'g>,
+}
+
+#[derive(Clone, Copy)]
+struct Lane {
+    /// The number of the subtree in hand.
+    subtree: usize,
+    expanded: u64,
+    generated: u64,
+    /// The fewest moves left at an expanded node.
+    least_left: u8,
+    /// The moves made, by how many were left after each.
+    moves: [Move; 256],
+}
+
+/// Why a thread puts down its subtrees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pause {
+    /// The search is over.
+    Stopped(StopReason),
+    /// Others need the thread.
+    Wanted,
+}
+
+/// Asked now and then, and told how many nodes were expanded since: how many more may be before it is
+/// asked again.
+pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Pause> + 'p;
+
+/// The nodes expanded at one time, one of each lane at most.
+struct Batch<'g> {
+    ways: [Way; WAYS * (LANES + 1)],
+    len: usize,
+    looks: [Look<'g>; WAYS * LANES],
+    /// Which ways are within the threshold as far as the first view knows.
+    kept: [u8; WAYS * LANES],
+    second_looks: [Look<'g>; WAYS * LANES],
+}
+
+impl<'g> Lanes<'g> {
+    pub(super) fn new(ground: &'g Ground<'g>) -> Self {
+        Self {
+            ground,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            stack: 0,
+            lanes: [Lane { subtree: Lane::IDLE, expanded: 0, generated: 0, least_left: 0, moves: [Move::Up; 256] };
+                LANES],
+            tops: [0; LANES],
+            batch: Batch {
+                ways: [Way(0); WAYS * (LANES + 1)],
+                len: 0,
+                looks: [Look::NONE; WAYS * LANES],
+                kept: [0; WAYS * LANES],
+                second_looks: [Look::NONE; WAYS * LANES],
+            },
+        }
+    }
+
+    /// Makes room for a descent that deep.
+    fn reserve(&mut self, threshold: u8) {
+        let depth = usize::from(threshold) + 1;
+        // Of a node's successors all but one wait while that one is gone into.
+        self.stack = (WAYS - 1) * depth + 1;
+        self.nodes.resize(depth * LANES, Node::NONE);
+        self.children.resize(self.stack * LANES, Child::NONE);
+    }
+
+    /// Searches subtrees until there are none left to take.
+    pub(super) fn run(&mut self, subtrees: &Subtrees, poll: &mut Poll<'_>) -> Result<(), Pause> {
+        self.reserve(subtrees.threshold());
+        let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
+        let (mut expanded, mut allowed) = (0, 0);
+        loop {
+            if expanded >= allowed || busy.count == 0 {
+                let polled = poll(expanded);
+                if busy.count == 0 {
+                    return Ok(());
+                }
+                allowed = polled.inspect_err(|pause| self.put_down(subtrees, *pause))?;
+                expanded = 0;
+            }
+            self.batch.len = 0;
+            self.advance(subtrees, &mut busy);
+            expanded += busy.count as u64;
+            self.expand();
+        }
+    }
+
+    /// Each lane's next node comes into the batch; lanes for which there is none are no longer busy.
+    #[inline(always)]
+    fn advance(&mut self, subtrees: &Subtrees, busy: &mut Busy) {
+        let mut nth = 0;
+        while nth < busy.count {
+            let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
+            let number = if self.tops[lane] > lane * self.stack && self.lanes[lane].subtree <= subtrees.best() {
+                self.enter(lane)
+            } else if let Some(number) = self.take_up(lane, subtrees) {
+                number
+            } else {
+                busy.count -= 1;
+                busy.lanes.swap(nth, busy.count);
+                continue;
+            };
+            let (node, this) = (&self.nodes[number], &mut self.lanes[lane]);
+            if node.is_goal() {
+                self.finish(lane, subtrees, true);
+                continue;
+            }
+            let onward = self.ground.onward(node);
+            this.expanded += 1;
+            this.generated += u64::from(onward.count);
+            this.least_left = this.least_left.min(node.left);
+            self.batch.add(node.ways(number), onward);
+            nth += 1;
+        }
+    }
+
+    /// Goes into a lane's next child.
+    #[inline(always)]
+    fn enter(&mut self, lane: usize) -> usize {
+        self.tops[lane] -= 1;
+        let child = self.children[self.tops[lane]];
+        let parent = child.way.node();
+        let number = parent - LANES;
+        self.nodes[number] = self.nodes[parent];
+        let node = &mut self.nodes[number];
+        self.ground.enter(node, &child);
+        self.lanes[lane].moves[usize::from(node.left)] = child.way.mv();
+        number
+    }
+
+    /// Expands the batch: successors within the threshold come onto their lanes' stacks, the first one
+    /// last.
+    ///
+    /// All are looked at in the first view before any of them is judged, and those that remain in the
+    /// second. Nothing branches on what the tables say, which nobody can foretell: what is out is
+    /// written and then overwritten.
+    #[inline(always)]
+    fn expand(&mut self) {
+        let Self { ground, nodes, children, tops, batch: Batch { ways, len, looks, kept, second_looks }, .. } = self;
+        let ways = &ways[..*len];
+        for (way, look) in ways.iter().zip(&mut *looks) {
+            *look = ground.look(&nodes[way.node()], *way, 0);
+        }
+        let mut count = 0;
+        for (nth, (way, look)) in (0..).zip(ways.iter().zip(&mut *looks)) {
+            kept[count % (WAYS * LANES)] = nth;
+            count += look.settle(*way, 0);
+        }
+        let kept = &kept[..count];
+        if ground.is_mirrored {
+            for (nth, look) in kept.iter().zip(&mut *second_looks) {
+                let way = ways[usize::from(*nth)];
+                *look = ground.look(&nodes[way.node()], way, 1);
+            }
+        }
+        for (nth, second) in kept.iter().zip(second_looks).rev() {
+            let way = ways[usize::from(*nth)];
+            let is_within = if ground.is_mirrored { second.settle(way, 1) } else { 1 };
+            let top = &mut tops[way.node() % LANES];
+            children[*top] = looks[usize::from(*nth)].child(second, way);
+            *top += is_within;
+        }
+    }
+
+    /// Ends a lane's subtree and begins the next, if there is one.
+    #[cold]
+    fn take_up(&mut self, lane: usize, subtrees: &Subtrees) -> Option<usize> {
+        if self.tops[lane] == lane * self.stack {
+            self.finish(lane, subtrees, false);
+        }
+        self.tops[lane] = lane * self.stack;
+        let (number, Subtree { root, moves, .. }) = subtrees.take()?;
+        let this = &mut self.lanes[lane];
+        *this = Lane { subtree: number, expanded: 0, generated: 0, least_left: subtrees.threshold(), ..*this };
+        let kept = this.moves[..usize::from(subtrees.threshold())].iter_mut().rev();
+        kept.zip(moves).for_each(|(kept, mv)| *kept = *mv);
+        let number = usize::from(root.left) * LANES + lane;
+        self.nodes[number] = *root;
+        Some(number)
+    }
+
+    /// Tells what a lane did, if it did anything.
+    #[cold]
+    fn finish(&mut self, lane: usize, subtrees: &Subtrees, is_found: bool) {
+        self.tops[lane] = lane * self.stack;
+        let this = &mut self.lanes[lane];
+        let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
+        if number != Lane::IDLE {
+            let threshold = usize::from(subtrees.threshold());
+            let found = is_found.then(|| this.moves[..threshold].iter().rev().copied().collect());
+            subtrees.finish(number, Searched { spent: this.spent(subtrees.threshold()), found });
+        }
+    }
+
+    /// Gives up all subtrees in hand.
+    fn put_down(&mut self, subtrees: &Subtrees, pause: Pause) {
+        for this in &mut self.lanes {
+            let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
+            if number != Lane::IDLE {
+                match pause {
+                    Pause::Wanted => subtrees.give_back(number),
+                    Pause::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
+                }
+            }
+        }
+    }
+
+    /// Expands a root and what is below it, level by level, until there are as many subtrees as wanted.
+    pub(super) fn split(&mut self, root: Node, wanted: usize) -> Subtrees {
+        self.reserve(root.left);
+        let mut subtrees = Subtrees::whole(root);
+        while (1..wanted).contains(&subtrees.len()) && subtrees.is_any_open() {
+            subtrees = subtrees.deeper(LANES, |roots| self.successors(roots));
+        }
+        subtrees
+    }
+
+    /// What is below some nodes, one a lane: for each of them how many moves are worth making, and the
+    /// nodes within the threshold that they lead to.
+    fn successors(&mut self, roots: &[Node]) -> Vec<(u32, Vec<(Move, Node)>)> {
+        self.batch.len = 0;
+        for (lane, root) in roots.iter().enumerate() {
+            self.tops[lane] = lane * self.stack;
+            let number = usize::from(root.left) * LANES + lane;
+            self.nodes[number] = *root;
+            self.batch.add(root.ways(number), self.ground.onward(root));
+        }
+        self.expand();
+        let below = roots.iter().enumerate().map(|(lane, root)| {
+            let mut nodes = Vec::with_capacity(WAYS);
+            while self.tops[lane] > lane * self.stack {
+                let number = self.enter(lane);
+                let node = self.nodes[number];
+                nodes.push((self.lanes[lane].moves[usize::from(node.left)], node));
+            }
+            (self.ground.onward(root).count, nodes)
+        });
+        below.collect()
+    }
+}
+
+impl Lane {
+    /// The number of no subtree.
+    const IDLE: usize = usize::MAX;
+
+    fn spent(&self, threshold: u8) -> Spent {
+        Spent { expanded: self.expanded, generated: self.generated, deepest: u32::from(threshold - self.least_left) }
+    }
+}
+
+impl Batch<'_> {
+    /// Adds the ways out of a node.
+    #[inline(always)]
+    fn add(&mut self, of_node: u32, onward: &Onward) {
+        let free = &mut self.ways[self.len % (WAYS * LANES)..][..WAYS];
+        for (way, onward) in free.iter_mut().zip(onward.ways) {
+            *way = Way(onward | of_node);
+        }
+        self.len += onward.count as usize;
+    }
+}
+
+/// The lanes that have a subtree, or may get one.
+struct Busy {
+    lanes: [u8; LANES],
+    count: usize,
+}

@@ -1,0 +1,193 @@
+//! One iteration of IDA* in parts that can be searched at the same time.
+
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::super::StopReason;
+use super::ground::Node;
+use crate::domain::Move;
+
+/// What a search spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) expanded: u64,
+    pub(super) generated: u64,
+    /// The greatest g of an expanded node.
+    pub(super) deepest: u32,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.expanded += other.expanded;
+        self.generated += other.generated;
+        self.deepest = self.deepest.max(other.deepest);
+    }
+}
+
+/// A part of the tree.
+#[derive(Clone, Debug)]
+pub(super) struct Subtree {
+    pub(super) root: Node,
+    /// The moves that lead to it.
+    pub(super) moves: Vec<Move>,
+    /// What a search of the whole tree spends above the subtree, after those before it.
+    pub(super) above: Spent,
+}
+
+/// A subtree that was searched in full, or up to the goal.
+#[derive(Clone, Debug)]
+pub(super) struct Searched {
+    pub(super) spent: Spent,
+    /// The moves from the start to the goal, if it was there.
+    pub(super) found: Option<Vec<Move>>,
+}
+
+/// Parts of the tree, in the order in which a search of the whole comes to them, and how far they are.
+///
+/// They are searched in any order, by any number of threads. What comes of it is read in the order of
+/// the whole and up to the first part that has the goal, so that it is the same, to the last count.
+#[derive(Debug)]
+pub(super) struct Subtrees {
+    list: Vec<Subtree>,
+    /// What a search of the whole spends after the last part.
+    rest: Spent,
+    threshold: u8,
+    next: AtomicUsize,
+    returned: Mutex<Vec<usize>>,
+    searched: Vec<OnceLock<Searched>>,
+    /// The first part in which the goal was found.
+    best: AtomicUsize,
+    /// Nodes expanded by all threads.
+    pub(super) expanded: AtomicU64,
+    pub(super) stopped: OnceLock<StopReason>,
+    given_up: Mutex<Spent>,
+}
+
+impl Subtrees {
+    /// All in one.
+    pub(super) fn whole(root: Node) -> Self {
+        Self::new(vec![Subtree { root, moves: Vec::new(), above: Spent::default() }], Spent::default(), root.left)
+    }
+
+    /// One alone.
+    pub(super) fn one(&self, nth: usize) -> Self {
+        Self::new(vec![self.list[nth].clone()], Spent::default(), self.threshold)
+    }
+
+    fn new(list: Vec<Subtree>, rest: Spent, threshold: u8) -> Self {
+        Self {
+            rest,
+            threshold,
+            next: AtomicUsize::new(0),
+            returned: Mutex::default(),
+            searched: list.iter().map(|_| OnceLock::new()).collect(),
+            best: AtomicUsize::new(usize::MAX - 1),
+            expanded: AtomicU64::new(0),
+            stopped: OnceLock::new(),
+            given_up: Mutex::default(),
+            list,
+        }
+    }
+
+    /// The same one level further down. `successors` tells of up to `at_once` nodes the moves worth
+    /// making and what they lead to.
+    pub(super) fn deeper(
+        self,
+        at_once: usize,
+        mut successors: impl FnMut(&[Node]) -> Vec<(u32, Vec<(Move, Node)>)>,
+    ) -> Self {
+        let mut list = Vec::with_capacity(2 * self.list.len());
+        // What is spent above a part counts when the search of the whole comes to it.
+        let mut above = Spent::default();
+        for part in self.list.chunks(at_once) {
+            let roots: Vec<Node> = part.iter().map(|subtree| subtree.root).collect();
+            for (subtree, (count, below)) in part.iter().zip(successors(&roots)) {
+                above += subtree.above;
+                if subtree.root.is_goal() {
+                    list.push(Subtree { above: std::mem::take(&mut above), ..subtree.clone() });
+                    continue;
+                }
+                let deepest = subtree.moves.len() as u32;
+                above += Spent { expanded: 1, generated: u64::from(count), deepest };
+                for (mv, root) in below {
+                    let moves = subtree.moves.iter().copied().chain([mv]).collect();
+                    list.push(Subtree { root, moves, above: std::mem::take(&mut above) });
+                }
+            }
+        }
+        above += self.rest;
+        Self::new(list, above, self.threshold)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether any part can be split.
+    pub(super) fn is_any_open(&self) -> bool {
+        self.list.iter().any(|subtree| !subtree.root.is_goal())
+    }
+
+    pub(super) fn threshold(&self) -> u8 {
+        self.threshold
+    }
+
+    /// What a search of the whole spends above a part, and after the last one.
+    pub(super) fn above(&self, nth: usize) -> Spent {
+        self.list.get(nth).map_or(self.rest, |subtree| subtree.above)
+    }
+
+    /// The last part that is still worth searching.
+    #[inline(always)]
+    pub(super) fn best(&self) -> usize {
+        self.best.load(Ordering::Relaxed)
+    }
+
+    /// A part that nobody has, to be searched.
+    pub(super) fn take(&self) -> Option<(usize, &Subtree)> {
+        let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
+        let subtree = self.list.get(nth).filter(|_| nth <= self.best())?;
+        Some((nth, subtree))
+    }
+
+    /// Whether there is a part that nobody has.
+    pub(super) fn is_any_left(&self) -> bool {
+        let next = self.next.load(Ordering::Relaxed);
+        let is_returned = |nth: &usize| *nth <= self.best();
+        next < self.list.len() && next <= self.best()
+            || self.returned.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_returned)
+    }
+
+    /// Tells of a part that was searched.
+    pub(super) fn finish(&self, nth: usize, searched: Searched) {
+        if searched.found.is_some() {
+            self.best.fetch_min(nth, Ordering::Relaxed);
+        }
+        // Nobody else has it.
+        let _ = self.searched[nth].set(searched);
+    }
+
+    /// Leaves a part to others, who begin it anew.
+    pub(super) fn give_back(&self, nth: usize) {
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(nth);
+    }
+
+    /// Leaves a part to nobody.
+    pub(super) fn give_up(&self, spent: Spent) {
+        *self.given_up.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+    }
+
+    /// What came of a part, once it was searched.
+    pub(super) fn searched(&self, nth: usize) -> Option<&Searched> {
+        self.searched[nth].get()
+    }
+
+    /// What was spent, by whomever, on parts from one on.
+    pub(super) fn spent_from(&self, nth: usize) -> Spent {
+        let mut spent = *self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        self.searched[nth..].iter().filter_map(OnceLock::get).for_each(|searched| spent += searched.spent);
+        spent
+    }
+}
