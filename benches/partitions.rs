@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use taquin::domain::{Board, Puzzle, RandomSource, Size, Word, random_board};
-use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable};
+use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
 #[global_allocator]
@@ -27,8 +27,6 @@ impl RandomSource for SplitMix {
         word ^ word >> 31
     }
 }
-
-type Patterns = Vec<Vec<u8>>;
 
 /// Expansions after which a board counts as that hard.
 const ENOUGH: u64 = 20_000_000;
@@ -59,7 +57,8 @@ impl Climb {
         if let Some(cost) = self.costs.get(&known) {
             return *cost;
         }
-        for (labels, geometry) in patterns.iter().zip(Partition::geometries(self.class, patterns)) {
+        for (labels, geometry) in patterns.iter().zip(Partition::geometries(self.class, std::slice::from_ref(patterns)))
+        {
             if !self.tables.contains_key(labels) {
                 // Those of the partition in hand are kept, and few others.
                 if self.tables.len() > 24 {
@@ -70,13 +69,13 @@ impl Climb {
             }
         }
         let tables = patterns.iter().map(|labels| self.tables[labels].clone()).collect();
-        let cost = self.measure(&Partition::new(self.class, tables), bound);
+        let cost = self.measure(&[Partition::new(self.class, tables)], bound);
         self.costs.insert(known, cost);
         cost
     }
 
-    fn measure(&self, partition: &Partition, bound: f64) -> f64 {
-        let heuristic = AdditivePatterns::new(self.class.size, self.class.goal_blank, partition);
+    fn measure(&self, partitions: &[Partition], bound: f64) -> f64 {
+        let heuristic = AdditivePatterns::new(self.class.size, self.class.goal_blank, partitions);
         let budget = Budget { expanded: ENOUGH, ..Budget::UNLIMITED };
         let mut sum = 0.0;
         for (nth, puzzle) in self.sample.iter().enumerate() {

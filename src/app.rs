@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::config::{Config, TableTier};
 use crate::http::{self, HttpSettings};
-use crate::service::{Service, ServiceSettings};
+use crate::service::{Service, ServiceSettings, Tier};
 
 /// The service with its port bound, not accepting yet.
 #[derive(Debug)]
@@ -219,7 +219,13 @@ fn service_settings(config: &Config) -> ServiceSettings {
         max_expanded: config.max_expanded,
         search_memory: config.search_memory,
         max_expansions: config.max_expansions,
-        large_tables: config.tables == TableTier::Standard,
+        tables: match config.tables {
+            TableTier::Small => Tier::Small,
+            TableTier::Standard => Tier::Standard,
+            TableTier::Large => Tier::Large,
+        },
+        table_memory: config.table_memory,
+        table_cache: config.table_cache.clone(),
     }
 }
 

@@ -5,7 +5,7 @@ mod twins;
 use taquin::domain::{Board, Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
 use taquin::search::heuristic::{
     AdditivePatterns, DistanceTable, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
-    Partition, PatternDatabase, Sum, WalkingDistance, WalkingTable, Zero,
+    Partition, PatternDatabase, Sum, Tier, WalkingDistance, WalkingTable, Zero,
 };
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
 use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
@@ -34,8 +34,8 @@ fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Word>) {
     }
     if GoalClass::serves(size) {
         let class = GoalClass::of(size, goal_blank);
-        let partition = Partition::build(class, &Partition::small(class));
-        visitor.visit(HeuristicKind::PatternDatabase, &AdditivePatterns::new(size, goal_blank, &partition));
+        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        visitor.visit(HeuristicKind::PatternDatabase, &AdditivePatterns::new(size, goal_blank, &partitions));
     }
     if DistanceTable::serves(size) {
         let table = DistanceTable::build(size, goal_blank);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use taquin::domain::{Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board};
-use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, Symmetry};
+use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, Symmetry, Tier};
 use taquin::search::{
     Algorithm, Budget, Crew, Help, Heuristic, HeuristicKind, MainWork, Space, State, StopReason, Trace, ida_star,
 };
@@ -94,8 +94,8 @@ fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
         let goal = goal_with_blank(size(3, 3), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, 4);
-        let partition = Partition::build(class, &patterns);
-        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        let partitions = Partition::build_all(class, std::slice::from_ref(&patterns));
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         let h = |board: &Board| heuristic.h(heuristic.evaluate(&state(board, &goal)));
         for (board, distance) in distances(&goal) {
@@ -114,8 +114,8 @@ fn on_walks_over_larger_boards_costs_are_right() {
         let goal = goal_with_blank(size(rows, cols), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, 5);
-        let partition = Partition::build(class, &patterns);
-        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        let partitions = Partition::build_all(class, std::slice::from_ref(&patterns));
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         for _ in 0..5 {
             let start = random_board(&goal, &mut random);
@@ -142,8 +142,8 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
         (goal_with_blank(size(5, 2), 2, 0), 20),
     ] {
         let class = GoalClass::of(goal.size(), goal.blank());
-        let partition = Partition::build(class, &Partition::small(class));
-        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         for _ in 0..boards {
             let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
             // A trace is what the common one alone can write.
@@ -176,8 +176,8 @@ impl Crew for Fickle {
 fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
     let goal = Board::blank_last(size(4, 4));
     let class = GoalClass::of(goal.size(), goal.blank());
-    let partition = Partition::build(class, &Partition::small(class));
-    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let mut random = SplitMix(29);
     let mut helped = 0;
     for _ in 0..8 {
@@ -209,8 +209,8 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
 fn ida_star_over_patterns_keeps_its_budget() {
     let goal = Board::blank_last(size(4, 4));
     let class = GoalClass::of(goal.size(), goal.blank());
-    let partition = Partition::build(class, &Partition::small(class));
-    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partition);
+    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
     let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
     let budget = Budget { expanded: 100_000, ..Budget::UNLIMITED };

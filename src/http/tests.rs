@@ -8,7 +8,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::*;
-use crate::service::ServiceSettings;
+use crate::service::{ServiceSettings, Tier};
 
 const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
@@ -22,7 +22,9 @@ fn service() -> Arc<Service> {
         max_expanded: 1_000_000,
         search_memory: 64 << 20,
         max_expansions: 10,
-        large_tables: false,
+        tables: Tier::Small,
+        table_memory: 1 << 30,
+        table_cache: None,
     })
 }
 

@@ -3,31 +3,36 @@
 //! A [`Job`] is a puzzle, a [`Plan`] that is known to make sense for it, and what it may spend;
 //! a [`Report`] is what came of it. [`Service::submit`] is the only way from one to the other.
 
+mod builder;
 mod plan;
 mod pool;
 mod random;
+mod shelf;
 mod solver;
 mod switchboard;
+mod table_cache;
 mod tables;
 mod workers;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tracing::Level;
-
+use builder::Builder;
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::Pool;
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
 pub use solver::{Means, solve};
 pub use tables::{TableEntry, Tables};
 
+pub use crate::search::heuristic::Tier;
+
 use crate::domain::{Board, Puzzle, Size, Tile};
 use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServiceSettings {
     /// Searches that run at one time.
     pub workers: usize,
@@ -43,8 +48,12 @@ pub struct ServiceSettings {
     pub search_memory: u64,
     /// The most expansions an answer tells of.
     pub max_expansions: usize,
-    /// Whether to build the large tables too.
-    pub large_tables: bool,
+    /// The strongest pattern tables to have.
+    pub tables: Tier,
+    /// The most bytes that pattern tables may take that are built on first use.
+    pub table_memory: u64,
+    /// Where tables are kept between runs, if anywhere.
+    pub table_cache: Option<PathBuf>,
 }
 
 /// What one search may spend. The time counts from submission, so waiting counts.
@@ -169,32 +178,14 @@ pub struct Service {
     is_ready: Arc<AtomicBool>,
 }
 
-/// Has the allocator return what building the tables took. It does so by itself when it is asked for
-/// a large block some time after others were freed, which on an idle service nobody does.
-fn give_back() {
-    const LARGE: usize = 64 << 20;
-    std::thread::sleep(Duration::from_millis(500));
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
-}
-
 impl Service {
     /// Opens the pool and begins to build the cheap tables on a thread of their own. Jobs are taken
     /// from the start: one that needs a table that is not there yet builds it.
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
-        let tables = Arc::new(Tables::default());
+        let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
         let is_ready = Arc::new(AtomicBool::new(false));
-        let builder = (Arc::clone(&tables), Arc::clone(&is_ready));
-        std::thread::spawn(move || {
-            let (tables, is_ready) = builder;
-            tables.build_cheap();
-            is_ready.store(true, Ordering::Release);
-            tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "tables are ready");
-            if settings.large_tables {
-                tables.build_large();
-                tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "large tables are ready");
-            }
-            give_back();
-        });
+        let builder = Builder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
+        std::thread::spawn(move || builder.run());
         let pool = Pool::new(settings.workers, settings.queue, Arc::clone(&tables));
         Arc::new(Self { settings, tables, pool, is_ready })
     }

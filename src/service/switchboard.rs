@@ -25,8 +25,8 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, tables
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
-            let partition = tables.patterns(size, goal_blank);
-            call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partition))
+            let loaded = tables.patterns(size, goal_blank);
+            call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, &loaded.partitions))
         }
         (_, HeuristicKind::PatternDatabase) => {
             let table = tables.distances(size, goal_blank);

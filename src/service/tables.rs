@@ -1,10 +1,14 @@
 //! Precomputed tables, each built once.
 
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::shelf::{Loaded, Shelf};
+use super::table_cache::TableCache;
 use crate::domain::{Cell, Size};
-use crate::search::heuristic::{DistanceTable, GoalClass, Partition, PatternTable, WalkingShape, WalkingTable};
+use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
 /// whoever comes first, while others wait for it (single-flight).
@@ -12,11 +16,7 @@ use crate::search::heuristic::{DistanceTable, GoalClass, Partition, PatternTable
 pub struct Tables {
     distances: Slots<DistanceTable>,
     walking: Slots<WalkingTable>,
-    /// By class.
-    patterns: Slots<Partition>,
-    classes: Vec<GoalClass>,
-    /// Stronger patterns of the first class, once they are there.
-    large_patterns: Slots<Partition>,
+    patterns: Shelf,
 }
 
 /// A table that is loaded, for people to look at.
@@ -68,19 +68,22 @@ fn distance_slot(size: Size, goal_blank: Cell) -> usize {
 
 impl Default for Tables {
     fn default() -> Self {
-        let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
-        let classes: Vec<GoalClass> = GoalClass::all().collect();
-        Self {
-            distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
-            walking: Slots::new(walking),
-            patterns: Slots::new(classes.len()),
-            large_patterns: Slots::new(classes.len()),
-            classes,
-        }
+        Self::new(u64::MAX, None)
     }
 }
 
 impl Tables {
+    /// None yet, so many bytes for pattern tables that are built on first use, and a directory where
+    /// large ones are kept between runs, if there is one.
+    pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
+        let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
+        Self {
+            distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
+            walking: Slots::new(walking),
+            patterns: Shelf::new(memory, cache.map(TableCache::new)),
+        }
+    }
+
     /// The exact distances of boards of a shape that has [such a table](DistanceTable::serves).
     #[inline]
     pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
@@ -100,22 +103,18 @@ impl Tables {
 
     /// The strongest patterns there are for a shape and goal that [have some](GoalClass::serves); small
     /// ones are built if there are none.
-    pub fn patterns(&self, size: Size, goal_blank: Cell) -> &Partition {
-        let class = GoalClass::of(size, goal_blank);
-        let slot = self.classes.iter().position(|known| *known == class).expect("every class has a slot");
-        match self.large_patterns.0[slot].get() {
-            Some((large, _)) => large,
-            None => self.patterns.get(slot, || build_side_by_side(class, &Partition::small(class))),
-        }
+    pub(super) fn patterns(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+        self.patterns.get(size, goal_blank)
     }
 
-    /// Builds the large patterns, each on a thread of its own.
-    pub fn build_large(&self) {
-        for (slot, class) in self.classes.iter().enumerate() {
-            if let Some(patterns) = Partition::large(*class) {
-                self.large_patterns.get(slot, || build_side_by_side(*class, &patterns));
-            }
-        }
+    /// Builds the patterns of a tier for a class, if it has such and none as strong are there.
+    pub fn improve(&self, class: GoalClass, tier: Tier) {
+        self.patterns.improve(class, tier);
+    }
+
+    /// Who is told of classes that were asked for and have stronger patterns.
+    pub(super) fn engage(&self, builder: Sender<GoalClass>) {
+        self.patterns.engage(builder);
     }
 
     /// Builds what costs milliseconds and most requests need: all distance tables, smallest first,
@@ -129,9 +128,8 @@ impl Tables {
                     }
                 }
             });
-            if let Ok(size) = Size::try_from((4, 4)) {
-                self.patterns(size, 0);
-            }
+            let GoalClass { size, goal_blank } = GoalClass::corner_of_4x4();
+            self.patterns(size, goal_blank);
         });
     }
 
@@ -148,10 +146,11 @@ impl Tables {
             let size = format!("{lines} lines of {width}, blank in line {blank_line}");
             TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time }
         });
-        let patterns = self.patterns.built().chain(self.large_patterns.built()).map(|(partition, build_time)| {
-            let GoalClass { size, goal_blank } = partition.class();
-            let size = format!("{size}, blank in cell {goal_blank}: {}", partition.name());
-            TableEntry { name: "patterns", size, bytes: partition.bytes(), build_time }
+        let patterns = self.patterns.loaded().map(|loaded| {
+            let GoalClass { size, goal_blank } = loaded.class;
+            let names: Vec<String> = loaded.partitions.iter().map(Partition::name).collect();
+            let size = format!("{size}, blank in cell {goal_blank}: {}", names.join(" and "));
+            TableEntry { name: "patterns", size, bytes: loaded.bytes(), build_time: loaded.time }
         });
         distances.chain(walking).chain(patterns).collect()
     }
@@ -160,22 +159,4 @@ impl Tables {
     pub fn bytes(&self) -> usize {
         self.entries().iter().map(|entry| entry.bytes).sum()
     }
-}
-
-/// As [`Partition::build`], on as many threads as there are patterns.
-fn build_side_by_side(class: GoalClass, patterns: &[Vec<u8>]) -> Partition {
-    let geometries = Partition::geometries(class, patterns);
-    let build = |labels: &[u8], geometry| PatternTable::build(class.size, class.goal_blank, labels, geometry);
-    let tables = std::thread::scope(|scope| {
-        let threads: Vec<_> = patterns
-            .iter()
-            .zip(&geometries)
-            .map(|(labels, geometry)| scope.spawn(|| build(labels, geometry)))
-            .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, PatternTable>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().map(join).collect()
-    });
-    Partition::new(class, tables)
 }

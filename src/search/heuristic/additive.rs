@@ -57,10 +57,15 @@ pub struct Costs {
 }
 
 impl<'t> AdditivePatterns<'t> {
-    /// For boards of a shape and goal of the partition's class.
-    pub fn new(size: Size, goal_blank: Cell, partition: &'t Partition) -> Self {
-        let ways = partition.class().ways_from(size, goal_blank).take(MAX_VIEWS);
-        let views = ways.map(|way| {
+    /// For boards of a shape and goal of the partitions' class.
+    ///
+    /// A board is seen by each of them, and by one that is alone from two sides, if there are two.
+    pub fn new(size: Size, goal_blank: Cell, partitions: &'t [Partition]) -> Self {
+        let ways = partitions.iter().flat_map(|partition| {
+            let ways = partition.class().ways_from(size, goal_blank).map(move |way| (way, partition));
+            ways.take(if partitions.len() > 1 { 1 } else { MAX_VIEWS })
+        });
+        let views = ways.take(MAX_VIEWS).map(|(way, partition)| {
             let has = |label: u8| move |table: &PatternTable| table.labels().contains(&label);
             let mut pattern_of = [0; MAX_CELLS];
             for label in (0..size.cells() as u8).filter(|label| *label != goal_blank) {

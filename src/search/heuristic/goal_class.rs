@@ -61,6 +61,11 @@ impl GoalClass {
         goals.filter(|class| Self::of(class.size, class.goal_blank) == *class)
     }
 
+    /// 15-puzzles with the blank's goal in a corner.
+    pub fn corner_of_4x4() -> Self {
+        Self { size: Size::try_from((4, 4)).expect("a shape"), goal_blank: 0 }
+    }
+
     /// Whether boards of a shape have patterns: those with too many cells for a table of all boards,
     /// and few enough for sets of cells in 16 bits.
     pub fn serves(size: Size) -> bool {

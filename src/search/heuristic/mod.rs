@@ -29,7 +29,7 @@ pub use hamming::Hamming;
 pub use inversion_distance::InversionDistance;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
-pub use partition::Partition;
+pub use partition::{Partition, Patterns, Tier};
 pub use pattern_database::{DistanceTable, PatternDatabase};
 pub use pattern_table::{Geometry, PatternTable};
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};

@@ -4,7 +4,74 @@ use std::sync::Arc;
 
 use super::goal_class::GoalClass;
 use super::pattern_table::{Geometry, PatternTable};
-use crate::domain::Size;
+/// Tiles by their goal cells, for each pattern.
+pub type Patterns = Vec<Vec<u8>>;
+
+/// How much is spent on patterns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tier {
+    /// Some megabytes and a tenth of a second.
+    Small,
+    /// Some tens of megabytes and a second.
+    Standard,
+    /// Some hundreds of megabytes and ten seconds.
+    Large,
+}
+
+/// A choice of patterns.
+struct Choice {
+    sides: (usize, usize),
+    goal_blank: u8,
+    tier: Tier,
+    partitions: &'static [&'static [&'static [u8]]],
+}
+
+const CHOICES: [Choice; 3] = [
+    // Known to be among the best of its size.
+    Choice {
+        sides: (4, 4),
+        goal_blank: 0,
+        tier: Tier::Small,
+        partitions: &[&[&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]]],
+    },
+    // cargo bench --bench partitions -- 4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11
+    Choice {
+        sides: (4, 4),
+        goal_blank: 0,
+        tier: Tier::Standard,
+        partitions: &[&[&[1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 13, 14, 15], &[12]]],
+    },
+    Choice {
+        sides: (4, 4),
+        goal_blank: 0,
+        tier: Tier::Large,
+        partitions: &[&[&[1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 12, 13, 14, 15]]],
+    },
+];
+
+/// Tiles of a small pattern.
+const SMALL: usize = 6;
+
+fn lists(patterns: &[&[u8]]) -> Patterns {
+    patterns.iter().map(|labels| labels.to_vec()).collect()
+}
+
+fn sorted(tiles: &[u8]) -> Vec<u8> {
+    let mut pattern = tiles.to_vec();
+    pattern.sort_unstable();
+    pattern
+}
+
+impl GoalClass {
+    fn key(self, tier: Tier) -> ((usize, usize), u8, Tier) {
+        ((self.size.rows(), self.size.cols()), self.goal_blank, tier)
+    }
+
+    /// Whether a reflection keeps the blank's goal in its place.
+    pub(super) fn is_mirrored(self) -> bool {
+        self.ways_from(self.size, self.goal_blank).count() > 1
+    }
+}
 
 /// Disjoint patterns that together have every tile.
 #[derive(Clone, Debug)]
@@ -29,56 +96,59 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// Measures the patterns of a partition one after another.
-    pub fn build(class: GoalClass, patterns: &[Vec<u8>]) -> Self {
+    /// Measures all patterns one after another.
+    pub fn build_all(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
         let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
             PatternTable::build(class.size, class.goal_blank, labels, &geometry)
         };
-        Self::new(class, patterns.iter().zip(Self::geometries(class, patterns)).map(build).collect())
+        let tables = choice.iter().flatten().zip(Self::geometries(class, choice)).map(build);
+        Self::assemble(class, choice, tables.collect())
+    }
+
+    /// Puts the tables of all patterns, in their order, into partitions.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn assemble(class: GoalClass, choice: &[Patterns], tables: Vec<PatternTable>) -> Vec<Self> {
+        let mut tables = tables.into_iter();
+        let partitions = choice.iter().map(|patterns| Self::new(class, tables.by_ref().take(patterns.len()).collect()));
+        partitions.collect()
     }
 
     /// The geometry of each pattern, one for all that have as many tiles: what is looked up in it for
     /// one is at hand for the other.
-    pub fn geometries(class: GoalClass, patterns: &[Vec<u8>]) -> Vec<Arc<Geometry>> {
+    pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
         let mut geometries: Vec<Arc<Geometry>> = Vec::new();
-        for (at, labels) in patterns.iter().enumerate() {
-            let alike = patterns[..at].iter().position(|earlier| earlier.len() == labels.len());
+        let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
+        for (at, tiles) in sizes.iter().enumerate() {
+            let alike = sizes[..at].iter().position(|earlier| earlier == tiles);
             geometries.push(match alike {
                 Some(alike) => Arc::clone(&geometries[alike]),
-                None => Arc::new(Geometry::new(class.size, labels.len())),
+                None => Arc::new(Geometry::new(class.size, *tiles)),
             });
         }
         geometries
     }
 
-    /// Patterns that take some megabytes and a tenth of a second, for any class.
+    /// The patterns of a tier, if it has any for a class: one partition where a reflection keeps the
+    /// blank's goal in its place, so that boards can be seen from two sides, and two elsewhere.
     ///
-    /// Those of a 15-puzzle with the blank in a corner were measured to be among the best of their
-    /// size; other tiles are taken column by column, six at a time.
-    pub fn small(class: GoalClass) -> Vec<Vec<u8>> {
-        if class == Self::corner_of_4x4() {
-            return vec![vec![1, 4, 5, 8, 9, 12], vec![2, 3, 6, 7, 10, 11], vec![13, 14, 15]];
+    /// Those that are listed were found by `benches/partitions.rs`, with the command that stands beside
+    /// them; others are column by column, and row by row.
+    pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
+        let listed = CHOICES.iter().find(|choice| (choice.sides, choice.goal_blank, choice.tier) == class.key(tier));
+        match (listed, tier) {
+            (Some(choice), _) => Some(choice.partitions.iter().map(|patterns| lists(patterns)).collect()),
+            (None, Tier::Small) => {
+                let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+                let mut cols = rows.clone();
+                // Columns are no longer than rows, so tiles of the same columns lie close together.
+                cols.sort_by_key(|label| (class.size.col_of(*label), *label));
+                let partitions = if class.is_mirrored() { vec![cols] } else { vec![cols, rows] };
+                Some(partitions.iter().map(|tiles| tiles.chunks(SMALL).map(sorted).collect()).collect())
+            }
+            (None, _) => None,
         }
-        let mut tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
-        // Columns are no longer than rows, so tiles of the same columns lie close together.
-        tiles.sort_by_key(|label| (class.size.col_of(*label), *label));
-        let sorted = |tiles: &[u8]| {
-            let mut pattern = tiles.to_vec();
-            pattern.sort_unstable();
-            pattern
-        };
-        tiles.chunks(6).map(sorted).collect()
-    }
-
-    /// Patterns that take 35 MB and a second and a half of one core, for 15-puzzles whose blank belongs
-    /// in a corner.
-    pub fn large(class: GoalClass) -> Option<Vec<Vec<u8>>> {
-        let patterns = || vec![(1..=7).collect(), vec![8, 9, 10, 12, 13, 14, 15], vec![11]];
-        (class == Self::corner_of_4x4()).then(patterns)
-    }
-
-    fn corner_of_4x4() -> GoalClass {
-        GoalClass { size: Size::try_from((4, 4)).expect("a size"), goal_blank: 0 }
     }
 
     /// What it is for.
@@ -86,7 +156,8 @@ impl Partition {
         self.class
     }
 
-    pub(super) fn tables(&self) -> &[PatternTable] {
+    /// The patterns' tables.
+    pub fn tables(&self) -> &[PatternTable] {
         &self.tables
     }
 
@@ -96,8 +167,14 @@ impl Partition {
         tiles.join("-")
     }
 
-    /// Memory it takes.
-    pub fn bytes(&self) -> usize {
-        self.tables.iter().map(|table| table.bytes() + table.geometry().bytes()).sum()
+    /// Memory that some take together.
+    pub fn bytes_of(partitions: &[Self]) -> usize {
+        let tables: Vec<&PatternTable> = partitions.iter().flat_map(|partition| &partition.tables).collect();
+        let shared = tables.iter().enumerate().filter(|(at, table)| {
+            let is_known = |earlier: &&PatternTable| std::ptr::eq(earlier.geometry(), table.geometry());
+            !tables[..*at].iter().any(is_known)
+        });
+        let shared: usize = shared.map(|(_, table)| table.geometry().bytes()).sum();
+        shared + tables.iter().map(|table| table.bytes()).sum::<usize>()
     }
 }

@@ -133,9 +133,22 @@ impl Geometry {
         Self { placements: Placements::new(size, tiles), permutations, shifts, row }
     }
 
+    /// Where the tiles of a pattern are at home.
+    fn home(&self, goal_blank: Cell, labels: &[u8]) -> Spot {
+        assert!(!labels.contains(&goal_blank) && labels.is_sorted(), "a pattern is an ascending list of tiles");
+        let set = labels.iter().fold(0, |set, label| set | 1 << label);
+        // In their own order, which is the first.
+        Spot::new(self.placements.slot(set, goal_blank), 0)
+    }
+
     /// Memory it takes.
     pub fn bytes(&self) -> usize {
         self.placements.bytes() + self.shifts.bytes()
+    }
+
+    /// Words of a table.
+    pub fn words(&self) -> usize {
+        self.placements.len() * self.row
     }
 }
 
@@ -145,13 +158,24 @@ impl PatternTable {
     /// # Panics
     /// If the pattern is not an ascending list of tiles, as many as the geometry is for.
     pub fn build(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
-        assert!(!labels.contains(&goal_blank) && labels.is_sorted(), "a pattern is an ascending list of tiles");
-        let set = labels.iter().fold(0, |set, label| set | 1 << label);
-        // In their own order, which is the first.
-        let slot = geometry.placements.slot(set, goal_blank);
-        let home = Spot::new(slot, 0);
-        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), slot);
+        let home = geometry.home(goal_blank, labels);
+        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), home.slot());
         Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
+    }
+
+    /// A table whose bits were [measured before](Self::bits).
+    ///
+    /// # Panics
+    /// As [`build`](Self::build), and if there are not as many words as the geometry asks for.
+    pub fn from_bits(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>, bits: Vec<u64>) -> Self {
+        assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
+        let home = geometry.home(goal_blank, labels);
+        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
+    }
+
+    /// The second bit of each entry's cost, row by row.
+    pub fn bits(&self) -> &[u64] {
+        &self.bits
     }
 
     /// The tiles by their goal cells, ascending.

@@ -1,0 +1,61 @@
+//! The thread that builds tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use tracing::Level;
+
+use super::Tables;
+use crate::search::heuristic::{GoalClass, Tier};
+
+/// Builds what a service wants to have from the start, and what turns out to be wanted.
+pub(super) struct Builder {
+    pub(super) tables: Arc<Tables>,
+    /// Raised when the cheap tables are there.
+    pub(super) is_ready: Arc<AtomicBool>,
+    /// The strongest patterns to build.
+    pub(super) tier: Tier,
+}
+
+impl Builder {
+    /// Works until nobody can want anything any more.
+    pub(super) fn run(self) {
+        let Self { tables, is_ready, tier } = self;
+        tables.build_cheap();
+        is_ready.store(true, Ordering::Release);
+        tell(&tables, "tables are ready");
+        if tier < Tier::Standard {
+            return;
+        }
+        let (sender, wanted) = channel();
+        tables.engage(sender);
+        for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
+            tables.improve(GoalClass::corner_of_4x4(), tier);
+            tell(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
+            give_back();
+        }
+        // Those who ask hold the tables, and with them the other end.
+        let weak = Arc::downgrade(&tables);
+        drop(tables);
+        for class in wanted {
+            let Some(tables) = weak.upgrade() else { break };
+            tables.improve(class, Tier::Standard);
+            tell(&tables, "more tables are ready");
+            give_back();
+        }
+    }
+}
+
+fn tell(tables: &Tables, what: &'static str) {
+    tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "{what}");
+}
+
+/// Has the allocator return what building the tables took. It does so by itself when it is asked for
+/// a large block some time after others were freed, which on an idle service nobody does.
+fn give_back() {
+    const LARGE: usize = 64 << 20;
+    std::thread::sleep(Duration::from_millis(500));
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
+}

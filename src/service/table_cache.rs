@@ -1,0 +1,175 @@
+//! Tables kept in files between runs.
+//!
+//! A file says what it holds, holds it, and ends with the SHA-256 of all that. It is written beside
+//! its place and moved there when it is complete, under a lock, so that a process that is killed
+//! leaves at worst a part that nobody reads and the next one writes anew.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns};
+
+/// A directory with a file for each choice of patterns.
+#[derive(Clone, Debug)]
+pub(super) struct TableCache {
+    directory: PathBuf,
+}
+
+/// Why there are no tables to be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unread {
+    #[error("there is no file yet")]
+    Missing,
+    #[error("there is a part of a file: a process ended while it wrote it, or still writes it")]
+    Unfinished,
+    #[error("the file is damaged: {0}")]
+    Damaged(&'static str),
+    #[error("the file cannot be read: {0}")]
+    Unreadable(io::Error),
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            io::ErrorKind::UnexpectedEof => Self::Damaged("it is too short"),
+            _ => Self::Unreadable(error),
+        }
+    }
+}
+
+/// The first bytes of a file; the last of them is raised when what follows changes.
+const MAGIC: &[u8; 8] = b"taquin\0\x01";
+/// Words that are turned into bytes at one time.
+const CHUNK: usize = 8192;
+
+impl TableCache {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// What a file begins with: everything that decides what its bits mean.
+    fn header(class: GoalClass, choice: &[Patterns]) -> Vec<u8> {
+        let mut header = MAGIC.to_vec();
+        header.extend([class.size.rows() as u8, class.size.cols() as u8, class.goal_blank]);
+        for labels in choice.iter().flatten() {
+            header.push(labels.len() as u8);
+            header.extend(labels);
+        }
+        header.push(0);
+        header
+    }
+
+    fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
+        let sizes: Vec<String> = choice.iter().flatten().map(|labels| labels.len().to_string()).collect();
+        self.directory.join(format!("{}-{}-{}.tables", class.size, class.goal_blank, sizes.join("-")))
+    }
+
+    /// Reads the tables of a choice.
+    pub(super) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, Unread> {
+        let path = self.path(class, choice);
+        let file = File::open(&path).map_err(|error| match Unread::from(error) {
+            Unread::Missing if path.with_extension("part").exists() => Unread::Unfinished,
+            other => other,
+        })?;
+        let mut file = Hashing::new(BufReader::with_capacity(1 << 20, file));
+        let expected = Self::header(class, choice);
+        let mut header = vec![0; expected.len()];
+        file.read_exact(&mut header)?;
+        if header != expected {
+            return Err(Unread::Damaged("it is not what its name says"));
+        }
+        let geometries = Partition::geometries(class, choice);
+        let mut tables = Vec::new();
+        for (labels, geometry) in choice.iter().flatten().zip(&geometries) {
+            let mut bits = Vec::with_capacity(geometry.words());
+            let mut bytes = vec![0; 8 * CHUNK];
+            while bits.len() < geometry.words() {
+                let bytes = &mut bytes[..8 * CHUNK.min(geometry.words() - bits.len())];
+                file.read_exact(bytes)?;
+                bits.extend(bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes));
+            }
+            tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, geometry, bits));
+        }
+        let (mut file, hash) = file.finish();
+        let mut told = [0; 32];
+        file.read_exact(&mut told)?;
+        if told != hash {
+            return Err(Unread::Damaged("its hash is another one"));
+        }
+        if file.read(&mut [0])? != 0 {
+            return Err(Unread::Damaged("it is too long"));
+        }
+        Ok(tables)
+    }
+
+    /// Writes the tables of a choice; nothing, if somebody else is about to.
+    pub(super) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
+        let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
+        fs::create_dir_all(&self.directory)?;
+        let lock = File::create(self.directory.join("lock"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let path = self.path(class, choice);
+        let part = path.with_extension("part");
+        let written = write_to(&part, &Self::header(class, choice), partitions);
+        written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
+            let _ = fs::remove_file(&part);
+        })?;
+        // The name, too, is to be there after the machine stops.
+        File::open(&self.directory)?.sync_all()
+    }
+}
+
+fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<()> {
+    let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
+    file.write_all(header)?;
+    let mut bytes = Vec::with_capacity(8 * CHUNK);
+    for table in partitions.iter().flat_map(Partition::tables) {
+        for words in table.bits().chunks(CHUNK) {
+            bytes.clear();
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            file.write_all(&bytes)?;
+        }
+    }
+    let (mut file, hash) = file.finish();
+    file.write_all(&hash)?;
+    file.into_inner()?.sync_all()
+}
+
+/// A file, and the hash of what went through.
+struct Hashing<F> {
+    file: F,
+    hash: Sha256,
+}
+
+impl<F> Hashing<F> {
+    fn new(file: F) -> Self {
+        Self { file, hash: Sha256::new() }
+    }
+
+    fn finish(self) -> (F, [u8; 32]) {
+        (self.file, self.hash.finalize().into())
+    }
+}
+
+impl<F: Read> Hashing<F> {
+    fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact(bytes)?;
+        self.hash.update(bytes);
+        Ok(())
+    }
+}
+
+impl<F: Write> Hashing<F> {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.update(bytes);
+        self.file.write_all(bytes)
+    }
+}
