@@ -3,8 +3,10 @@
 //! `cargo bench --bench partitions -- 4 4 0 7,7,1` climbs from a partition of so many tiles, of a
 //! board of so many rows and columns with the blank's goal in that cell: as long as exchanging two
 //! tiles of different patterns makes the sample of random boards cheaper, it is kept. What it costs is
-//! the mean logarithm of the nodes that IDA* generates. Tiles after the sizes, as in `1,2,3/4,5`, say
-//! where to begin; without them it is column by column. `boards=N` sets the size of the sample.
+//! the mean logarithm of the nodes that IDA* generates. Tiles after the sizes say where to begin, as
+//! in `1,2,3/4,5`, or `1,2,3/4,5+1,4/2,3,5` for two partitions that both look; without them it is
+//! column by column, and row by row too where the class has no mirror. `boards=N` sets the size of the
+//! sample, and `seed=N` the order in which exchanges are tried.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -29,7 +31,7 @@ impl RandomSource for SplitMix {
 }
 
 /// Expansions after which a board counts as that hard.
-const ENOUGH: u64 = 20_000_000;
+const ENOUGH: u64 = 5_000_000;
 /// Boards after which a partition that is clearly worse is given up.
 const GLANCE: usize = 24;
 
@@ -37,7 +39,7 @@ struct Climb {
     class: GoalClass,
     sample: Vec<Puzzle>,
     tables: HashMap<Vec<u8>, PatternTable>,
-    costs: HashMap<Patterns, f64>,
+    costs: HashMap<Vec<Patterns>, f64>,
 }
 
 impl Climb {
@@ -51,25 +53,24 @@ impl Climb {
     }
 
     /// The mean logarithm of nodes generated; more than `bound` where it is clearly above that.
-    fn cost(&mut self, patterns: &Patterns, bound: f64) -> f64 {
-        let mut known: Patterns = patterns.clone();
-        known.sort();
+    fn cost(&mut self, partitions: &[Patterns], bound: f64) -> f64 {
+        let mut known: Vec<Patterns> = partitions.to_vec();
+        known.iter_mut().for_each(|patterns| patterns.sort());
         if let Some(cost) = self.costs.get(&known) {
             return *cost;
         }
-        for (labels, geometry) in patterns.iter().zip(Partition::geometries(self.class, std::slice::from_ref(patterns)))
-        {
+        for (labels, geometry) in partitions.iter().flatten().zip(Partition::geometries(self.class, partitions)) {
             if !self.tables.contains_key(labels) {
                 // Those of the partition in hand are kept, and few others.
                 if self.tables.len() > 24 {
-                    self.tables.retain(|labels, _| patterns.contains(labels));
+                    self.tables.retain(|labels, _| partitions.iter().flatten().any(|other| other == labels));
                 }
                 let table = PatternTable::build(self.class.size, self.class.goal_blank, labels, &geometry);
                 self.tables.insert(labels.clone(), table);
             }
         }
-        let tables = patterns.iter().map(|labels| self.tables[labels].clone()).collect();
-        let cost = self.measure(&[Partition::new(self.class, tables)], bound);
+        let tables = partitions.iter().flatten().map(|labels| self.tables[labels].clone()).collect();
+        let cost = self.measure(&Partition::assemble(self.class, partitions, tables), bound);
         self.costs.insert(known, cost);
         cost
     }
@@ -88,29 +89,32 @@ impl Climb {
         sum / self.sample.len() as f64
     }
 
-    fn climb(&mut self, mut patterns: Patterns, random: &mut SplitMix) {
+    fn climb(&mut self, mut partitions: Vec<Patterns>, random: &mut SplitMix) {
         let begun = Instant::now();
-        let mut best = self.cost(&patterns, f64::INFINITY);
-        println!("{best:.4} {patterns:?}");
+        let mut best = self.cost(&partitions, f64::INFINITY);
+        println!("{best:.4} {partitions:?}");
         loop {
-            let mut swaps: Vec<(usize, usize, usize, usize)> = Vec::new();
-            for (a, b) in (0..patterns.len()).flat_map(|a| (a + 1..patterns.len()).map(move |b| (a, b))) {
-                swaps.extend((0..patterns[a].len()).flat_map(|i| (0..patterns[b].len()).map(move |j| (a, i, b, j))));
+            let mut swaps: Vec<(usize, [usize; 2], [usize; 2])> = Vec::new();
+            for (nth, patterns) in partitions.iter().enumerate() {
+                for (a, b) in (0..patterns.len()).flat_map(|a| (a + 1..patterns.len()).map(move |b| (a, b))) {
+                    let tiles = (0..patterns[a].len()).flat_map(|i| (0..patterns[b].len()).map(move |j| (i, j)));
+                    swaps.extend(tiles.map(|(i, j)| (nth, [a, i], [b, j])));
+                }
             }
             for at in (1..swaps.len()).rev() {
                 swaps.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
             }
-            let better = swaps.into_iter().find_map(|(a, i, b, j)| {
-                let mut next = patterns.clone();
-                (next[a][i], next[b][j]) = (patterns[b][j], patterns[a][i]);
-                next[a].sort_unstable();
-                next[b].sort_unstable();
+            let better = swaps.into_iter().find_map(|(nth, [a, i], [b, j])| {
+                let mut next = partitions.clone();
+                (next[nth][a][i], next[nth][b][j]) = (partitions[nth][b][j], partitions[nth][a][i]);
+                next[nth][a].sort_unstable();
+                next[nth][b].sort_unstable();
                 let cost = self.cost(&next, best);
                 (cost < best - 1e-9).then_some((next, cost))
             });
             let Some((next, cost)) = better else { break };
-            (patterns, best) = (next, cost);
-            println!("{best:.4} {patterns:?} after {:.0?}", begun.elapsed());
+            (partitions, best) = (next, cost);
+            println!("{best:.4} {partitions:?} after {:.0?}", begun.elapsed());
         }
         println!(
             "no exchange of two tiles is better; {} partitions tried in {:.0?}",
@@ -131,18 +135,23 @@ fn main() {
     let class = GoalClass::of(size, number(goal_blank) as u8);
     let boards = rest.iter().find_map(|word| word.strip_prefix("boards=")).map_or(150, |word| number(&word.to_owned()));
     let list = |text: &str| text.split(',').map(|tile| tile.parse::<u8>().expect("a tile")).collect::<Vec<u8>>();
-    let given = rest.iter().find(|word| word.contains('/')).map(|word| word.split('/').map(list).collect::<Patterns>());
-    let patterns = given.unwrap_or_else(|| {
-        let mut tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
-        tiles.sort_by_key(|label| (class.size.col_of(*label), *label));
-        let mut tiles = tiles.into_iter();
-        let pattern = |size: usize| {
-            let mut pattern: Vec<u8> = tiles.by_ref().take(size).collect();
-            pattern.sort_unstable();
-            pattern
+    let patterns = |text: &str| text.split('/').map(list).collect::<Patterns>();
+    let given = rest.iter().find(|word| word.contains('/')).map(|word| word.split('+').map(patterns).collect());
+    let partitions: Vec<Patterns> = given.unwrap_or_else(|| {
+        let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+        let mut cols = rows.clone();
+        cols.sort_by_key(|label| (class.size.col_of(*label), *label));
+        let cut = |tiles: Vec<u8>| {
+            let mut tiles = tiles.into_iter();
+            let sizes = list(sizes).into_iter().map(usize::from);
+            let patterns = sizes.map(|size| tiles.by_ref().take(size).collect::<Vec<u8>>());
+            let mut patterns: Patterns = patterns.collect();
+            patterns.iter_mut().for_each(|pattern| pattern.sort_unstable());
+            patterns
         };
-        list(sizes).into_iter().map(usize::from).map(pattern).collect()
+        let views = if class.is_mirrored() { vec![cols] } else { vec![cols, rows] };
+        views.into_iter().map(cut).collect()
     });
     let seed = rest.iter().find_map(|word| word.strip_prefix("seed=")).map_or(1, |word| number(&word.to_owned()));
-    Climb::new(class, boards).climb(patterns, &mut SplitMix(seed as u64));
+    Climb::new(class, boards).climb(partitions, &mut SplitMix(seed as u64));
 }

@@ -65,7 +65,8 @@ impl TableCache {
 
     fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
         let sizes: Vec<String> = choice.iter().flatten().map(|labels| labels.len().to_string()).collect();
-        self.directory.join(format!("{}-{}-{}.tables", class.size, class.goal_blank, sizes.join("-")))
+        let GoalClass { size, goal_blank } = class;
+        self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
     /// Reads the tables of a choice.

@@ -24,7 +24,7 @@ struct Flood<'a> {
     /// Bits of a row, and words.
     orders: usize,
     row: usize,
-    placements: &'a Placements,
+    edges: Edges,
     shifts: &'a Shifts,
     /// Entries found, and what is told of them.
     seen: Vec<u64>,
@@ -44,13 +44,13 @@ struct Layer {
 }
 
 impl<'a> Flood<'a> {
-    fn new(placements: &'a Placements, shifts: &'a Shifts, orders: usize) -> Self {
+    fn new(placements: &Placements, shifts: &'a Shifts, orders: usize) -> Self {
         let (slots, row) = (placements.len(), orders.div_ceil(64));
         let layer = || Layer { bits: vec![0; slots * row], counts: vec![0; slots] };
         Self {
             orders,
             row,
-            placements,
+            edges: Edges::new(placements),
             shifts,
             seen: vec![0; slots * row],
             second_bits: vec![0; slots * row],
@@ -87,16 +87,15 @@ impl<'a> Flood<'a> {
     /// Gathers in a slot's row what lies one move away, and perhaps what was found before; false if
     /// there is nothing.
     fn reach(&mut self, slot: usize) -> bool {
-        let Self { orders, row, placements, shifts, seen, left, now, next, .. } = self;
+        let Self { orders, row, edges, shifts, seen, left, now, next, .. } = self;
         let rows = |slot: usize| slot * *row..(slot + 1) * *row;
         let (found, seen) = (&mut next.bits[rows(slot)], &seen[rows(slot)]);
-        // Moves can be taken back: what leads out of the slot leads into it.
-        let moves = placements.steps_from(slot).filter(|(_, back)| now.counts[back.slot()] > 0);
+        let edges = edges.of(slot).iter().filter(|edge| now.counts[usize::from(edge.slot)] > 0);
         let (mut passing, mut bits, mut is_any) = (0, 0, false);
-        for (_, back) in moves.clone() {
+        for edge in edges.clone() {
             is_any = true;
-            let slot = back.slot();
-            if shifts.ranks(back.shift() as u8, *orders).is_none() {
+            let slot = usize::from(edge.slot);
+            if shifts.ranks(edge.back, *orders).is_none() {
                 let words = &now.bits[rows(slot)];
                 found.iter_mut().zip(words).for_each(|(found, word)| *found |= word);
             } else {
@@ -105,12 +104,11 @@ impl<'a> Flood<'a> {
             }
         }
         let is_push = bits < left[slot] * passing / 2;
-        for (edge, back) in moves {
-            let words = &now.bits[rows(back.slot())];
-            let there = placements.step(back.slot(), edge);
-            if is_push && let Some(ranks) = shifts.ranks(there.shift() as u8, *orders) {
+        for edge in edges {
+            let words = &now.bits[rows(usize::from(edge.slot))];
+            if is_push && let Some(ranks) = shifts.ranks(edge.there, *orders) {
                 push(found, words, ranks);
-            } else if let Some(ranks) = shifts.ranks(back.shift() as u8, *orders) {
+            } else if let Some(ranks) = shifts.ranks(edge.back, *orders) {
                 pull(found, seen, words, ranks);
             }
         }
@@ -134,6 +132,41 @@ impl<'a> Flood<'a> {
         self.left[slot] -= count;
         self.next.counts[slot] = count;
         count > 0
+    }
+}
+
+/// A move of a tile out of another slot.
+#[derive(Clone, Copy)]
+struct Edge {
+    /// The other slot.
+    slot: u16,
+    /// What it makes of orders, and what takes that back.
+    there: u8,
+    back: u8,
+}
+
+/// For each slot the moves that lead into it.
+struct Edges {
+    edges: Vec<Edge>,
+    first: Vec<usize>,
+}
+
+impl Edges {
+    fn new(placements: &Placements) -> Self {
+        let (mut edges, mut first) = (Vec::new(), vec![0]);
+        for slot in 0..placements.len() {
+            // Moves can be taken back: what leads out of a slot leads into it.
+            edges.extend(placements.steps_from(slot).map(|(edge, back)| {
+                let there = placements.step(back.slot(), edge);
+                Edge { slot: back.slot() as u16, there: there.shift() as u8, back: back.shift() as u8 }
+            }));
+            first.push(edges.len());
+        }
+        Self { edges, first }
+    }
+
+    fn of(&self, slot: usize) -> &[Edge] {
+        &self.edges[self.first[slot]..self.first[slot + 1]]
     }
 }
 

@@ -80,6 +80,11 @@ impl GoalClass {
         Self { size, goal_blank }
     }
 
+    /// Whether a reflection keeps the blank's goal in its place.
+    pub fn is_mirrored(self) -> bool {
+        self.ways_from(self.size, self.goal_blank).count() > 1
+    }
+
     /// The ways to carry boards of a shape and goal onto those of this class.
     pub(super) fn ways_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
         Symmetry::all(size).filter(move |way| way.size == self.size && way.cell(goal_blank) == self.goal_blank)

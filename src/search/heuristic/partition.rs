@@ -66,11 +66,6 @@ impl GoalClass {
     fn key(self, tier: Tier) -> ((usize, usize), u8, Tier) {
         ((self.size.rows(), self.size.cols()), self.goal_blank, tier)
     }
-
-    /// Whether a reflection keeps the blank's goal in its place.
-    pub(super) fn is_mirrored(self) -> bool {
-        self.ways_from(self.size, self.goal_blank).count() > 1
-    }
 }
 
 /// Disjoint patterns that together have every tile.

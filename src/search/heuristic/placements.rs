@@ -130,7 +130,7 @@ impl Placements {
     }
 
     /// The moves of tiles that a blank in a slot's region can make: edges, and where they lead.
-    pub(super) fn steps_from(&self, slot: usize) -> impl Iterator<Item = (u8, Step)> + Clone {
+    pub(super) fn steps_from(&self, slot: usize) -> impl Iterator<Item = (u8, Step)> {
         let steps = &self.steps[slot * self.edges..(slot + 1) * self.edges];
         (0..).zip(steps.iter().copied()).filter(|(_, step)| *step != Step::NONE)
     }

@@ -1,0 +1,204 @@
+//! Tables that are kept between runs: whatever becomes of the files, answers are right.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use taquin::search::heuristic::{GoalClass, Tier};
+use taquin::service::Tables;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// A directory that goes when it is dropped.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("taquin-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// The only file with an extension.
+    fn find(&self, extension: &str) -> Option<PathBuf> {
+        let mut files = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        files.find(|path| path.extension().is_some_and(|other| other == extension))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Keeps the warnings.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        struct Text(String);
+        impl Visit for Text {
+            fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+                self.0 += &format!("{}={value:?} ", field.name());
+            }
+        }
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        self.0.lock().unwrap().push(text.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Has the standard tables in a directory, and gives what was warned of.
+fn load(directory: &Path) -> Vec<String> {
+    let warnings = Warnings::default();
+    tracing::subscriber::with_default(warnings.clone(), || {
+        let tables = Tables::new(u64::MAX, Some(directory.to_owned()));
+        tables.improve(GoalClass::corner_of_4x4(), Tier::Standard);
+        assert!(tables.entries().iter().any(|entry| entry.size.ends_with("7-7-1")));
+    });
+    let warnings = warnings.0.lock().unwrap();
+    warnings.clone()
+}
+
+#[test]
+fn a_file_that_is_not_whole_is_told_of_once_and_built_anew() {
+    let directory = Directory::new();
+    assert_eq!(load(&directory.0), [""; 0], "a file that is not there yet is nothing to warn of");
+    let file = directory.find("tables").unwrap();
+    let whole = fs::read(&file).unwrap();
+    assert_eq!(load(&directory.0), [""; 0]);
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(&str, Damage); 5] = [
+        ("hash", |bytes| bytes[20_000_000] ^= 4),
+        ("hash", |bytes| *bytes.last_mut().unwrap() ^= 128),
+        ("short", |bytes| bytes.truncate(30_000_001)),
+        ("long", |bytes| bytes.push(0)),
+        ("name", |bytes| bytes[9] = 5),
+    ];
+    for (word, damage) in damages {
+        let mut damaged = whole.clone();
+        damage(&mut damaged);
+        fs::write(&file, &damaged).unwrap();
+        let warnings = load(&directory.0);
+        assert!(warnings.len() == 1 && warnings[0].contains(word), "{warnings:?}");
+        assert!(fs::read(&file).unwrap() == whole, "what is built anew is what it was");
+    }
+    assert_eq!(directory.find("part"), None);
+}
+
+#[test]
+fn tables_that_cannot_be_kept_are_used_all_the_same() {
+    let directory = Directory::new();
+    let file = directory.0.join("a file");
+    fs::write(&file, "").unwrap();
+    let warnings = load(&file);
+    assert!(warnings.iter().any(|warning| warning.contains("could not be cached")), "{warnings:?}");
+}
+
+/// The service, until it is dropped.
+struct Service {
+    child: Child,
+    address: String,
+    lines: std::io::Lines<BufReader<Box<dyn Read + Send>>>,
+    warnings: Vec<String>,
+}
+
+impl Service {
+    fn start(directory: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_taquin"))
+            .args(["--listen=127.0.0.1:0", "--tables=standard", "--log=info", "--log-format=json", "--table-cache"])
+            .arg(directory)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output: Box<dyn Read + Send> = Box::new(child.stdout.take().unwrap().chain(child.stderr.take().unwrap()));
+        let mut service =
+            Self { child, address: String::new(), lines: BufReader::new(output).lines(), warnings: Vec::new() };
+        let listening = service.wait_for("listening");
+        service.address = listening.split("\"addr\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        service
+    }
+
+    /// Reads the log up to a line.
+    fn wait_for(&mut self, what: &str) -> String {
+        loop {
+            let line = self.lines.next().expect("the log goes on").unwrap();
+            if line.contains("\"WARN\"") {
+                self.warnings.push(line.clone());
+            }
+            if line.contains(what) {
+                return line;
+            }
+        }
+    }
+
+    fn solve(&self, board: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let body = format!("{{\"board\":\"{board}\",\"goal\":\"blank_first\"}}");
+        let length = body.len();
+        write!(stream, "POST /solve HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_believed() {
+    let directory = Directory::new();
+    let begun = Instant::now();
+    // It may be done before it is killed; then it does not count.
+    while directory.find("part").is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no file was ever being written");
+        if let Some(file) = directory.find("tables") {
+            fs::remove_file(file).unwrap();
+        }
+        let service = Service::start(&directory.0);
+        while directory.find("part").is_none() && directory.find("tables").is_none() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        drop(service);
+    }
+    assert_eq!(directory.find("tables"), None);
+
+    let mut service = Service::start(&directory.0);
+    service.wait_for("standard tables are ready");
+    assert!(service.warnings.len() == 1 && service.warnings[0].contains("part of a file"), "{:?}", service.warnings);
+    let answer = service.solve("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3");
+    assert!(answer.contains("\"length\":57") && answer.contains("\"optimal\":true"), "{answer}");
+    assert!(directory.find("part").is_none() && directory.find("tables").is_some());
+}
