@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use pathfinding::prelude::astar;
-use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides, Size, random_board};
+use taquin::domain::{Board, Encoding, Move, Puzzle, RandomSource, RawBoard, Sides, Size, random_board};
 use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, HeuristicKind, Named};
 use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
@@ -288,6 +288,61 @@ fn korf() {
     }
 }
 
+/// Random boards of the shapes and goals that have patterns, `auto` on one thread: those of the
+/// 15-puzzle with the standard tables of each class, others with what they have.
+fn goals() {
+    let tables = Tables::default();
+    println!("\nrandom boards by shape and the blank's goal, auto on one thread, ms a board");
+    println!(
+        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
+        "shape and goal", "boards", "mean", "median", "worst", "generated", "generated/s", "tables, s"
+    );
+    for (rows, cols, goals, count) in [
+        (4, 4, [0, 1, 5].as_slice(), 100),
+        (3, 4, &[0, 1, 4, 5], 100),
+        (4, 3, &[0], 100),
+        (3, 5, &[0, 2, 7], 50),
+        (2, 7, &[0, 3], 50),
+        (2, 8, &[0, 3], 20),
+    ] {
+        for goal_blank in goals {
+            let size = Size::try_from((rows, cols)).expect("a shape");
+            let mut goal = Board::blank_first(size);
+            while size.row_of(goal.blank()) < size.row_of(*goal_blank) {
+                goal.make(Move::Down);
+            }
+            while size.col_of(goal.blank()) < size.col_of(*goal_blank) {
+                goal.make(Move::Right);
+            }
+            let begun = Instant::now();
+            let any = job(goal, goal, None, Some(HeuristicKind::PatternDatabase));
+            solve(&any, &tables, Means::default()).expect("a report");
+            tables.improve(GoalClass::of(size, *goal_blank), Tier::Standard);
+            let built = begun.elapsed().as_secs_f64();
+            let mut random = SplitMix(7);
+            let (mut times, mut nodes) = (Vec::new(), 0);
+            for _ in 0..count {
+                let job = job(random_board(&goal, &mut random), goal, None, None);
+                let begun = Instant::now();
+                let report = solve(black_box(&job), &tables, Means::default()).expect("a report");
+                times.push(begun.elapsed().as_secs_f64() * 1e3);
+                assert!(report.is_optimal());
+                nodes += report.stats.generated;
+            }
+            times.sort_unstable_by(f64::total_cmp);
+            let total = times.iter().sum::<f64>();
+            println!(
+                "{:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {nodes:>12} {:>12.3e} {built:>9.2}",
+                format!("{size}, blank to cell {goal_blank}"),
+                total / count as f64,
+                times[count / 2],
+                times[count - 1],
+                nodes as f64 / total * 1e3,
+            );
+        }
+    }
+}
+
 /// Solves boards one after another, prints a line, and gives the nodes generated in a second.
 fn proven(
     name: &str,
@@ -323,13 +378,14 @@ fn proven(
 fn main() {
     let tables = Tables::default();
     tables.build_cheap();
-    let sections: [(&str, &dyn Fn()); 6] = [
+    let sections: [(&str, &dyn Fn()); 7] = [
         ("tables", &table_builds),
         ("small", &|| small_boards(&tables)),
         ("auto", &|| auto_alone(&tables)),
         ("pathfinding", &|| against_pathfinding(&tables)),
         ("loops", &|| loops(&tables)),
         ("korf", &korf),
+        ("goals", &goals),
     ];
     // Words after `--` choose sections; cargo itself adds flags.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();

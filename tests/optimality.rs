@@ -145,6 +145,25 @@ fn optimal_searches_agree_with_layers_from_both_ends_on_3x4_and_4x3() {
 }
 
 #[test]
+fn auto_agrees_with_layers_from_both_ends_on_all_shapes_with_patterns() {
+    let tables = Tables::default();
+    let mut random = SplitMix(12);
+    for size in Size::all().filter(|size| (10..=16).contains(&size.cells())) {
+        let (last_row, last_col) = (size.rows() - 1, size.cols() - 1);
+        for (row, col) in [(last_row, last_col), (0, last_col / 2), (last_row / 2, 0), (last_row / 2, last_col / 2)] {
+            let goal = goal_with_blank(size, row, col);
+            for moves in [1, 25, 50] {
+                let start = random_walk(&goal, moves, &mut random);
+                let report = solved(&start, &goal, Wish::default(), &tables);
+                assert_eq!(report.heuristic, HeuristicKind::PatternDatabase);
+                assert!(report.is_optimal(), "{start} to {goal}");
+                assert_eq!(report.lower_bound, distance_between(&start, &goal), "{start} to {goal}");
+            }
+        }
+    }
+}
+
+#[test]
 fn weighted_solutions_stay_within_their_weight() {
     let tables = Tables::default();
     let goal = Board::blank_last(size(3, 3));

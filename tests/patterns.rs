@@ -134,6 +134,33 @@ fn on_walks_over_larger_boards_costs_are_right() {
 }
 
 #[test]
+fn on_walks_standard_patterns_of_15_puzzles_are_consistent_and_admissible() {
+    let mut random = SplitMix(19);
+    for (row, col) in [(3, 3), (0, 2), (2, 1)] {
+        let goal = goal_with_blank(size(4, 4), row, col);
+        let class = GoalClass::of(goal.size(), goal.blank());
+        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Standard).unwrap());
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
+        let space = Space::<Word>::new(&Puzzle::try_new(goal, goal).unwrap());
+        for _ in 0..20 {
+            let mut state = space.start();
+            let mut memo = heuristic.evaluate(&state);
+            assert_eq!(heuristic.h(memo), 0);
+            for walked in 1..=300 {
+                let mut moves = space.moves_except(state.blank, MoveSet::EMPTY);
+                let mv = moves.nth(random.below(moves.len() as u64) as usize).unwrap();
+                let slide = space.make(&mut state, mv);
+                let before = heuristic.h(memo);
+                memo = heuristic.after(memo, &slide, &state);
+                let h = heuristic.h(memo);
+                assert!(h <= walked && h % 2 == walked % 2 && h.abs_diff(before) == 1, "{}", space.board(&state));
+                assert_eq!(h, heuristic.h(heuristic.evaluate(&state)), "{}", space.board(&state));
+            }
+        }
+    }
+}
+
+#[test]
 fn ida_star_over_patterns_expands_what_the_common_one_does() {
     let mut random = SplitMix(23);
     for (goal, boards) in [
