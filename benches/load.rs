@@ -3,15 +3,18 @@
 //! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the
 //! same body and returns a constant of the same size; 32 keep-alive connections ask each in turn.
 
+mod common;
+
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
-use taquin::domain::{Board, RandomSource, Size, random_board};
+use common::{Server, SplitMix, free_address};
+use taquin::domain::{Board, Size, random_board};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -27,49 +30,11 @@ const BARE: &str = "TAQUIN_BENCH_BARE";
 /// As long as the service's answers to these boards are on average.
 const ANSWER_BYTES: usize = 560;
 
-struct SplitMix(u64);
-
-impl RandomSource for SplitMix {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
-
 async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
     let parsed: serde_json::Value = serde_json::from_slice(&body).expect("the load sends JSON");
     std::hint::black_box(parsed);
     const ANSWER: [u8; ANSWER_BYTES] = [b' '; ANSWER_BYTES];
     ([(CONTENT_TYPE, "application/json")], &ANSWER[..])
-}
-
-fn free_address() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address")
-}
-
-/// A server of our own, ended when dropped.
-struct Server(Child, SocketAddr);
-
-impl Server {
-    fn start(mut command: Command, address: SocketAddr) -> Self {
-        let server = Self(command.stdout(Stdio::null()).spawn().expect("a server"), address);
-        let begun = Instant::now();
-        while std::net::TcpStream::connect(address).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(10), "the server does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        server
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Requests answered by one connection until the deadline, with the time of each.
@@ -162,7 +127,7 @@ async fn main() {
     for _ in 0..ROUNDS {
         let mut rates = [0.0; 2];
         for (rate, (name, server)) in rates.iter_mut().zip([("bare axum", &bare), ("taquin", &service)]) {
-            let (answers, p50, p99) = load(server.1, &requests(server.1)).await;
+            let (answers, p50, p99) = load(server.address, &requests(server.address)).await;
             println!("{name:<10} {answers:>12.0} {:>12} {:>12}", p50.as_micros(), p99.as_micros());
             *rate = answers;
         }

@@ -8,27 +8,18 @@
 //! column by column, and row by row too where the class has no mirror. `boards=N` sets the size of the
 //! sample, and `seed=N` the order in which exchanges are tried.
 
+mod common;
+
 use std::collections::HashMap;
 use std::time::Instant;
 
+use common::SplitMix;
 use taquin::domain::{Board, Puzzle, RandomSource, Size, Word, random_board};
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// SplitMix64 (Steele, Lea & Flood 2014).
-struct SplitMix(u64);
-
-impl RandomSource for SplitMix {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
 
 /// Expansions after which a board counts as that hard.
 const ENOUGH: u64 = 5_000_000;

@@ -3,14 +3,16 @@
 //! `cargo bench --bench solve` prints ratios against named baselines measured in the same run:
 //! Manhattan IDA* of this crate for loops, and the `pathfinding` crate's A* for the 31-move boards.
 
+mod common;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use common::{SplitMix, board, job};
 use pathfinding::prelude::astar;
-use taquin::domain::{Board, Encoding, Move, Puzzle, RandomSource, RawBoard, Sides, Size, random_board};
-use taquin::search::heuristic::{GoalClass, Tier};
+use taquin::domain::{Board, Size, random_board};
 use taquin::search::{Algorithm, HeuristicKind, Named};
-use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+use taquin::service::{Job, Means, Tables, solve};
 
 /// As the service has it.
 #[global_allocator]
@@ -18,31 +20,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Rounds of each measurement, of which the median is told.
 const ROUNDS: usize = 7;
-
-const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: 4_000_000_000 };
-
-/// SplitMix64 (Steele, Lea & Flood 2014).
-struct SplitMix(u64);
-
-impl RandomSource for SplitMix {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
-
-fn board(text: &str) -> Board {
-    RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).expect("a board")
-}
-
-fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
-    let puzzle = Puzzle::try_new(start, goal).expect("solvable");
-    let wish = Wish { algorithm, heuristic, ..Wish::default() };
-    let plan = Plan::try_new(&wish, puzzle.size()).expect("a plan");
-    Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false }
-}
 
 /// Solves all jobs once, and gives the time with the nodes expanded and generated.
 fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
@@ -226,7 +203,7 @@ fn against_pathfinding(tables: &Tables) {
 
 fn table_builds() {
     let tables = Tables::default();
-    for (name, build) in [("cheap", Tables::build_cheap as fn(&Tables)), ("standard", build_standard)] {
+    for (name, build) in [("cheap", Tables::build_cheap as fn(&Tables)), ("standard", common::build_standard)] {
         let (begun, before) = (Instant::now(), tables.bytes());
         build(&tables);
         let bytes = tables.bytes() - before;
@@ -234,158 +211,15 @@ fn table_builds() {
     }
 }
 
-fn build_standard(tables: &Tables) {
-    tables.improve(GoalClass::corner_of_4x4(), Tier::Standard);
-}
-
-/// A 15-puzzle that others have solved.
-#[derive(Clone, Copy)]
-struct Instance {
-    start: Board,
-    goal: Board,
-    /// Its optimal length.
-    length: u32,
-    /// Nodes that IDA* with Manhattan generates, where they were published.
-    nodes: Option<f64>,
-}
-
-fn instances(text: &str, goal: fn(Size) -> Board) -> Vec<Instance> {
-    let instance = |line: &str| {
-        let numbers: Vec<&str> = line.split_whitespace().collect();
-        let sides = Sides { rows: Some(4), ..Sides::default() };
-        let start = RawBoard::parse(&numbers[1..17].join(" ")).board(sides, Encoding::Tiles).expect("a board");
-        let length = numbers[17].parse().expect("a length");
-        let nodes = numbers.get(19).map(|nodes| nodes.parse().expect("a number"));
-        Instance { start, goal: goal(start.size()), length, nodes }
-    };
-    text.lines().filter(|line| !line.starts_with('#')).map(instance).collect()
-}
-
-/// Korf's boards and those at 80 moves, proven optimal by `auto` with the tables of each tier, on one
-/// thread; the ratio is to IDA* with Manhattan: measured on the easiest, and for all as long as its
-/// published nodes take at the speed measured.
-fn korf() {
-    let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
-    let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
-    let easy: Vec<_> = korf.iter().copied().filter(|instance| instance.length <= 47).collect();
-    let tables = Tables::default();
-    tables.build_cheap();
-    println!("\n15-puzzles proven optimal on one thread, ms a board");
-    println!(
-        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
-        "boards, heuristic and tables", "boards", "mean", "median", "worst", "generated", "generated/s", "ratio"
-    );
-    let manhattan = (Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan));
-    let speed = proven("Korf's up to 47 moves, manhattan", &easy, manhattan, &tables, None);
-    for (tier, name) in [(Tier::Small, "small"), (Tier::Standard, "standard"), (Tier::Large, "large")] {
-        tables.improve(GoalClass::corner_of_4x4(), tier);
-        for (boards, set) in [("Korf's up to 47 moves", &easy), ("Korf's", &korf), ("at 80 moves", &hard)] {
-            proven(&format!("{boards}, {name}"), set, (None, None), &tables, Some(speed));
-        }
-    }
-    for entry in tables.entries().iter().filter(|entry| entry.name == "patterns") {
-        println!("{}: {} bytes, built in {:.2?}", entry.size, entry.bytes, entry.build_time);
-    }
-}
-
-/// Random boards of the shapes and goals that have patterns, `auto` on one thread: those of the
-/// 15-puzzle with the standard tables of each class, others with what they have.
-fn goals() {
-    let tables = Tables::default();
-    println!("\nrandom boards by shape and the blank's goal, auto on one thread, ms a board");
-    println!(
-        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
-        "shape and goal", "boards", "mean", "median", "worst", "generated", "generated/s", "tables, s"
-    );
-    for (rows, cols, goals, count) in [
-        (4, 4, [0, 1, 5].as_slice(), 100),
-        (3, 4, &[0, 1, 4, 5], 100),
-        (4, 3, &[0], 100),
-        (3, 5, &[0, 2, 7], 50),
-        (2, 7, &[0, 3], 50),
-        (2, 8, &[0, 3], 20),
-    ] {
-        for goal_blank in goals {
-            let size = Size::try_from((rows, cols)).expect("a shape");
-            let mut goal = Board::blank_first(size);
-            while size.row_of(goal.blank()) < size.row_of(*goal_blank) {
-                goal.make(Move::Down);
-            }
-            while size.col_of(goal.blank()) < size.col_of(*goal_blank) {
-                goal.make(Move::Right);
-            }
-            let begun = Instant::now();
-            let any = job(goal, goal, None, Some(HeuristicKind::PatternDatabase));
-            solve(&any, &tables, Means::default()).expect("a report");
-            tables.improve(GoalClass::of(size, *goal_blank), Tier::Standard);
-            let built = begun.elapsed().as_secs_f64();
-            let mut random = SplitMix(7);
-            let (mut times, mut nodes) = (Vec::new(), 0);
-            for _ in 0..count {
-                let job = job(random_board(&goal, &mut random), goal, None, None);
-                let begun = Instant::now();
-                let report = solve(black_box(&job), &tables, Means::default()).expect("a report");
-                times.push(begun.elapsed().as_secs_f64() * 1e3);
-                assert!(report.is_optimal());
-                nodes += report.stats.generated;
-            }
-            times.sort_unstable_by(f64::total_cmp);
-            let total = times.iter().sum::<f64>();
-            println!(
-                "{:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {nodes:>12} {:>12.3e} {built:>9.2}",
-                format!("{size}, blank to cell {goal_blank}"),
-                total / count as f64,
-                times[count / 2],
-                times[count - 1],
-                nodes as f64 / total * 1e3,
-            );
-        }
-    }
-}
-
-/// Solves boards one after another, prints a line, and gives the nodes generated in a second.
-fn proven(
-    name: &str,
-    boards: &[Instance],
-    (algorithm, heuristic): (Option<Algorithm>, Option<HeuristicKind>),
-    tables: &Tables,
-    manhattan: Option<f64>,
-) -> f64 {
-    let (mut times, mut nodes) = (Vec::new(), 0);
-    for instance in boards {
-        let job = job(instance.start, instance.goal, algorithm, heuristic);
-        let begun = Instant::now();
-        let report = solve(black_box(&job), tables, Means::default()).expect("a report");
-        times.push(begun.elapsed().as_secs_f64() * 1e3);
-        assert_eq!((report.lower_bound, report.is_optimal()), (instance.length, true));
-        nodes += report.stats.generated;
-    }
-    let (total, count) = (times.iter().sum::<f64>(), times.len());
-    times.sort_unstable_by(f64::total_cmp);
-    let published: Option<f64> = boards.iter().map(|instance| instance.nodes).sum();
-    let ratio = manhattan.zip(published).map(|(speed, nodes)| nodes / speed * 1e3 / total);
-    let ratio = ratio.map_or(String::new(), |ratio| format!("{ratio:.0}"));
-    let speed = nodes as f64 / total * 1e3;
-    println!(
-        "{name:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {nodes:>12} {speed:>12.3e} {ratio:>9}",
-        total / count as f64,
-        times[count / 2],
-        times[count - 1],
-    );
-    speed
-}
-
 fn main() {
     let tables = Tables::default();
     tables.build_cheap();
-    let sections: [(&str, &dyn Fn()); 7] = [
+    let sections: [(&str, &dyn Fn()); 5] = [
         ("tables", &table_builds),
         ("small", &|| small_boards(&tables)),
         ("auto", &|| auto_alone(&tables)),
         ("pathfinding", &|| against_pathfinding(&tables)),
         ("loops", &|| loops(&tables)),
-        ("korf", &korf),
-        ("goals", &goals),
     ];
     // Words after `--` choose sections; cargo itself adds flags.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();

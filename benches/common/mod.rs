@@ -1,0 +1,72 @@
+//! What benches share.
+
+#![allow(dead_code, reason = "each bench uses some of it")]
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides};
+use taquin::search::heuristic::{GoalClass, Tier};
+use taquin::search::{Algorithm, HeuristicKind};
+use taquin::service::{Job, Limits, Plan, Tables, Wish};
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+pub(crate) struct SplitMix(pub(crate) u64);
+
+impl RandomSource for SplitMix {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+}
+
+pub(crate) const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: 4_000_000_000 };
+
+pub(crate) fn board(text: &str) -> Board {
+    RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).expect("a board")
+}
+
+pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
+    let puzzle = Puzzle::try_new(start, goal).expect("solvable");
+    let wish = Wish { algorithm, heuristic, ..Wish::default() };
+    let plan = Plan::try_new(&wish, puzzle.size()).expect("a plan");
+    Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false }
+}
+
+pub(crate) fn build_standard(tables: &Tables) {
+    tables.improve(GoalClass::corner_of_4x4(), Tier::Standard);
+}
+
+pub(crate) fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address")
+}
+
+/// A server of our own, ended when dropped.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Starts it and waits until it listens.
+    pub(crate) fn start(mut command: Command, address: SocketAddr) -> Self {
+        let server = Self { child: command.stdout(Stdio::null()).spawn().expect("a server"), address };
+        let begun = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the server does not listen");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
