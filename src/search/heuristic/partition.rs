@@ -18,74 +18,60 @@ pub enum Tier {
     Large,
 }
 
-/// A choice of patterns.
-struct Choice {
-    sides: (usize, usize),
-    goal_blank: u8,
-    tier: Tier,
-    partitions: &'static [&'static [&'static [u8]]],
-}
-
-const CHOICES: [Choice; 5] = [
-    // cargo bench --bench partitions -- 4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80
-    // (which begins with what is known to be among the best of its size, and finds nothing better)
-    Choice {
-        sides: (4, 4),
-        goal_blank: 0,
-        tier: Tier::Small,
-        partitions: &[&[&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]]],
-    },
-    // cargo bench --bench partitions -- 4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11
-    Choice {
-        sides: (4, 4),
-        goal_blank: 0,
-        tier: Tier::Standard,
-        partitions: &[&[&[1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 13, 14, 15], &[12]]],
-    },
-    // cargo bench --bench partitions -- 4 4 1 7,7,1 boards=40 \
-    //     0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15
-    Choice {
-        sides: (4, 4),
-        goal_blank: 1,
-        tier: Tier::Standard,
-        partitions: &[
-            &[&[0, 4, 5, 8, 9, 12, 13], &[2, 3, 6, 7, 10, 11, 14], &[15]],
-            &[&[0, 2, 3, 4, 5, 6, 7], &[9, 10, 11, 12, 13, 14, 15], &[8]],
-        ],
-    },
-    // cargo bench --bench partitions -- 4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60
-    Choice {
-        sides: (4, 4),
-        goal_blank: 5,
-        tier: Tier::Standard,
-        partitions: &[&[&[0, 1, 4, 8, 9, 12, 13], &[2, 3, 6, 7, 10, 11, 15], &[14]]],
-    },
-    // Two rows and two rows.
-    Choice {
-        sides: (4, 4),
-        goal_blank: 0,
-        tier: Tier::Large,
-        partitions: &[&[&[1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 12, 13, 14, 15]]],
-    },
+/// Rows, columns, the blank's goal, the tier, and the patterns: a `/` between two, a `+` between two
+/// partitions.
+///
+/// Found by `benches/partitions.rs`: for small boards `-- R C G 6,5 boards=60` and the like (3×5 and
+/// 2×7 with 40 boards, 2×8 with 16), which begin with columns and rows; for 4×4 from
+///
+/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its
+///   size, which nothing near it is better than;
+/// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and from two others with the same end;
+/// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
+/// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
+///
+/// The large patterns are two rows and two rows.
+#[rustfmt::skip]
+const CHOICES: [(usize, usize, u8, Tier, &str); 25] = [
+    (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
+    (2, 5, 1, Tier::Small, "0 2 5 6 7 8 / 3 4 9 + 2 3 4 7 8 9 / 0 5 6"),
+    (2, 5, 2, Tier::Small, "0 1 3 5 6 7 / 4 8 9"),
+    (2, 6, 0, Tier::Small, "1 2 3 6 7 8 / 4 5 9 10 11 + 1 2 6 7 8 9 / 3 4 5 10 11"),
+    (2, 6, 1, Tier::Small, "0 2 3 6 7 8 / 4 5 9 10 11 + 0 2 6 7 8 9 / 3 4 5 10 11"),
+    (2, 6, 2, Tier::Small, "0 1 3 6 7 8 / 4 5 9 10 11 + 0 1 6 7 8 9 / 3 4 5 10 11"),
+    (3, 4, 0, Tier::Small, "1 5 6 8 9 10 / 2 3 4 7 11 + 1 2 4 5 8 9 / 3 6 7 10 11"),
+    (3, 4, 1, Tier::Small, "0 2 4 5 8 9 / 3 6 7 10 11 + 2 3 5 6 7 11 / 0 4 8 9 10"),
+    (3, 4, 4, Tier::Small, "0 1 2 5 8 9 / 3 6 7 10 11"),
+    (3, 4, 5, Tier::Small, "0 1 2 4 6 9 / 3 7 8 10 11"),
+    (3, 5, 0, Tier::Small, "1 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 1 2 3 4 5 6 / 7 8 9 11 12 13 / 10 14"),
+    (3, 5, 1, Tier::Small, "0 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 2 5 6 7 11 12 / 3 4 8 9 13 14 / 0 10"),
+    (3, 5, 2, Tier::Small, "0 1 5 6 10 11 / 3 7 8 9 12 13 / 4 14"),
+    (3, 5, 5, Tier::Small, "0 1 2 6 10 11 / 3 4 7 8 9 13 / 12 14"),
+    (3, 5, 6, Tier::Small, "0 1 2 5 10 11 / 3 4 7 8 9 13 / 12 14"),
+    (3, 5, 7, Tier::Small, "0 1 5 6 10 11 / 2 3 8 12 13 14 / 4 9"),
+    (2, 7, 0, Tier::Small, "1 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 1 2 3 7 8 9 / 6"),
+    (2, 7, 1, Tier::Small, "0 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 2 3 7 8 9 / 6"),
+    (2, 7, 2, Tier::Small, "0 1 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 1 3 7 8 9 / 6"),
+    (2, 7, 3, Tier::Small, "0 1 2 7 8 9 / 4 5 10 11 12 13 / 6"),
+    (4, 4, 0, Tier::Small, "1 4 5 8 9 12 / 2 3 6 7 10 11 / 13 14 15"),
+    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12"),
+    (4, 4, 0, Tier::Large, "1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 15"),
+    (4, 4, 1, Tier::Standard, "0 4 5 8 9 12 13 / 2 3 6 7 10 11 14 / 15 + 0 2 3 4 5 6 7 / 9 10 11 12 13 14 15 / 8"),
+    (4, 4, 5, Tier::Standard, "0 1 4 8 9 12 13 / 2 3 6 7 10 11 15 / 14"),
 ];
+
+fn parse(choice: &str) -> Vec<Patterns> {
+    let labels = |pattern: &str| pattern.split_whitespace().filter_map(|label| label.parse().ok()).collect();
+    choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
+}
 
 /// Tiles of a small pattern.
 const SMALL: usize = 6;
-
-fn lists(patterns: &[&[u8]]) -> Patterns {
-    patterns.iter().map(|labels| labels.to_vec()).collect()
-}
 
 fn sorted(tiles: &[u8]) -> Vec<u8> {
     let mut pattern = tiles.to_vec();
     pattern.sort_unstable();
     pattern
-}
-
-impl GoalClass {
-    fn key(self, tier: Tier) -> ((usize, usize), u8, Tier) {
-        ((self.size.rows(), self.size.cols()), self.goal_blank, tier)
-    }
 }
 
 /// Disjoint patterns that together have every tile.
@@ -148,12 +134,12 @@ impl Partition {
     /// The patterns of a tier, if it has any for a class: one partition where a reflection keeps the
     /// blank's goal in its place, so that boards can be seen from two sides, and two elsewhere.
     ///
-    /// Those that are listed were found by `benches/partitions.rs`, with the command that stands beside
-    /// them; others are column by column, and row by row.
+    /// Where none are listed, small ones are column by column, and row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
-        let listed = CHOICES.iter().find(|choice| (choice.sides, choice.goal_blank, choice.tier) == class.key(tier));
+        let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
+        let listed = CHOICES.iter().find(|(rows, cols, goal_blank, tier, _)| (*rows, *cols, *goal_blank, *tier) == key);
         match (listed, tier) {
-            (Some(choice), _) => Some(choice.partitions.iter().map(|patterns| lists(patterns)).collect()),
+            (Some((.., choice)), _) => Some(parse(choice)),
             (None, Tier::Small) => {
                 let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
                 let mut cols = rows.clone();
