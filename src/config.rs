@@ -92,7 +92,7 @@ pub struct Flags {
 
     /// Directory in which standard and large tables are kept between runs, instead of being built anew
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
-    table_cache: Option<PathBuf>,
+    table_cache: Option<String>,
 
     /// Which log lines to write: a level, or a filter such as `info,taquin::access=off`
     #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER")]
@@ -197,8 +197,8 @@ impl TryFrom<&Flags> for Config {
             header_timeout: faults.duration("header-timeout", &flags.header_timeout, MILLISECOND),
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
             tables: faults.tables("tables", &flags.tables),
-            table_memory: faults.size("table-memory", &flags.table_memory, MIB..=1 << 50),
-            table_cache: flags.table_cache.clone(),
+            table_memory: faults.size("table-memory", &flags.table_memory, 16 * MIB..=1 << 50),
+            table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
         };

@@ -3,10 +3,12 @@
 mod twins;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
-use taquin::domain::{Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board};
+use taquin::domain::{
+    Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board, random_walk,
+};
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, Symmetry, Tier};
 use taquin::search::{
     Algorithm, Budget, Crew, Help, Heuristic, HeuristicKind, MainWork, Space, State, StopReason, Trace, ida_star,
@@ -15,20 +17,24 @@ use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
 use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
-/// four bits each, the moves of its tiles that it takes at least.
+/// the moves of its tiles that it takes at least.
 struct SlowPattern {
     labels: Vec<u8>,
+    cells: usize,
     costs: Vec<u8>,
 }
 
 impl SlowPattern {
     fn new(class: GoalClass, labels: &[u8]) -> Self {
-        let mut costs = vec![u8::MAX; 16_usize.pow(labels.len() as u32 + 1)];
+        let cells = class.size.cells();
+        let entries = (0..=labels.len()).map(|taken| cells - taken).product();
+        let mut slow = Self { labels: labels.to_vec(), cells, costs: vec![u8::MAX; entries] };
         let home: Vec<u8> = labels.iter().copied().chain([class.goal_blank]).collect();
-        costs[Self::index(&home)] = 0;
+        let index = slow.index(&home);
+        slow.costs[index] = 0;
         let mut queue = VecDeque::from([home]);
         while let Some(cells) = queue.pop_front() {
-            let cost = costs[Self::index(&cells)];
+            let cost = slow.costs[slow.index(&cells)];
             let blank = *cells.last().unwrap();
             for mv in class.size.moves_from(blank) {
                 let to = class.size.neighbour(blank, mv).unwrap();
@@ -39,24 +45,28 @@ impl SlowPattern {
                     next[tile] = blank;
                 }
                 let next_cost = cost + u8::from(tile.is_some());
-                let known = &mut costs[Self::index(&next)];
-                if next_cost < *known {
-                    *known = next_cost;
+                let index = slow.index(&next);
+                if next_cost < slow.costs[index] {
+                    slow.costs[index] = next_cost;
                     if tile.is_some() { queue.push_back(next) } else { queue.push_front(next) }
                 }
             }
         }
-        Self { labels: labels.to_vec(), costs }
+        slow
     }
 
-    fn index(cells: &[u8]) -> usize {
-        cells.iter().fold(0, |index, cell| 16 * index + usize::from(*cell))
+    /// Each cell as its place among those that are not taken yet.
+    fn index(&self, cells: &[u8]) -> usize {
+        (0..cells.len()).fold(0, |index, nth| {
+            let before = cells[..nth].iter().filter(|cell| **cell < cells[nth]).count();
+            index * (self.cells - nth) + usize::from(cells[nth]) - before
+        })
     }
 
     /// The cost of a board whose labels are in the given cells.
     fn cost(&self, cell_of: impl Fn(u8) -> u8, blank: u8) -> u32 {
         let cells: Vec<u8> = self.labels.iter().map(|label| cell_of(*label)).chain([blank]).collect();
-        u32::from(self.costs[Self::index(&cells)])
+        u32::from(self.costs[self.index(&cells)])
     }
 }
 
@@ -110,10 +120,20 @@ fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
 #[test]
 fn on_walks_over_larger_boards_costs_are_right() {
     let mut random = SplitMix(17);
-    for (rows, cols, row, col) in [(4, 4, 3, 3), (4, 4, 0, 1), (3, 4, 0, 0), (4, 3, 1, 1), (2, 8, 1, 7), (5, 3, 2, 1)] {
+    for (rows, cols, row, col, tiles) in [
+        (4, 4, 3, 3, 5),
+        (4, 4, 0, 1, 5),
+        (4, 4, 2, 1, 5),
+        (3, 4, 0, 0, 5),
+        (4, 3, 1, 1, 6),
+        (2, 8, 1, 7, 5),
+        (5, 3, 2, 1, 5),
+        (2, 5, 0, 2, 7),
+        (3, 3, 0, 1, 8),
+    ] {
         let goal = goal_with_blank(size(rows, cols), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
-        let patterns = patterns_of(class, 5);
+        let patterns = patterns_of(class, tiles);
         let partitions = Partition::build_all(class, std::slice::from_ref(&patterns));
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
@@ -181,7 +201,7 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
     }
 }
 
-/// Helps with one thread whenever asked, and soon needs it for something else.
+/// Helps with one thread more whenever asked, and soon needs them for something else.
 #[derive(Debug, Default)]
 struct Fickle {
     helped: AtomicU32,
@@ -214,22 +234,60 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
         let budget = Budget { crew: Some(&crew), ..Budget::UNLIMITED };
         assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), alone);
         helped += crew.helped.into_inner();
-        // One node less than it takes is not enough, with or without help.
-        let expanded = alone.stats.expanded;
-        for (expanded, is_found) in [(expanded, true), (expanded - 1, false), (expanded / 3, false), (1, false)] {
-            let crew = Fickle::default();
-            for crew in [None, Some(&crew as &dyn Crew)] {
-                let budget = Budget { expanded, crew, ..Budget::UNLIMITED };
-                let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
-                if is_found {
-                    assert_eq!(outcome, alone);
-                } else {
-                    assert_eq!((outcome.result, outcome.stats.expanded), (Err(StopReason::Expanded), expanded));
+    }
+    assert!(helped > 0, "no board was hard enough");
+}
+
+#[test]
+fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
+    let mut random = SplitMix(31);
+    for (goal, moves) in [(Board::blank_last(size(4, 4)), 40), (goal_with_blank(size(3, 4), 0, 1), 50)] {
+        let class = GoalClass::of(goal.size(), goal.blank());
+        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
+        // Easy boards, whose parts are small, and whatever comes.
+        for nth in 0..12 {
+            let start =
+                if nth < 8 { random_walk(&goal, moves + nth, &mut random) } else { random_board(&goal, &mut random) };
+            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let total = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0)).stats.expanded;
+            let step = (total / 400).max(1) as usize;
+            for expanded in (1..=total + 1).rev().step_by(step).chain([total, total.max(2) - 1]) {
+                let common = Budget { expanded, ..Budget::UNLIMITED };
+                let common = ida_star(&space, &heuristic, &common, &mut Trace::new(1));
+                assert_eq!(common.result.is_ok(), expanded >= total);
+                let crew = Fickle::default();
+                for crew in [None, Some(&crew as &dyn Crew)] {
+                    let budget = Budget { expanded, crew, ..Budget::UNLIMITED };
+                    let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
+                    assert_eq!(outcome.result, common.result, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.lower_bound, common.lower_bound, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.stats.expanded, common.stats.expanded, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.stats.iterations, common.stats.iterations);
                 }
             }
         }
     }
-    assert!(helped > 0, "no board was hard enough");
+}
+
+#[test]
+fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
+    let goal = Board::blank_last(size(4, 4));
+    let class = GoalClass::of(goal.size(), goal.blank());
+    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
+    let (_, start, _, length) = instances(HARD).next().unwrap();
+    let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+    let crew = Fickle::default();
+    let deadline = Some(Instant::now() + Duration::from_millis(50));
+    let budget = Budget { deadline, crew: Some(&crew), ..Budget::UNLIMITED };
+    let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
+    assert_eq!(outcome.result, Err(StopReason::Time));
+    assert!(outcome.stats.expanded > 0 && outcome.lower_bound <= length);
+    let cancelled = AtomicBool::new(true);
+    let budget = Budget { cancel: &[&cancelled], crew: Some(&crew), ..Budget::UNLIMITED };
+    let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
+    assert_eq!(outcome.result, Err(StopReason::Cancelled));
 }
 
 #[test]

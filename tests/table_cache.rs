@@ -99,7 +99,7 @@ fn a_file_that_is_not_whole_is_told_of_once_and_built_anew() {
         ("hash", |bytes| *bytes.last_mut().unwrap() ^= 128),
         ("short", |bytes| bytes.truncate(30_000_001)),
         ("long", |bytes| bytes.push(0)),
-        ("name", |bytes| bytes[9] = 5),
+        ("other patterns", |bytes| bytes[9] = 5),
     ];
     for (word, damage) in damages {
         let mut damaged = whole.clone();
@@ -189,6 +189,7 @@ fn a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_believed() {
         }
         let service = Service::start(&directory.0);
         while directory.find("part").is_none() && directory.find("tables").is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(120), "no file was ever being written");
             std::thread::sleep(Duration::from_micros(200));
         }
         drop(service);

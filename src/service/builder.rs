@@ -23,14 +23,14 @@ impl Builder {
     /// Works until nobody can want anything any more.
     pub(super) fn run(self) {
         let Self { tables, is_ready, tier } = self;
+        let (sender, wanted) = channel();
+        if tier >= Tier::Standard {
+            // Before anything is built, so that nothing is missed that is asked for meanwhile.
+            tables.engage(sender);
+        }
         tables.build_cheap();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
-        if tier < Tier::Standard {
-            return;
-        }
-        let (sender, wanted) = channel();
-        tables.engage(sender);
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
             tables.improve(GoalClass::corner_of_4x4(), tier);
             tell(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
@@ -41,9 +41,10 @@ impl Builder {
         drop(tables);
         for class in wanted {
             let Some(tables) = weak.upgrade() else { break };
-            tables.improve(class, Tier::Standard);
-            tell(&tables, "more tables are ready");
-            give_back();
+            if tables.improve_later(class) {
+                tell(&tables, "more tables are ready");
+                give_back();
+            }
         }
     }
 }

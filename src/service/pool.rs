@@ -12,7 +12,8 @@ use super::workers::Workers;
 use super::{Job, Means, Report, ServiceError, Tables, solver};
 use crate::search::{Named, StopReason};
 
-/// Runs jobs on blocking threads, no more at a time than it has workers.
+/// Runs jobs on blocking threads, no more at a time than it has workers; those that nobody waits for
+/// help with searches that can use more than one.
 ///
 /// Two permits: one for a place in the house, taken at once or not at all, and one for a worker,
 /// waited for until the job's deadline. The queue is nothing but futures that wait. Both permits

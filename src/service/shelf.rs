@@ -1,6 +1,6 @@
 //! Pattern tables, as strong as there was time and memory for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -28,6 +28,8 @@ pub(super) struct Shelf {
     clock: AtomicU64,
     /// Who builds stronger tables of a class that was asked for.
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
+    /// Held while tables are put up and others taken down.
+    changing: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -61,6 +63,10 @@ impl Slot {
     fn loaded(&self) -> Option<Arc<Loaded>> {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    fn put(&self, loaded: Option<Arc<Loaded>>) {
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+    }
 }
 
 /// A lock that a panic while it was held does not close for ever: what it guards is whole.
@@ -78,6 +84,7 @@ impl Shelf {
             cache,
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
+            changing: Mutex::default(),
         }
     }
 
@@ -99,7 +106,7 @@ impl Shelf {
         if let Some(loaded) = slot.loaded() {
             return loaded;
         }
-        let loaded = build(slot.class, Tier::Small).expect("every class has small patterns");
+        let loaded = build(slot.class, Tier::Small, threads()).expect("every class has small patterns");
         self.load(slot, &loaded);
         drop(building);
         if let (Some(_), Some(builder)) = (Partition::choose(slot.class, Tier::Standard), self.builder.get()) {
@@ -109,19 +116,29 @@ impl Shelf {
         loaded
     }
 
-    /// Builds the tables of a tier for a class, if it has such and none as strong are there.
+    /// Builds the tables of a tier for a class on all cores, if it has such and none as strong are
+    /// there.
     pub(super) fn improve(&self, class: GoalClass, tier: Tier) {
+        self.improve_on(threads(), class, tier);
+    }
+
+    /// The same on one thread, for a class whose tables are still there, and if its better ones may
+    /// take so much memory; whether anything was built.
+    pub(super) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
+        let is_allowed = is_kept(class) || bytes_of(class, tier).is_some_and(|bytes| bytes <= self.memory);
+        is_allowed && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
+    }
+
+    fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier) -> bool {
         let slot = self.slot(class);
-        if slot.loaded().is_none_or(|loaded| loaded.tier < tier)
-            && let Some(loaded) = self.read_or_build(class, tier)
-        {
-            self.load(slot, &loaded);
-        }
+        let is_wanted = slot.loaded().is_none_or(|loaded| loaded.tier < tier);
+        let tables = is_wanted.then(|| self.read_or_build(threads, class, tier)).flatten();
+        tables.inspect(|tables| self.load(slot, tables)).is_some()
     }
 
     /// Tables from the cache, or built and then left there.
-    fn read_or_build(&self, class: GoalClass, tier: Tier) -> Option<Arc<Loaded>> {
-        let Some(cache) = &self.cache else { return build(class, tier) };
+    fn read_or_build(&self, threads: usize, class: GoalClass, tier: Tier) -> Option<Arc<Loaded>> {
+        let Some(cache) = &self.cache else { return build(class, tier, threads) };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
         match cache.read(class, &choice) {
@@ -134,7 +151,7 @@ impl Shelf {
                 tracing::event!(target: "taquin::tables", Level::WARN, tables.size = %class.size, %error, "cached tables are built anew");
             }
         }
-        let loaded = build(class, tier)?;
+        let loaded = build(class, tier, threads)?;
         if let Err(error) = cache.write(&loaded.partitions, &choice) {
             tracing::event!(target: "taquin::tables", Level::WARN, tables.size = %class.size, %error, "tables could not be cached");
         }
@@ -145,22 +162,23 @@ impl Shelf {
         self.slots.iter().find(|slot| slot.class == class).expect("every class has a slot")
     }
 
-    /// Puts tables in the place of weaker ones, and drops others if all take too much.
+    /// Puts tables in the place of weaker ones, and drops what was not asked for the longest if all
+    /// take too much.
     fn load(&self, slot: &Slot, tables: &Arc<Loaded>) {
-        let mut loaded = slot.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        if loaded.as_ref().is_none_or(|loaded| loaded.tier < tables.tier) {
-            *loaded = Some(Arc::clone(tables));
+        let _changing = lock(&self.changing);
+        if slot.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
+            slot.put(Some(Arc::clone(tables)));
         }
-        drop(loaded);
-        let others = self.slots.iter().filter(|other| other.class != slot.class && !is_kept(other.class));
-        let mut others: Vec<(&Slot, usize)> =
-            others.filter_map(|other| other.loaded().map(|loaded| (other, loaded.bytes()))).collect();
-        others.sort_by_key(|(other, _)| std::cmp::Reverse(other.asked.load(Ordering::Relaxed)));
-        let mut total = if is_kept(slot.class) { 0 } else { tables.bytes() as u64 };
-        for (other, bytes) in others {
-            total += bytes as u64;
-            if total > self.memory {
-                *other.loaded.write().unwrap_or_else(PoisonError::into_inner) = None;
+        let all = self.slots.iter().filter(|slot| !is_kept(slot.class));
+        let mut all: Vec<(&Slot, u64)> =
+            all.filter_map(|slot| slot.loaded().map(|loaded| (slot, loaded.bytes() as u64))).collect();
+        all.sort_by_key(|(slot, _)| std::cmp::Reverse(slot.asked.load(Ordering::Relaxed)));
+        let mut total = 0;
+        for (nth, (slot, bytes)) in all.into_iter().enumerate() {
+            total += bytes;
+            // What was asked for last stays, or everybody who asks for it would build it.
+            if nth > 0 && total > self.memory {
+                slot.put(None);
             }
         }
     }
@@ -176,24 +194,116 @@ fn is_kept(class: GoalClass) -> bool {
     class == GoalClass::corner_of_4x4()
 }
 
-/// Builds the tables of a tier, if the class has such, each on a thread of its own.
-fn build(class: GoalClass, tier: Tier) -> Option<Arc<Loaded>> {
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Memory that the tables of a tier would take.
+fn bytes_of(class: GoalClass, tier: Tier) -> Option<u64> {
+    let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
+    Some(geometries.iter().map(|geometry| 8 * geometry.words() as u64).sum())
+}
+
+/// Builds the tables of a tier, if the class has such, on so many threads.
+fn build(class: GoalClass, tier: Tier, threads: usize) -> Option<Arc<Loaded>> {
     let begun = Instant::now();
     let choice = Partition::choose(class, tier)?;
-    let tables = side_by_side(class, &choice);
+    let tables = side_by_side(class, &choice, threads);
     let partitions = Partition::assemble(class, &choice, tables);
     Some(Arc::new(Loaded { class, tier, partitions, time: begun.elapsed() }))
 }
 
-fn side_by_side(class: GoalClass, choice: &[Patterns]) -> Vec<PatternTable> {
+fn side_by_side(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
     let geometries = Partition::geometries(class, choice);
-    let build = |labels: &[u8], geometry| PatternTable::build(class.size, class.goal_blank, labels, geometry);
+    let patterns: Vec<_> = choice.iter().flatten().zip(&geometries).collect();
+    let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(nth) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < patterns.len()) {
+            let (labels, geometry) = patterns[nth];
+            tables[nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
+        }
+    };
     std::thread::scope(|scope| {
-        let patterns = choice.iter().flatten().zip(&geometries);
-        let threads: Vec<_> = patterns.map(|(labels, geometry)| scope.spawn(|| build(labels, geometry))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, PatternTable>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        for _ in 1..threads.min(patterns.len()) {
+            // A system that has no thread to spare leaves more for this one.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    tables.into_iter().map(|table| table.into_inner().expect("every pattern was taken")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    fn size(rows: usize, cols: usize) -> Size {
+        Size::try_from((rows, cols)).unwrap()
+    }
+
+    fn is_loaded(shelf: &Shelf, size: Size) -> bool {
+        shelf.loaded().any(|loaded| loaded.class.size == size)
+    }
+
+    #[test]
+    fn what_many_ask_for_at_once_is_built_once() {
+        let shelf = Shelf::new(u64::MAX, None);
+        let all: Vec<Arc<Loaded>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| shelf.get(size(2, 5), 9))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|loaded| Arc::ptr_eq(loaded, &all[0])));
+    }
+
+    #[test]
+    fn what_was_not_asked_for_the_longest_gives_way() {
+        let all = Shelf::new(u64::MAX, None);
+        let sizes = [size(2, 5), size(2, 6), size(3, 4)];
+        let bytes = sizes.map(|size| all.get(size, 0).bytes() as u64);
+        let shelf = Shelf::new(bytes.iter().sum::<u64>() - 1, None);
+        for size in [sizes[0], sizes[1], sizes[0], sizes[2]] {
+            shelf.get(size, 0);
+        }
+        assert_eq!(sizes.map(|size| is_loaded(&shelf, size)), [true, false, true]);
+        // However little there may be: what was asked for last is there, and what is kept.
+        let shelf = Shelf::new(0, None);
+        shelf.get(size(4, 4), 0);
+        sizes.iter().for_each(|size| drop(shelf.get(*size, 0)));
+        assert_eq!(sizes.map(|size| is_loaded(&shelf, size)), [false, false, true]);
+        assert!(is_loaded(&shelf, size(4, 4)));
+    }
+
+    #[test]
+    fn stronger_tables_take_the_place_of_weaker_ones_and_not_the_other_way_round() {
+        let shelf = Shelf::new(u64::MAX, None);
+        let weak = shelf.get(size(2, 5), 0);
+        let loaded = |tier| {
+            let partitions = weak.partitions.clone();
+            Arc::new(Loaded { class: weak.class, tier, partitions, time: Duration::ZERO })
         };
-        threads.into_iter().map(join).collect()
-    })
+        for (tier, expected) in [(Tier::Large, Tier::Large), (Tier::Standard, Tier::Large)] {
+            shelf.load(shelf.slot(weak.class), &loaded(tier));
+            assert_eq!(shelf.get(size(2, 5), 0).tier, expected);
+        }
+        assert_eq!(weak.tier, Tier::Small, "who has the old ones keeps them");
+    }
+
+    #[test]
+    fn a_builder_is_told_once_of_classes_that_have_better_tables() {
+        let shelf = Shelf::new(u64::MAX, None);
+        let (sender, told) = channel();
+        shelf.engage(sender);
+        for goal_blank in [0, 0, 1] {
+            shelf.get(size(2, 5), goal_blank);
+            shelf.get(size(4, 4), goal_blank);
+        }
+        let told: Vec<GoalClass> = told.try_iter().collect();
+        assert_eq!(told, [0, 1].map(|goal_blank| GoalClass { size: size(4, 4), goal_blank }));
+        let little = Shelf::new(1 << 20, None);
+        little.get(size(4, 4), 1);
+        assert!(!little.improve_later(told[1], Tier::Standard), "better ones would take too much");
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::switchboard::{Call, connect};
+use super::switchboard::{Call, JobTables, connect};
 use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
@@ -29,6 +29,7 @@ pub struct Means<'a> {
 /// [`ServiceError::Failed`] if the answer does not replay, which is a bug.
 pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, ServiceError> {
     let begun = Instant::now();
+    let tables = &JobTables::new(tables);
     let Job { puzzle, plan, limits, .. } = job;
     let Means { deadline, cancel, crew } = means;
     let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew });
@@ -48,7 +49,7 @@ pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, Ser
 /// Replays the solution and sums up.
 fn report(
     job: &Job,
-    tables: &Tables,
+    tables: &JobTables<'_>,
     algorithm: Algorithm,
     outcome: Outcome,
     stopped: Option<StopReason>,
@@ -199,7 +200,7 @@ impl Call for InitialH {
 
 /// What is known of a puzzle's optimal length before any search: all of it where there is a full
 /// table, linear conflict elsewhere.
-fn root_bound(puzzle: &Puzzle, tables: &Tables) -> u32 {
+fn root_bound(puzzle: &Puzzle, tables: &JobTables<'_>) -> u32 {
     let is_known = DistanceTable::serves(puzzle.size());
     let heuristic = if is_known { HeuristicKind::PatternDatabase } else { HeuristicKind::LinearConflict };
     connect(puzzle, heuristic, tables, InitialH)

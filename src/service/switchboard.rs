@@ -1,6 +1,10 @@
 //! From enums to code compiled for them: the one match over shapes and heuristics.
 
+use std::cell::OnceCell;
+use std::sync::Arc;
+
 use super::Tables;
+use super::shelf::Loaded;
 use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
 use crate::search::heuristic::{
     AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
@@ -17,15 +21,28 @@ pub(super) trait Call {
     fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
 }
 
+/// Tables as one job sees them: the same patterns from its beginning to its end.
+pub(super) struct JobTables<'t> {
+    tables: &'t Tables,
+    patterns: OnceCell<Arc<Loaded>>,
+}
+
+impl<'t> JobTables<'t> {
+    pub(super) fn new(tables: &'t Tables) -> Self {
+        Self { tables, patterns: OnceCell::new() }
+    }
+}
+
 /// Makes a call with the heuristic of that name.
 ///
 /// # Panics
 /// If the heuristic does not serve the puzzle's shape, which a plan rules out.
-pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, tables: &Tables, call: C) -> C::Output {
+pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &JobTables<'_>, call: C) -> C::Output {
+    let tables = job.tables;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
-            let loaded = tables.patterns(size, goal_blank);
+            let loaded = job.patterns.get_or_init(|| tables.patterns(size, goal_blank));
             call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, &loaded.partitions))
         }
         (_, HeuristicKind::PatternDatabase) => {

@@ -25,6 +25,8 @@ pub(super) enum Unread {
     Missing,
     #[error("there is a part of a file: a process ended while it wrote it, or still writes it")]
     Unfinished,
+    #[error("the file holds other patterns, or is of another version")]
+    Other,
     #[error("the file is damaged: {0}")]
     Damaged(&'static str),
     #[error("the file cannot be read: {0}")]
@@ -76,12 +78,15 @@ impl TableCache {
             Unread::Missing if path.with_extension("part").exists() => Unread::Unfinished,
             other => other,
         })?;
+        if !file.metadata()?.is_file() {
+            return Err(Unread::Other);
+        }
         let mut file = Hashing::new(BufReader::with_capacity(1 << 20, file));
         let expected = Self::header(class, choice);
         let mut header = vec![0; expected.len()];
         file.read_exact(&mut header)?;
         if header != expected {
-            return Err(Unread::Damaged("it is not what its name says"));
+            return Err(Unread::Other);
         }
         let geometries = Partition::geometries(class, choice);
         let mut tables = Vec::new();
@@ -111,7 +116,7 @@ impl TableCache {
     pub(super) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
         fs::create_dir_all(&self.directory)?;
-        let lock = File::create(self.directory.join("lock"))?;
+        let lock = File::options().create(true).write(true).truncate(false).open(self.directory.join("lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(()),
@@ -123,13 +128,19 @@ impl TableCache {
         written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })?;
-        // The name, too, is to be there after the machine stops.
-        File::open(&self.directory)?.sync_all()
+        // The name, too, is to be there after the machine stops; where that cannot be had, no harm is done.
+        let _ = File::open(&self.directory).and_then(|directory| directory.sync_all());
+        Ok(())
     }
 }
 
 fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<()> {
-    let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
+    // Nothing that somebody else put there is written to.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create_new(path)?));
     file.write_all(header)?;
     let mut bytes = Vec::with_capacity(8 * CHUNK);
     for table in partitions.iter().flat_map(Partition::tables) {

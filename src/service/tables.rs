@@ -28,7 +28,7 @@ pub struct TableEntry {
     pub size: String,
     /// Memory it takes.
     pub bytes: usize,
-    /// How long it took to build.
+    /// How long it took to build, or to read from a file.
     pub build_time: Duration,
 }
 
@@ -110,6 +110,12 @@ impl Tables {
     /// Builds the patterns of a tier for a class, if it has such and none as strong are there.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         self.patterns.improve(class, tier);
+    }
+
+    /// The same beside the service, if the class's tables are still wanted and there is memory for
+    /// better ones; whether anything was built.
+    pub(super) fn improve_later(&self, class: GoalClass) -> bool {
+        self.patterns.improve_later(class, Tier::Standard)
     }
 
     /// Who is told of classes that were asked for and have stronger patterns.

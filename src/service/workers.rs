@@ -58,7 +58,8 @@ impl Crew for Workers {
                     return;
                 }
                 if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-                    scope.spawn(move || {
+                    // A system that has no thread to spare is no reason to fail.
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, move || {
                         let _permit = permit;
                         help(&|| self.is_wanted());
                     });
@@ -70,20 +71,18 @@ impl Crew for Workers {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn those_who_help_leave_when_a_job_waits() {
         let workers = Workers::new(2);
         let own = workers.acquire().await.unwrap();
-        let has_helped = Arc::new(AtomicBool::new(false));
+        let helpers = Arc::new(AtomicUsize::new(0));
         let search = tokio::task::spawn_blocking({
-            let (workers, has_helped) = (workers.clone(), Arc::clone(&has_helped));
+            let (workers, helpers) = (workers.clone(), Arc::clone(&helpers));
             move || {
                 let help = |is_wanted: &dyn Fn() -> bool| {
-                    has_helped.store(true, Ordering::Relaxed);
+                    helpers.fetch_add(1, Ordering::Relaxed);
                     while !is_wanted() {
                         std::thread::yield_now();
                     }
@@ -92,12 +91,13 @@ mod tests {
                 workers.work(&mut |ask| (0..10).for_each(|_| ask()), &help);
             }
         });
-        while !has_helped.load(Ordering::Relaxed) {
+        while helpers.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
         assert_eq!(workers.idle(), 0);
         let other = workers.acquire().await.unwrap();
         search.await.unwrap();
+        assert_eq!(helpers.load(Ordering::Relaxed), 1);
         drop((own, other));
         assert_eq!(workers.idle(), 2);
     }

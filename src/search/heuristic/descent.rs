@@ -58,7 +58,7 @@ impl Descent<'_> {
 
     /// Searches within the threshold.
     fn iterate(&mut self, parts: u64) -> Result<Option<Vec<Move>>, StopReason> {
-        let root = self.ground.root(self.threshold as u8);
+        let root = self.ground.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
         // Close to the limit the order of the whole is kept from the start.
         let subtrees = if allowed > 8 * parts {
@@ -99,8 +99,8 @@ impl Descent<'_> {
     /// Reads what came of the parts as a search of the whole would have come to them.
     fn sum_up(&mut self, subtrees: &Subtrees) -> Result<Option<Vec<Move>>, StopReason> {
         for nth in 0..subtrees.len() {
-            self.spent += subtrees.above(nth);
-            let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
+            self.spend(subtrees.above(nth))?;
+            let allowed = self.budget.expanded - self.spent.expanded;
             let searched = subtrees.searched(nth).filter(|searched| searched.spent.expanded <= allowed);
             let found = match (searched, subtrees.stopped.get()) {
                 (Some(searched), _) => {
@@ -110,15 +110,24 @@ impl Descent<'_> {
                 (None, None | Some(StopReason::Expanded)) => self.search_alone(subtrees.one(nth), allowed)?,
                 (None, Some(reason)) => {
                     self.spent += subtrees.spent_from(nth);
-                    return Err(*reason);
+                    // No solution within the threshold is longer than another.
+                    return subtrees.found().map(|moves| Some(moves.clone())).ok_or(*reason);
                 }
             };
             if found.is_some() {
                 return Ok(found);
             }
         }
-        self.spent += subtrees.above(subtrees.len());
+        self.spend(subtrees.above(subtrees.len()))?;
         Ok(None)
+    }
+
+    /// Counts what was spent above the parts, if it is within the budget.
+    fn spend(&mut self, above: Spent) -> Result<(), StopReason> {
+        self.spent += above;
+        let is_within = self.spent.expanded <= self.budget.expanded;
+        self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
+        if is_within { Ok(()) } else { Err(StopReason::Expanded) }
     }
 
     /// Searches a part, to the last node allowed.

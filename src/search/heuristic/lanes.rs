@@ -91,6 +91,7 @@ impl<'g> Lanes<'g> {
 
     /// Searches subtrees until there are none left to take.
     pub(super) fn run(&mut self, subtrees: &Subtrees, poll: &mut Poll<'_>) -> Result<(), Pause> {
+        debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
         self.reserve(subtrees.threshold());
         let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
         let (mut expanded, mut allowed) = (0, 0);
@@ -194,6 +195,7 @@ impl<'g> Lanes<'g> {
             self.finish(lane, subtrees, false);
         }
         self.tops[lane] = lane * self.stack;
+        self.lanes[lane].subtree = Lane::IDLE;
         let (number, Subtree { root, moves, .. }) = subtrees.take()?;
         let this = &mut self.lanes[lane];
         *this = Lane { subtree: number, expanded: 0, generated: 0, least_left: subtrees.threshold(), ..*this };
@@ -223,7 +225,7 @@ impl<'g> Lanes<'g> {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
             if number != Lane::IDLE {
                 match pause {
-                    Pause::Wanted => subtrees.give_back(number),
+                    Pause::Wanted => subtrees.give_back(number, this.expanded),
                     Pause::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
                 }
             }

@@ -22,7 +22,7 @@ pub enum Tier {
 /// partitions.
 ///
 /// Found by `benches/partitions.rs`: for small boards `-- R C G 6,5 boards=60` and the like (3×5 and
-/// 2×7 with 40 boards, 2×8 with 16), which begin with columns and rows; for 4×4 from
+/// 2×7 with 40 boards), which begin with columns and rows; for 4×4 from
 ///
 /// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its
 ///   size, which nothing near it is better than;
@@ -30,9 +30,12 @@ pub enum Tier {
 /// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
 /// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
 ///
+/// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
+///   boards=16`, of which those of the other goals on 2×8 are copies.
+///
 /// The large patterns are two rows and two rows.
 #[rustfmt::skip]
-const CHOICES: [(usize, usize, u8, Tier, &str); 25] = [
+const CHOICES: [(usize, usize, u8, Tier, &str); 29] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
     (2, 5, 1, Tier::Small, "0 2 5 6 7 8 / 3 4 9 + 2 3 4 7 8 9 / 0 5 6"),
     (2, 5, 2, Tier::Small, "0 1 3 5 6 7 / 4 8 9"),
@@ -53,6 +56,10 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 25] = [
     (2, 7, 1, Tier::Small, "0 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 2 3 7 8 9 / 6"),
     (2, 7, 2, Tier::Small, "0 1 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 1 3 7 8 9 / 6"),
     (2, 7, 3, Tier::Small, "0 1 2 7 8 9 / 4 5 10 11 12 13 / 6"),
+    (2, 8, 0, Tier::Standard, "1 2 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 1 2 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 1, Tier::Standard, "0 2 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 2 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 2, Tier::Standard, "0 1 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 3, Tier::Standard, "0 1 2 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 2 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
     (4, 4, 0, Tier::Small, "1 4 5 8 9 12 / 2 3 6 7 10 11 / 13 14 15"),
     (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12"),
     (4, 4, 0, Tier::Large, "1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 15"),
@@ -61,7 +68,8 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 25] = [
 ];
 
 fn parse(choice: &str) -> Vec<Patterns> {
-    let labels = |pattern: &str| pattern.split_whitespace().filter_map(|label| label.parse().ok()).collect();
+    let label = |label: &str| label.parse().expect("the list has numbers");
+    let labels = |pattern: &str| pattern.split_whitespace().map(label).collect();
     choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
 }
 
@@ -177,5 +185,34 @@ impl Partition {
         });
         let shared: usize = shared.map(|(_, table)| table.geometry().bytes()).sum();
         shared + tables.iter().map(|table| table.bytes()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_has_each_tile_once_in_ascending_patterns_and_as_many_views_as_it_needs() {
+        let mut listed = 0;
+        for class in GoalClass::all() {
+            for tier in [Tier::Small, Tier::Standard, Tier::Large] {
+                let Some(choice) = Partition::choose(class, tier) else { continue };
+                listed += 1;
+                assert_eq!(choice.len(), if class.is_mirrored() { 1 } else { 2 }, "{class:?}");
+                for patterns in choice {
+                    assert!(
+                        patterns.len() <= Partition::MAX_PATTERNS && patterns.iter().all(|labels| labels.is_sorted())
+                    );
+                    let mut tiles: Vec<u8> = patterns.concat();
+                    tiles.sort_unstable();
+                    assert!(
+                        tiles.into_iter().eq((0..class.size.cells() as u8).filter(|label| *label != class.goal_blank))
+                    );
+                }
+            }
+        }
+        // Small ones for every class, standard ones for seven, large ones for one.
+        assert_eq!(listed, GoalClass::all().count() + 7 + 1);
     }
 }

@@ -169,8 +169,9 @@ impl Subtrees {
         let _ = self.searched[nth].set(searched);
     }
 
-    /// Leaves a part to others, who begin it anew.
-    pub(super) fn give_back(&self, nth: usize) {
+    /// Leaves a part to others, who begin it anew: what was expanded of it was in vain.
+    pub(super) fn give_back(&self, nth: usize, expanded: u64) {
+        self.expanded.fetch_sub(expanded, Ordering::Relaxed);
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(nth);
     }
 
@@ -182,6 +183,11 @@ impl Subtrees {
     /// What came of a part, once it was searched.
     pub(super) fn searched(&self, nth: usize) -> Option<&Searched> {
         self.searched[nth].get()
+    }
+
+    /// The moves to the goal, if it was found in any part.
+    pub(super) fn found(&self) -> Option<&Vec<Move>> {
+        self.searched.get(self.best())?.get()?.found.as_ref()
     }
 
     /// What was spent, by whomever, on parts from one on.
