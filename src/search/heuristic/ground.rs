@@ -1,14 +1,12 @@
 //! What a descent reads of tables and board, laid out for speed.
 
 use super::super::{MoveAutomaton, Space, State};
-use super::additive::{AdditivePatterns, Costs};
+use super::additive::{AdditivePatterns, Costs, MAX_VIEWS as VIEWS};
 use super::partition::Partition;
 use super::pattern_table::{Lookup, Spot};
 use super::placements::MAX_CELLS;
 use crate::domain::{Cell, Move, Word};
 
-/// Sides from which a board is looked at.
-pub(super) const VIEWS: usize = 2;
 /// Patterns of a view, made up to a power of two.
 const PATTERNS: usize = (Partition::MAX_PATTERNS + 1).next_power_of_two();
 /// Patterns of all views: a tile's *kind* in a view is which of them it belongs to.
@@ -55,7 +53,8 @@ pub(super) struct Onward {
 pub(super) struct Way(pub(super) u32);
 
 impl Way {
-    /// The most nodes that are numbered.
+    /// The most nodes that are numbered: sixteen lanes, and 256 moves that may be left, of which boards
+    /// of 16 cells need no more than 140.
     pub(super) const NODES: usize = 1 << Self::FIRST;
     const FIRST: u32 = 12;
     const LOOSE: u32 = 13;
@@ -86,7 +85,7 @@ impl Way {
     }
 }
 
-/// A board within the threshold, on the way to the one in hand.
+/// A board within the threshold, on the way to the one in hand; a line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Node {
@@ -128,9 +127,7 @@ impl Node {
         let [a, b] = self.sums.map(|sum| u32::from(sum < self.left));
         number as u32 | (b ^ 1) << Way::FIRST | (a & b) << Way::LOOSE | (a | b) << (Way::LOOSE + 1)
     }
-}
 
-impl Node {
     /// Follows the tile that moves, in one view.
     #[inline(always)]
     fn turn(&mut self, spot: Spot, turn: u16, cells: u64) {
