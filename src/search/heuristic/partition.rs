@@ -22,7 +22,7 @@ pub enum Tier {
 /// partitions.
 ///
 /// Found by `benches/partitions.rs`: for small boards `-- R C G 6,5 boards=60` and the like (3×5 and
-/// 2×7 with 40 boards), which begin with columns and rows; for 4×4 from
+/// 2×7 with 40 boards; 3×5 with `7,7` and 100), which begin with columns and rows; for others from
 ///
 /// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its
 ///   size, which nothing near it is better than;
@@ -35,7 +35,7 @@ pub enum Tier {
 ///
 /// The large patterns are two rows and two rows.
 #[rustfmt::skip]
-const CHOICES: [(usize, usize, u8, Tier, &str); 29] = [
+const CHOICES: [(usize, usize, u8, Tier, &str); 33] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
     (2, 5, 1, Tier::Small, "0 2 5 6 7 8 / 3 4 9 + 2 3 4 7 8 9 / 0 5 6"),
     (2, 5, 2, Tier::Small, "0 1 3 5 6 7 / 4 8 9"),
@@ -48,10 +48,14 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 29] = [
     (3, 4, 5, Tier::Small, "0 1 2 4 6 9 / 3 7 8 10 11"),
     (3, 5, 0, Tier::Small, "1 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 1 2 3 4 5 6 / 7 8 9 11 12 13 / 10 14"),
     (3, 5, 1, Tier::Small, "0 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 2 5 6 7 11 12 / 3 4 8 9 13 14 / 0 10"),
-    (3, 5, 2, Tier::Small, "0 1 5 6 10 11 / 3 7 8 9 12 13 / 4 14"),
     (3, 5, 5, Tier::Small, "0 1 2 6 10 11 / 3 4 7 8 9 13 / 12 14"),
     (3, 5, 6, Tier::Small, "0 1 2 5 10 11 / 3 4 7 8 9 13 / 12 14"),
-    (3, 5, 7, Tier::Small, "0 1 5 6 10 11 / 2 3 8 12 13 14 / 4 9"),
+    (3, 5, 0, Tier::Standard, "1 2 5 6 7 10 11 / 3 4 8 9 12 13 14 + 1 2 3 4 5 6 10 / 7 8 9 11 12 13 14"),
+    (3, 5, 1, Tier::Standard, "0 2 5 6 7 10 11 / 3 4 8 9 12 13 14 + 0 2 3 4 5 6 10 / 7 8 9 11 12 13 14"),
+    (3, 5, 2, Tier::Standard, "0 1 5 6 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 5, Tier::Standard, "0 1 2 6 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 6, Tier::Standard, "0 1 2 5 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 7, Tier::Standard, "0 1 2 5 6 10 11 / 3 4 8 9 12 13 14"),
     (2, 7, 0, Tier::Small, "1 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 1 2 3 7 8 9 / 6"),
     (2, 7, 1, Tier::Small, "0 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 2 3 7 8 9 / 6"),
     (2, 7, 2, Tier::Small, "0 1 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 1 3 7 8 9 / 6"),
@@ -212,7 +216,8 @@ mod tests {
                 }
             }
         }
-        // Small ones for every class, standard ones for seven, large ones for one.
-        assert_eq!(listed, GoalClass::all().count() + 7 + 1);
+        // Small ones for every class, standard ones for those of 15 cells and more, large ones for one.
+        let larger = GoalClass::all().filter(|class| class.size.cells() > 14).count();
+        assert_eq!(listed, GoalClass::all().count() + larger + 1);
     }
 }
