@@ -23,11 +23,12 @@ impl Builder {
     /// Works until nobody can want anything any more.
     pub(super) fn run(self) {
         let Self { tables, is_ready, tier } = self;
-        let (sender, wanted) = channel();
-        if tier >= Tier::Standard {
-            // Before anything is built, so that nothing is missed that is asked for meanwhile.
+        // Before anything is built, so that nothing is missed that is asked for meanwhile.
+        let wanted = (tier >= Tier::Standard).then(|| {
+            let (sender, wanted) = channel();
             tables.engage(sender);
-        }
+            wanted
+        });
         tables.build_cheap();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
@@ -39,7 +40,7 @@ impl Builder {
         // Those who ask hold the tables, and with them the other end.
         let weak = Arc::downgrade(&tables);
         drop(tables);
-        for class in wanted {
+        for class in wanted.into_iter().flatten() {
             let Some(tables) = weak.upgrade() else { break };
             if tables.improve_later(class) {
                 tell(&tables, "more tables are ready");

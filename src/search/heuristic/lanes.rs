@@ -8,6 +8,8 @@ use crate::domain::Move;
 /// Subtrees that a thread searches at one time.
 const LANES: usize = 16;
 
+const _: () = assert!(LANES * (u8::MAX as usize + 1) <= Way::NODES, "each lane's nodes have numbers");
+
 /// The most successors of a board; no more than three are worth looking at, but for the start.
 const WAYS: usize = 4;
 
