@@ -90,7 +90,8 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_TABLE_MEMORY", default_value = "160MiB", value_name = "SIZE")]
     table_memory: String,
 
-    /// Directory in which standard and large tables are kept between runs, instead of being built anew
+    /// Directory in which standard and large tables are kept between runs, instead of being built anew;
+    /// none if empty
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
     table_cache: Option<String>,
 
@@ -197,7 +198,7 @@ impl TryFrom<&Flags> for Config {
             header_timeout: faults.duration("header-timeout", &flags.header_timeout, MILLISECOND),
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
             tables: faults.tables("tables", &flags.tables),
-            table_memory: faults.size("table-memory", &flags.table_memory, 16 * MIB..=1 << 50),
+            table_memory: faults.size("table-memory", &flags.table_memory, 64 * MIB..=1 << 50),
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),

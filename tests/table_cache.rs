@@ -117,8 +117,13 @@ fn tables_that_cannot_be_kept_are_used_all_the_same() {
     let directory = Directory::new();
     let file = directory.0.join("a file");
     fs::write(&file, "").unwrap();
-    let warnings = load(&file);
-    assert!(warnings.iter().any(|warning| warning.contains("could not be cached")), "{warnings:?}");
+    // Neither can be a file: something to be waited for without end would look the same.
+    fs::create_dir(directory.0.join("lock")).unwrap();
+    for place in [&file, &directory.0] {
+        let warnings = load(place);
+        assert!(warnings.len() == 1 && warnings[0].contains("could not be cached"), "{warnings:?}");
+        assert!(warnings[0].contains(&*place.to_string_lossy()), "{warnings:?}");
+    }
 }
 
 /// The service, until it is dropped.

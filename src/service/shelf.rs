@@ -16,7 +16,7 @@ use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tie
 /// Small ones are built when they are first asked for, once, while others who ask wait for them.
 /// Stronger ones take their place when they are there, and those who still search with the old ones
 /// go on with them. When all take more memory than they may, those of the class that was not asked
-/// for the longest are dropped.
+/// for the longest are dropped; but nothing that was asked for lately is dropped for stronger ones.
 #[derive(Debug)]
 pub(super) struct Shelf {
     slots: Vec<Slot>,
@@ -30,6 +30,7 @@ pub(super) struct Shelf {
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
     /// Held while tables are put up and others taken down.
     changing: Mutex<()>,
+    born: Instant,
 }
 
 #[derive(Debug)]
@@ -38,9 +39,17 @@ struct Slot {
     loaded: RwLock<Option<Arc<Loaded>>>,
     /// Held while small tables are built.
     building: Mutex<()>,
-    /// When it was last asked for.
+    /// When it was last asked for, by the shelf's clock, and in seconds of its life.
     asked: AtomicU64,
+    asked_at: AtomicU64,
+    /// The second in which the builder was last told of it, and one.
+    told_at: AtomicU64,
+    has_better: bool,
 }
+
+/// Seconds for which tables are not dropped for stronger ones of another class, and until a builder
+/// is told of a class again.
+const LATELY: u64 = 600;
 
 /// Tables of a class.
 #[derive(Debug)]
@@ -76,8 +85,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shelf {
     pub(super) fn new(memory: u64, cache: Option<TableCache>) -> Self {
-        let slot =
-            |class| Slot { class, loaded: RwLock::default(), building: Mutex::default(), asked: AtomicU64::new(0) };
+        let slot = |class| Slot {
+            class,
+            loaded: RwLock::default(),
+            building: Mutex::default(),
+            asked: AtomicU64::new(0),
+            asked_at: AtomicU64::new(0),
+            told_at: AtomicU64::new(0),
+            has_better: Partition::choose(class, Tier::Standard).is_some(),
+        };
         Self {
             slots: GoalClass::all().map(slot).collect(),
             memory,
@@ -85,6 +101,7 @@ impl Shelf {
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
             changing: Mutex::default(),
+            born: Instant::now(),
         }
     }
 
@@ -99,21 +116,38 @@ impl Shelf {
     pub(super) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
         let slot = self.slot(GoalClass::of(size, goal_blank));
         slot.asked.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        if let Some(loaded) = slot.loaded() {
-            return loaded;
+        slot.asked_at.store(self.age(), Ordering::Relaxed);
+        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot));
+        if slot.has_better && loaded.tier < Tier::Standard {
+            self.tell(slot);
         }
-        let building = lock(&slot.building);
-        if let Some(loaded) = slot.loaded() {
-            return loaded;
-        }
-        let loaded = build(slot.class, Tier::Small, threads()).expect("every class has small patterns");
-        self.load(slot, &loaded);
-        drop(building);
-        if let (Some(_), Some(builder)) = (Partition::choose(slot.class, Tier::Standard), self.builder.get()) {
+        loaded
+    }
+
+    /// The small tables of a class that has none.
+    fn first(&self, slot: &Slot) -> Arc<Loaded> {
+        let _building = lock(&slot.building);
+        slot.loaded().unwrap_or_else(|| {
+            let loaded = build(slot.class, Tier::Small, threads()).expect("every class has small patterns");
+            self.load(slot, &loaded);
+            loaded
+        })
+    }
+
+    /// Names a class to the builder, if there is one who was not told lately.
+    fn tell(&self, slot: &Slot) {
+        let Some(builder) = self.builder.get() else { return };
+        let (now, told_at) = (self.age() + 1, slot.told_at.load(Ordering::Relaxed));
+        if told_at == 0 || now >= told_at + LATELY {
+            slot.told_at.store(now, Ordering::Relaxed);
             // If it has ended, the small ones will do.
             let _ = lock(builder).send(slot.class);
         }
-        loaded
+    }
+
+    /// In seconds.
+    fn age(&self) -> u64 {
+        self.born.elapsed().as_secs()
     }
 
     /// Builds the tables of a tier for a class on all cores, if it has such and none as strong are
@@ -122,11 +156,18 @@ impl Shelf {
         self.improve_on(threads(), class, tier);
     }
 
-    /// The same on one thread, for a class whose tables are still there, and if its better ones may
-    /// take so much memory; whether anything was built.
+    /// The same on one thread, for a class whose tables are still there, and if better ones leave room
+    /// for all others that were asked for lately; whether anything was built.
     pub(super) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
-        let is_allowed = is_kept(class) || bytes_of(class, tier).is_some_and(|bytes| bytes <= self.memory);
-        is_allowed && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
+        let now = self.age();
+        let is_needed = |slot: &&Slot| {
+            let is_recent = now < slot.asked_at.load(Ordering::Relaxed) + LATELY;
+            slot.class != class && !is_kept(slot.class) && is_recent
+        };
+        let others = self.slots.iter().filter(is_needed).filter_map(Slot::loaded);
+        let others: u64 = others.map(|loaded| loaded.bytes() as u64).sum();
+        let is_room = is_kept(class) || bytes_of(class, tier).is_some_and(|bytes| others + bytes <= self.memory);
+        is_room && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
     }
 
     fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier) -> bool {
@@ -141,19 +182,23 @@ impl Shelf {
         let Some(cache) = &self.cache else { return build(class, tier, threads) };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
-        match cache.read(class, &choice) {
+        let unread = match cache.read(class, &choice) {
             Ok(tables) => {
                 let partitions = Partition::assemble(class, &choice, tables);
                 return Some(Arc::new(Loaded { class, tier, partitions, time: begun.elapsed() }));
             }
-            Err(Unread::Missing) => {}
-            Err(error) => {
-                tracing::event!(target: "taquin::tables", Level::WARN, tables.size = %class.size, %error, "cached tables are built anew");
-            }
-        }
+            Err(unread) => unread,
+        };
         let loaded = build(class, tier, threads)?;
-        if let Err(error) = cache.write(&loaded.partitions, &choice) {
-            tracing::event!(target: "taquin::tables", Level::WARN, tables.size = %class.size, %error, "tables could not be cached");
+        let path = cache.path(class, &choice);
+        match (cache.write(&loaded.partitions, &choice), unread) {
+            (Err(error), _) => {
+                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
+            }
+            (Ok(()), Unread::Missing) => {}
+            (Ok(()), error) => {
+                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "cached tables were built anew");
+            }
         }
         Some(loaded)
     }
@@ -201,7 +246,7 @@ fn threads() -> usize {
 /// Memory that the tables of a tier would take.
 fn bytes_of(class: GoalClass, tier: Tier) -> Option<u64> {
     let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
-    Some(geometries.iter().map(|geometry| 8 * geometry.words() as u64).sum())
+    Some(geometries.iter().map(|geometry| (8 * geometry.words() + geometry.bytes()) as u64).sum())
 }
 
 /// Builds the tables of a tier, if the class has such, on so many threads.
@@ -305,5 +350,10 @@ mod tests {
         let little = Shelf::new(1 << 20, None);
         little.get(size(4, 4), 1);
         assert!(!little.improve_later(told[1], Tier::Standard), "better ones would take too much");
+        // Nothing that was asked for lately gives way to better ones.
+        let bytes = bytes_of(told[1], Tier::Standard).unwrap();
+        let crowded = Shelf::new(bytes, None);
+        [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
+        assert!(!crowded.improve_later(told[1], Tier::Standard));
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum Unread {
     Missing,
     #[error("there is a part of a file: a process ended while it wrote it, or still writes it")]
     Unfinished,
+    #[error("it is not a file")]
+    NotAFile,
     #[error("the file holds other patterns, or is of another version")]
     Other,
     #[error("the file is damaged: {0}")]
@@ -65,7 +67,8 @@ impl TableCache {
         header
     }
 
-    fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
+    /// Where the tables of a choice are kept.
+    pub(super) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
         let sizes: Vec<String> = choice.iter().flatten().map(|labels| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
@@ -74,13 +77,14 @@ impl TableCache {
     /// Reads the tables of a choice.
     pub(super) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, Unread> {
         let path = self.path(class, choice);
+        // What is not a file might be waited for without end.
+        if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Unread::NotAFile);
+        }
         let file = File::open(&path).map_err(|error| match Unread::from(error) {
             Unread::Missing if path.with_extension("part").exists() => Unread::Unfinished,
             other => other,
         })?;
-        if !file.metadata()?.is_file() {
-            return Err(Unread::Other);
-        }
         let mut file = Hashing::new(BufReader::with_capacity(1 << 20, file));
         let expected = Self::header(class, choice);
         let mut header = vec![0; expected.len()];
@@ -116,7 +120,11 @@ impl TableCache {
     pub(super) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
         fs::create_dir_all(&self.directory)?;
-        let lock = File::options().create(true).write(true).truncate(false).open(self.directory.join("lock"))?;
+        let lock = self.directory.join("lock");
+        if fs::metadata(&lock).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::other("`lock` beside it is not a file"));
+        }
+        let lock = File::options().create(true).write(true).truncate(false).open(lock)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(()),
