@@ -90,7 +90,7 @@ impl App {
             queue = settings.queue,
             // What the nodes of all searches together may take; tables and the process come on top.
             searches_max_bytes = settings.search_memory.saturating_mul(settings.workers as u64),
-            tables = ?settings.tables,
+            tables = settings.tables.name(),
             tables_max_bytes = settings.table_memory,
             "listening"
         );

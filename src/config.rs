@@ -82,11 +82,11 @@ pub struct Flags {
     strict_content_type: String,
 
     /// Which tables to have: small, standard (40 MB, and 15-puzzles several times as fast), or large
-    /// (200 MB, and the hardest of them several times as fast again; 0.8 GB while they are built)
+    /// (205 MB, and the hardest of them four times as fast again; 0.85 GB while they are built)
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
     tables: String,
 
-    /// Memory for tables that are built on first use; those that nobody asks for give way
+    /// Memory for tables that are built on first use; those asked for the longest ago give way
     #[arg(long, env = "TAQUIN_TABLE_MEMORY", default_value = "160MiB", value_name = "SIZE")]
     table_memory: String,
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::goal_class::GoalClass;
 use super::pattern_table::{Geometry, PatternTable};
+
 /// Tiles by their goal cells, for each pattern.
 pub type Patterns = Vec<Vec<u8>>;
 
@@ -16,6 +17,17 @@ pub enum Tier {
     Standard,
     /// Some hundreds of megabytes and ten seconds.
     Large,
+}
+
+impl Tier {
+    /// As settings spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Standard => "standard",
+            Self::Large => "large",
+        }
+    }
 }
 
 /// Rows, columns, the blank's goal, the tier, and the patterns: a `/` between two, a `+` between two
