@@ -94,6 +94,12 @@ fn patterns_of(class: GoalClass, tiles: usize) -> Vec<Vec<u8>> {
     labels.chunks(tiles).map(<[u8]>::to_vec).collect()
 }
 
+/// The patterns that the house chooses for a goal.
+fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
+    let class = GoalClass::of(goal.size(), goal.blank());
+    Partition::build_all(class, &Partition::choose(class, tier).unwrap())
+}
+
 fn state(board: &Board, goal: &Board) -> State<Word> {
     Space::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
@@ -158,8 +164,7 @@ fn on_walks_standard_patterns_of_15_puzzles_are_consistent_and_admissible() {
     let mut random = SplitMix(19);
     for (row, col) in [(3, 3), (0, 2), (2, 1)] {
         let goal = goal_with_blank(size(4, 4), row, col);
-        let class = GoalClass::of(goal.size(), goal.blank());
-        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Standard).unwrap());
+        let partitions = chosen(&goal, Tier::Standard);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let space = Space::<Word>::new(&Puzzle::try_new(goal, goal).unwrap());
         for _ in 0..20 {
@@ -188,8 +193,7 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
         (goal_with_blank(size(3, 4), 0, 1), 20),
         (goal_with_blank(size(5, 2), 2, 0), 20),
     ] {
-        let class = GoalClass::of(goal.size(), goal.blank());
-        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = chosen(&goal, Tier::Small);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         for _ in 0..boards {
             let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
@@ -222,8 +226,7 @@ impl Crew for Fickle {
 #[test]
 fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
     let goal = Board::blank_last(size(4, 4));
-    let class = GoalClass::of(goal.size(), goal.blank());
-    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let mut random = SplitMix(29);
     let mut helped = 0;
@@ -242,8 +245,7 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
 fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
     let mut random = SplitMix(31);
     for (goal, moves) in [(Board::blank_last(size(4, 4)), 40), (goal_with_blank(size(3, 4), 0, 1), 50)] {
-        let class = GoalClass::of(goal.size(), goal.blank());
-        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = chosen(&goal, Tier::Small);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         // Easy boards, whose parts are small, and whatever comes.
         for nth in 0..12 {
@@ -273,8 +275,7 @@ fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
 #[test]
 fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
     let goal = Board::blank_last(size(4, 4));
-    let class = GoalClass::of(goal.size(), goal.blank());
-    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
     let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
@@ -293,8 +294,7 @@ fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
 #[test]
 fn ida_star_over_patterns_keeps_its_budget() {
     let goal = Board::blank_last(size(4, 4));
-    let class = GoalClass::of(goal.size(), goal.blank());
-    let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+    let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
     let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
