@@ -3,16 +3,18 @@
 //! clap hands every value over as text, because it would stop at the first one it cannot read;
 //! here all faults are found in one go.
 
-use std::fmt;
+mod faults;
+
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::filter::Targets;
+
+pub use faults::ConfigFault;
+use faults::{Faults, KIB, MIB, MILLISECOND};
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -155,31 +157,12 @@ pub enum LogFormat {
     Pretty,
 }
 
-/// One bad setting.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigFault {
-    flag: &'static str,
-    reason: String,
-}
-
-impl fmt::Display for ConfigFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let variable = self.flag.to_uppercase().replace('-', "_");
-        write!(f, "--{} (TAQUIN_{variable}): {}", self.flag, self.reason)
-    }
-}
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const MILLISECOND: Duration = Duration::from_millis(1);
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
-
 impl TryFrom<&Flags> for Config {
     type Error = Vec<ConfigFault>;
 
     /// Proves every setting, or names every fault.
     fn try_from(flags: &Flags) -> Result<Self, Vec<ConfigFault>> {
-        let mut faults = Faults(Vec::new());
+        let mut faults = Faults::default();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
         let workers = flags.workers.as_deref();
         let log_format = flags.log_format.as_deref();
@@ -203,134 +186,17 @@ impl TryFrom<&Flags> for Config {
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
         };
-        let is_sound = |flag| !faults.0.iter().any(|fault| fault.flag == flag);
-        if config.time_limit > config.max_time && is_sound("time-limit") && is_sound("max-time") {
+        if config.time_limit > config.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
             faults.add("time-limit", "is longer than --max-time allows".to_owned());
         }
-        if faults.0.is_empty() { Ok(config) } else { Err(faults.0) }
+        faults.found()?;
+        Ok(config)
     }
 }
 
 impl LogFormat {
     fn of_stdout() -> Self {
         if std::io::stdout().is_terminal() { Self::Pretty } else { Self::Json }
-    }
-}
-
-/// Reads values, and goes on with a stand-in after a fault.
-struct Faults(Vec<ConfigFault>);
-
-impl Faults {
-    fn add(&mut self, flag: &'static str, reason: String) {
-        self.0.push(ConfigFault { flag, reason });
-    }
-
-    fn listen(&mut self, text: &str) -> SocketAddr {
-        text.parse().unwrap_or_else(|_| {
-            self.add("listen", format!("{text:?} is not an IP address and a port, such as 0.0.0.0:8080 or [::]:8080"));
-            SocketAddr::from(([127, 0, 0, 1], 0))
-        })
-    }
-
-    fn number<N>(&mut self, flag: &'static str, text: &str, range: RangeInclusive<N>) -> N
-    where
-        N: FromStr + PartialOrd + Copy + fmt::Display,
-    {
-        text.trim().parse().ok().filter(|number| range.contains(number)).unwrap_or_else(|| {
-            self.add(flag, format!("{text:?} is not a whole number from {} to {}", range.start(), range.end()));
-            *range.start()
-        })
-    }
-
-    fn duration(&mut self, flag: &'static str, text: &str, least: Duration) -> Duration {
-        let reason = match humantime::parse_duration(text.trim()) {
-            Ok(duration) if (least..=DAY).contains(&duration) => return duration,
-            Ok(_) => format!("{text:?} is not between {} and 24h", humantime::format_duration(least)),
-            Err(_) => format!("{text:?} is not a duration with its unit, such as 500ms, 10s or 1m"),
-        };
-        self.add(flag, reason);
-        least
-    }
-
-    fn size(&mut self, flag: &'static str, text: &str, range: RangeInclusive<u64>) -> u64 {
-        let reason = match parse_size(text) {
-            Some(bytes) if range.contains(&bytes) => return bytes,
-            Some(_) => format!("{text:?} is not between {} and {} bytes", range.start(), range.end()),
-            None => format!("{text:?} is not a size with its unit, such as 64KiB, 512MiB or 2GB"),
-        };
-        self.add(flag, reason);
-        *range.start()
-    }
-
-    fn switch(&mut self, flag: &'static str, text: &str) -> bool {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" | "yes" | "on" => true,
-            "false" | "0" | "no" | "off" => false,
-            _ => {
-                self.add(flag, format!("{text:?} is neither true nor false"));
-                false
-            }
-        }
-    }
-
-    fn tables(&mut self, flag: &'static str, text: &str) -> TableTier {
-        match text.trim() {
-            "small" => TableTier::Small,
-            "standard" => TableTier::Standard,
-            "large" => TableTier::Large,
-            _ => {
-                self.add(flag, format!("{text:?} is none of small, standard and large"));
-                TableTier::Small
-            }
-        }
-    }
-
-    fn filter(&mut self, flag: &'static str, text: &str) -> Targets {
-        let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let filter = parts.iter().try_fold(Targets::new(), |filter, part| filtered(filter, part));
-        filter.filter(|_| !parts.is_empty()).unwrap_or_else(|| {
-            self.add(flag, format!("{text:?} is not a log filter such as info or info,taquin::access=off"));
-            Targets::new()
-        })
-    }
-
-    fn log_format(&mut self, text: &str) -> LogFormat {
-        match text.trim() {
-            "json" => LogFormat::Json,
-            "pretty" => LogFormat::Pretty,
-            _ => {
-                self.add("log-format", format!("{text:?} is neither json nor pretty"));
-                LogFormat::Json
-            }
-        }
-    }
-}
-
-/// Reads a whole number of bytes, kB, KiB, MB, MiB, GB or GiB; without a unit it is bytes.
-fn parse_size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" => 1_000,
-        "kib" => KIB,
-        "mb" => 1_000_000,
-        "mib" => MIB,
-        "gb" => 1_000_000_000,
-        "gib" => 1 << 30,
-        _ => return None,
-    };
-    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
-}
-
-/// A filter with one part more: a level, or a level for a target.
-fn filtered(filter: Targets, part: &str) -> Option<Targets> {
-    let (target, level) = part.split_once('=').map_or((None, part), |(target, level)| (Some(target.trim()), level));
-    let level: LevelFilter = Some(level.trim()).filter(|level| !level.is_empty())?.parse().ok()?;
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-');
-    match target {
-        None => Some(filter.with_default(level)),
-        Some(target) => (!target.is_empty() && target.bytes().all(is_plain)).then(|| filter.with_target(target, level)),
     }
 }
 
