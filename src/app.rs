@@ -1,5 +1,7 @@
 //! The service as a whole: a listener, the accept loop, and an orderly end.
 
+mod process;
+
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -12,13 +14,15 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::config::{Config, TableTier};
-use crate::http::{self, HttpSettings};
+use crate::http::{self, HttpMetrics, HttpSettings};
 use crate::service::{Service, ServiceSettings, Tier};
 
 /// The service with its port bound, not accepting yet.
@@ -67,7 +71,8 @@ impl App {
         let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let service = Service::start(service_settings(config));
-        let router = http::router(Arc::clone(&service), http_settings(config));
+        let metrics = HttpMetrics::new(registry(&service));
+        let router = http::router(Arc::clone(&service), http_settings(config), metrics);
         let mut protocol = http1::Builder::new();
         // Without a timer hyper forgets its time-outs, and says nothing.
         protocol.timer(TokioTimer::new()).header_read_timeout(config.header_timeout);
@@ -88,6 +93,7 @@ impl App {
             version = env!("CARGO_PKG_VERSION"),
             workers = settings.workers,
             queue = settings.queue,
+            memory_bytes = settings.memory,
             // What the nodes of all searches together may take; tables and the process come on top.
             searches_max_bytes = settings.search_memory.saturating_mul(settings.workers as u64),
             tables = settings.tables.name(),
@@ -212,6 +218,16 @@ impl Signals {
     }
 }
 
+/// What is told at `/metrics`, beside exchanges.
+fn registry(service: &Arc<Service>) -> Registry {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(process::Process));
+    let own = registry.sub_registry_with_prefix("taquin");
+    own.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+    service.register(own);
+    registry
+}
+
 fn service_settings(config: &Config) -> ServiceSettings {
     ServiceSettings {
         workers: config.workers,
@@ -219,15 +235,18 @@ fn service_settings(config: &Config) -> ServiceSettings {
         default_time: config.time_limit,
         max_time: config.max_time,
         max_expanded: config.max_expanded,
-        search_memory: config.search_memory,
+        memory: config.memory.total,
+        search_memory: config.memory.search,
+        answer_memory: config.memory.answers,
         max_expansions: config.max_expansions,
         tables: match config.tables {
             TableTier::Small => Tier::Small,
             TableTier::Standard => Tier::Standard,
             TableTier::Large => Tier::Large,
         },
-        table_memory: config.table_memory,
+        table_memory: config.memory.tables,
         table_cache: config.table_cache.clone(),
+        before_search: None,
     }
 }
 

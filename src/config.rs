@@ -4,6 +4,7 @@
 //! here all faults are found in one go.
 
 mod faults;
+mod memory;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use tracing_subscriber::filter::Targets;
 
 pub use faults::ConfigFault;
 use faults::{Faults, KIB, MIB, MILLISECOND};
+pub use memory::MemoryPlan;
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -58,9 +60,17 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_MAX_EXPANDED", default_value = "10000000000", value_name = "N")]
     max_expanded: String,
 
-    /// Memory that one search may hold; all workers together hold at most so many times that
-    #[arg(long, env = "TAQUIN_SEARCH_MEMORY", default_value = "512MiB", value_name = "SIZE")]
-    search_memory: String,
+    /// Memory that the whole process plans with [default: the container's limit, or the machine's memory]
+    #[arg(long, env = "TAQUIN_MEMORY", value_name = "SIZE")]
+    memory: Option<String>,
+
+    /// Memory that one search may hold [default: what is left for each worker, 512MiB at most]
+    #[arg(long, env = "TAQUIN_SEARCH_MEMORY", value_name = "SIZE")]
+    search_memory: Option<String>,
+
+    /// Memory for answers that are kept, 0 for none [default: 32MiB, or a share of little memory]
+    #[arg(long, env = "TAQUIN_CACHE_MEMORY", value_name = "SIZE")]
+    cache_memory: Option<String>,
 
     /// Most expansions that an answer lists, 0 to 1000000
     #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "10000", value_name = "N")]
@@ -89,8 +99,9 @@ pub struct Flags {
     tables: String,
 
     /// Memory for tables that are built on first use; those asked for the longest ago give way
-    #[arg(long, env = "TAQUIN_TABLE_MEMORY", default_value = "160MiB", value_name = "SIZE")]
-    table_memory: String,
+    /// [default: 160MiB, or a quarter of little memory]
+    #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
+    table_memory: Option<String>,
 
     /// Directory in which standard and large tables are kept between runs, instead of being built anew;
     /// none if empty
@@ -124,14 +135,13 @@ pub struct Config {
     pub time_limit: Duration,
     pub max_time: Duration,
     pub max_expanded: u64,
-    pub search_memory: u64,
+    pub memory: MemoryPlan,
     pub max_expansions: usize,
     pub max_body: usize,
     pub body_timeout: Duration,
     pub header_timeout: Duration,
     pub strict_content_type: bool,
     pub tables: TableTier,
-    pub table_memory: u64,
     pub table_cache: Option<PathBuf>,
     pub log: Targets,
     pub log_format: LogFormat,
@@ -165,23 +175,25 @@ impl TryFrom<&Flags> for Config {
         let mut faults = Faults::default();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
         let workers = flags.workers.as_deref();
+        let listen = faults.listen(&flags.listen);
+        let worker_count = workers.map_or_else(cores, |text| faults.number("workers", text, 1..=256));
+        let tables = faults.tables("tables", &flags.tables);
         let log_format = flags.log_format.as_deref();
         let config = Self {
-            listen: faults.listen(&flags.listen),
-            workers: workers.map_or_else(cores, |text| faults.number("workers", text, 1..=256)),
+            listen,
+            workers: worker_count,
             queue: faults.number("queue", &flags.queue, 0..=100_000),
             shutdown_grace: faults.duration("shutdown-grace", &flags.shutdown_grace, Duration::ZERO),
             time_limit: faults.duration("time-limit", &flags.time_limit, MILLISECOND),
             max_time: faults.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: faults.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            search_memory: faults.size("search-memory", &flags.search_memory, MIB..=1 << 50),
+            memory: MemoryPlan::read(&mut faults, flags, worker_count as u64, tables),
             max_expansions: faults.number("max-expansions", &flags.max_expansions, 0..=1_000_000),
             max_body: faults.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: faults.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             header_timeout: faults.duration("header-timeout", &flags.header_timeout, MILLISECOND),
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
-            tables: faults.tables("tables", &flags.tables),
-            table_memory: faults.size("table-memory", &flags.table_memory, 64 * MIB..=1 << 50),
+            tables,
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),

@@ -22,7 +22,17 @@ const RULES: [Rule; 10] = [
     Rule {
         part: "service",
         parts: &["domain", "search", "service"],
-        crates: &["getrandom", "rand_chacha", "sha2", "thiserror", "tokio", "tracing"],
+        crates: &[
+            "futures_util", // a search that many wait for
+            "getrandom",
+            "moka",
+            "prometheus_client",
+            "rand_chacha",
+            "sha2",
+            "thiserror",
+            "tokio",
+            "tracing",
+        ],
     },
     Rule {
         part: "http",
@@ -33,6 +43,7 @@ const RULES: [Rule; 10] = [
             "getrandom", // request ids
             "http_body_util",
             "hyper",
+            "prometheus_client",
             "rand_chacha", // request ids
             "serde",
             "serde_json",
@@ -47,7 +58,18 @@ const RULES: [Rule; 10] = [
     Rule {
         part: "app",
         parts: &["service", "http", "app", "config", "telemetry"],
-        crates: &["axum", "hyper", "hyper_util", "thiserror", "tokio", "tokio_util", "tower", "tracing"],
+        crates: &[
+            "axum",
+            "hyper",
+            "hyper_util",
+            "procfs",
+            "prometheus_client",
+            "thiserror",
+            "tokio",
+            "tokio_util",
+            "tower",
+            "tracing",
+        ],
     },
     Rule { part: "config", parts: &["config"], crates: &["clap", "humantime", "tracing_subscriber"] },
     Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },

@@ -16,7 +16,7 @@ fn faults(flags: &[&str]) -> Vec<String> {
 fn nothing_is_required() {
     let config = config(&[]).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
-    assert_eq!((config.queue, config.max_body, config.search_memory), (256, 65_536, 512 << 20));
+    assert_eq!((config.queue, config.max_body, config.memory.search), (256, 65_536, 512 << 20));
     assert_eq!((config.time_limit.as_secs(), config.max_time.as_secs()), (10, 60));
     assert!((1..=256).contains(&config.workers));
     assert!(!config.strict_content_type);
@@ -52,7 +52,7 @@ fn every_fault_is_named_at_once() {
     assert_eq!(faults.len(), 11, "{faults:#?}");
     assert_eq!(faults[1], "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256");
     assert_eq!(
-        faults[3],
+        faults[4],
         "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with its unit, such as 500ms, 10s or 1m"
     );
 }
@@ -106,4 +106,25 @@ fn a_log_filter_is_levels_and_levels_of_targets_and_nothing_else() {
     for text in ["", ",", "inof", "taquin=loud", "[request]=debug", "taquin=", "info,taquin[request]=debug", "=info"] {
         assert_eq!(faults(&["--log", text]).len(), 1, "{text}");
     }
+}
+
+#[test]
+fn memory_is_shared_out_and_what_does_not_fit_is_a_fault() {
+    let plenty = config(&["--memory=8GiB", "--workers=2"]).unwrap().memory;
+    assert_eq!((plenty.search, plenty.tables, plenty.answers), (512 << 20, 160 << 20, 32 << 20));
+    let little = config(&["--memory=512MiB", "--workers=2"]).unwrap().memory;
+    assert!(little.search >= 16 << 20 && little.search < 128 << 20, "{little:?}");
+    assert!(little.tables < plenty.tables && little.answers < plenty.answers);
+    assert_eq!(config(&["--memory=8GiB", "--workers=2", "--search-memory=1GiB"]).unwrap().memory.search, 1 << 30);
+    for (args, flag) in [
+        (["--memory=256MiB", "--workers=2"], "--memory"),
+        (["--memory=512MiB", "--workers=64"], "--memory"),
+        (["--memory=512MiB", "--tables=large"], "--memory"),
+        (["--memory=1GiB", "--search-memory=2GiB"], "--search-memory"),
+    ] {
+        let faults = faults(&args);
+        assert_eq!(faults.len(), 1, "{args:?}: {faults:?}");
+        assert!(faults[0].starts_with(flag) && faults[0].contains("give --memory more"), "{faults:?}");
+    }
+    assert!(config(&["--memory=256MiB", "--workers=2", "--tables=small"]).is_ok());
 }

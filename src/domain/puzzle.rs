@@ -19,7 +19,7 @@ use super::{Board, Cell, Size};
 /// let refused = Puzzle::try_new(exchanged, Board::blank_last(size));
 /// assert!(matches!(refused, Err(PuzzleError::Unreachable(_))));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Puzzle {
     start: Board,
     goal: Board,

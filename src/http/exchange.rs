@@ -14,12 +14,13 @@ use axum::response::{IntoResponse, Response};
 use tracing::{Instrument, Level};
 
 use super::context::X_REQUEST_ID;
-use super::{Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
+use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
+use crate::service::Metrics;
 
 /// Answers a request, come what may.
-pub(super) async fn conduct(mut request: Request, next: Next) -> Response {
+pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Next) -> Response {
     let context = RequestContext::read(request.headers());
-    let mut line = AccessLine::open(&request, context.clone());
+    let mut line = AccessLine::open(metrics, &request, context.clone());
     let uri = request.uri().clone();
     let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
     // At the highest level, so that a line of any level finds the id around it.
@@ -77,12 +78,14 @@ fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, c
 }
 
 /// The answer in place of one that panicked; the panic hook has logged why.
-pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+pub(super) fn panicked(metrics: &Metrics) -> Response {
+    metrics.panicked();
     Problem::internal().into_response()
 }
 
-/// Writes itself when it goes out of scope, so that a request whose client has gone has a line too.
+/// Writes and counts itself when it goes out of scope, so that a request whose client has gone has a line too.
 struct AccessLine {
+    metrics: HttpMetrics,
     started: Instant,
     method: Method,
     route: Option<MatchedPath>,
@@ -91,17 +94,19 @@ struct AccessLine {
 }
 
 impl AccessLine {
-    fn open(request: &Request, context: RequestContext) -> Self {
+    fn open(metrics: HttpMetrics, request: &Request, context: RequestContext) -> Self {
         // The client closed the connection before there was an answer, in nginx's words.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
         let route = request.extensions().get().cloned();
-        Self { started: Instant::now(), method: request.method().clone(), route, context, status }
+        Self { metrics, started: Instant::now(), method: request.method().clone(), route, context, status }
     }
 }
 
 impl Drop for AccessLine {
     fn drop(&mut self) {
         let route = self.route.as_ref().map(MatchedPath::as_str);
+        let elapsed = self.started.elapsed();
+        self.metrics.answered(&self.method, route, self.status, elapsed);
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
@@ -112,7 +117,7 @@ impl Drop for AccessLine {
                     http.status = self.status.as_u16(),
                     http.request_id = self.context.request_id.as_str(),
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
-                    elapsed_us = self.started.elapsed().as_micros() as u64,
+                    elapsed_us = elapsed.as_micros() as u64,
                     "answered"
                 )
             };
@@ -176,7 +181,7 @@ mod tests {
         let router = Router::new()
             .route("/livez", get(async || ""))
             .route("/hang/{n}", get(std::future::pending::<()>))
-            .layer(from_fn(conduct));
+            .layer(from_fn(|request, next| conduct(HttpMetrics::default(), request, next)));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.oneshot(request.body(Body::empty()).unwrap());

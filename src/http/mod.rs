@@ -11,6 +11,7 @@ mod extract;
 mod fields;
 mod info;
 mod json;
+mod metrics;
 mod negotiate;
 mod openapi;
 mod ops;
@@ -39,6 +40,7 @@ pub use cache::{Document, weak_etag};
 pub use context::{RequestContext, RequestId, TraceId, X_REQUEST_ID};
 pub use extract::{Question, QuestionBody};
 pub use json::Json;
+pub use metrics::HttpMetrics;
 pub use negotiate::{Offer, choose, negotiate};
 pub use problem::{Fault, Problem};
 pub use problem_kind::ProblemKind;
@@ -63,6 +65,7 @@ pub struct HttpSettings {
 struct Shared {
     service: Arc<Service>,
     settings: HttpSettings,
+    metrics: HttpMetrics,
 }
 
 impl FromRef<Shared> for Arc<Service> {
@@ -77,8 +80,31 @@ impl FromRef<Shared> for HttpSettings {
     }
 }
 
-/// All routes.
-pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
+impl FromRef<Shared> for HttpMetrics {
+    fn from_ref(shared: &Shared) -> Self {
+        shared.metrics.clone()
+    }
+}
+
+/// The patterns of all routes.
+const ROUTES: [&str; 12] = [
+    "/",
+    "/solve",
+    "/solvable",
+    "/random",
+    "/info",
+    "/livez",
+    "/readyz",
+    "/healthz",
+    "/metrics",
+    "/openapi.yaml",
+    "/openapi.json",
+    "/problems/{slug}",
+];
+
+/// All routes; each exchange is counted in `metrics`, which are told at one of them.
+pub fn router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Router {
+    let (panics, counted) = (service.metrics().clone(), metrics.clone());
     Router::new()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
@@ -88,6 +114,7 @@ pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
         .route("/livez", read(ops::livez))
         .route("/readyz", read(ops::readyz))
         .route("/healthz", read(ops::livez))
+        .route("/metrics", read(metrics::answer))
         .route("/openapi.yaml", read(openapi::yaml))
         .route("/openapi.json", read(openapi::json))
         .route("/problems/{slug}", read(pages::problem))
@@ -95,11 +122,11 @@ pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
         // One stack of layers, outermost first: each call of `layer` would box the routes again.
         .layer((
             // Around everything, so that a panic gets its problem document, id and access line too.
-            from_fn(exchange::conduct),
-            CatchPanicLayer::custom(exchange::panicked),
+            from_fn(move |request, next| exchange::conduct(counted.clone(), request, next)),
+            CatchPanicLayer::custom(move |_| exchange::panicked(&panics)),
         ))
         // Size and time of a body are bounded where it is read, in `extract`.
-        .with_state(Shared { service, settings })
+        .with_state(Shared { service, settings, metrics })
 }
 
 /// GET, and HEAD with it.

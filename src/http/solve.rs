@@ -14,7 +14,7 @@ use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
 use super::{Document, Fault, Offer, Problem, ProblemKind, Question, QuestionBody, choose, solvable};
 use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::search::{StopReason, Weight, named};
-use crate::service::{Job, LimitWish, Plan, Report, Service, ServiceError, Wish};
+use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
 
 /// The fields besides [`BOARD_FIELDS`].
 const SEARCH_FIELDS: [&str; 11] = [
@@ -82,12 +82,13 @@ pub(super) async fn answer(
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         states: has(Include::States),
     };
-    let report = service.submit(job).await.map_err(|error| failed(&error))?;
-    let timing = server_timing(&report);
+    let answer = service.submit(job).await.map_err(|error| failed(&error))?;
+    let timing = server_timing(&answer);
+    let report = &*answer.report;
     let mut response = match report.stopped {
-        Some(stop) => exceeded(&report, stop).into_response(),
+        Some(stop) => exceeded(report, stop).into_response(),
         None => {
-            let mut reply = SolveReply::new(&puzzle, &report)?;
+            let mut reply = SolveReply::new(&puzzle, report)?;
             let body = reply.written(offer);
             if method == Method::GET || method == Method::HEAD {
                 let is_repeatable = report.search_stopped != Some(StopReason::Time);
@@ -231,9 +232,13 @@ fn time_spent(report: &Report) -> String {
     }
 }
 
-fn server_timing(report: &Report) -> String {
+/// What the time went by with: none was spent on what was kept.
+fn server_timing(Answer { report, origin }: &Answer) -> String {
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
-    format!("queue;dur={:.3}, search;dur={:.3}", millis(report.queued), millis(report.elapsed))
+    match origin {
+        Origin::Kept => "queue;dur=0, search;dur=0, cache;desc=hit".to_owned(),
+        _ => format!("queue;dur={:.3}, search;dur={:.3}", millis(report.queued), millis(report.elapsed)),
+    }
 }
 
 impl SolveReply {

@@ -3,15 +3,21 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
+use axum::middleware::Next;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
 use super::*;
-use crate::service::{ServiceSettings, Tier};
+use crate::service::{Metrics, ServiceSettings, Tier};
 
 const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
+
+/// The outermost layer, with metrics of its own.
+async fn conducted(request: Request, next: Next) -> Response {
+    exchange::conduct(HttpMetrics::default(), request, next).await
+}
 
 fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
@@ -20,11 +26,14 @@ fn service() -> Arc<Service> {
         default_time: Duration::from_secs(1),
         max_time: Duration::from_secs(1),
         max_expanded: 1_000_000,
+        memory: 1 << 30,
         search_memory: 64 << 20,
+        answer_memory: 1 << 20,
         max_expansions: 10,
         tables: Tier::Small,
         table_memory: 1 << 30,
         table_cache: None,
+        before_search: None,
     })
 }
 
@@ -53,7 +62,7 @@ async fn answer_of(router: Router, request: Request) -> Answer {
 
 /// Sends a request that is written `METHOD path`, with headers.
 async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
-    answer_of(router(service(), SETTINGS), request(line, headers)).await
+    answer_of(router(service(), SETTINGS, HttpMetrics::default()), request(line, headers)).await
 }
 
 fn request(line: &str, headers: &[(&str, &str)]) -> Request {
@@ -132,7 +141,7 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
     async fn panics() -> Response {
         panic!("a secret")
     }
-    let layers = (from_fn(exchange::conduct), CatchPanicLayer::custom(exchange::panicked));
+    let layers = (from_fn(conducted), CatchPanicLayer::custom(|_| exchange::panicked(&Metrics::default())));
     let router = Router::new().route("/", get(panics)).layer(layers);
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
@@ -145,7 +154,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
     for kind in ProblemKind::ALL {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
-        let router = Router::new().route("/", get(bare)).layer(from_fn(exchange::conduct));
+        let router = Router::new().route("/", get(bare)).layer(from_fn(conducted));
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());
@@ -164,7 +173,7 @@ async fn the_extractors_problems_reach_the_client() {
 #[tokio::test]
 async fn probes_answer_whatever_is_accepted() {
     for path in ["/livez", "/readyz", "/healthz"] {
-        let router = router(ready().await, SETTINGS);
+        let router = router(ready().await, SETTINGS, HttpMetrics::default());
         for (accept, body) in
             [("*/*", r#"{"status":"ok"}"#), ("text/plain", "ok\n"), ("image/png", r#"{"status":"ok"}"#)]
         {
@@ -188,7 +197,7 @@ async fn ready() -> Arc<Service> {
 async fn a_draining_service_lives_but_is_not_ready() {
     let service = service();
     service.drain();
-    let router = router(service, SETTINGS);
+    let router = router(service, SETTINGS, HttpMetrics::default());
     let readyz = answer_of(router.clone(), request("GET /readyz", &[])).await;
     assert_eq!((readyz.status, readyz.header("retry-after")), (503, "1"));
     assert_eq!(readyz.json()["type"], "/problems/shutting-down");

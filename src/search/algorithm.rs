@@ -117,7 +117,7 @@ named!(DuplicateDetection { Closed => "closed", Parent => "parent" });
 /// The weight of h against g, in hundredths, at least 1.00 and at most 100.00.
 ///
 /// Hundredths keep f an integer, and so the open list an array of buckets.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Weight(u32);
 
 impl Weight {

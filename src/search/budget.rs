@@ -16,7 +16,7 @@ pub struct Budget<'a> {
     pub nodes: u64,
     /// Flags of which any, once raised, stops the search.
     pub cancel: &'a [&'a AtomicBool],
-    /// Who may help.
+    /// Who may help, and whose turn it may be instead.
     pub crew: Option<&'a dyn Crew>,
 }
 
@@ -73,9 +73,17 @@ impl Meter<'_> {
         if expanded >= self.budget.expanded {
             return Err(StopReason::Expanded);
         }
+        self.pause();
         self.look()?;
         self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
         Ok(())
+    }
+
+    /// Lets others search, if it is their turn.
+    pub fn pause(&self) {
+        if let Some(crew) = self.budget.crew {
+            crew.pause();
+        }
     }
 
     /// Looks at the clock and the flags now.

@@ -10,6 +10,9 @@ pub trait Crew: Debug + Sync {
     /// done beside it, until there is nothing left to do or its own question is answered with yes:
     /// whether somebody else needs them. Comes back when all have ended.
     fn work(&self, main: MainWork<'_>, help: &Help<'_>);
+
+    /// Asked by the search now and then: waits here while it is somebody else's turn.
+    fn pause(&self) {}
 }
 
 /// Work that may ask for help.

@@ -3,7 +3,10 @@
 //! A [`Job`] is a puzzle, a [`Plan`] that is known to make sense for it, and what it may spend;
 //! a [`Report`] is what came of it. [`Service::submit`] is the only way from one to the other.
 
+mod answers;
 mod builder;
+mod metrics;
+mod places;
 mod plan;
 mod pool;
 mod random;
@@ -12,19 +15,22 @@ mod solver;
 mod switchboard;
 mod table_cache;
 mod tables;
-mod workers;
+mod turns;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use answers::Kept;
 use builder::Builder;
+pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
-pub use pool::Pool;
+pub use pool::{Hook, Pool, PoolSettings};
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
 pub use solver::{Means, solve};
 pub use tables::{TableEntry, Tables};
+pub use turns::Load;
 
 pub use crate::search::heuristic::Tier;
 
@@ -44,8 +50,12 @@ pub struct ServiceSettings {
     pub max_time: Duration,
     /// The most nodes a search may expand.
     pub max_expanded: u64,
+    /// The bytes that the process plans with.
+    pub memory: u64,
     /// The most bytes a search may hold in nodes.
     pub search_memory: u64,
+    /// The most bytes that answers may take that are kept.
+    pub answer_memory: u64,
     /// The most expansions an answer tells of.
     pub max_expansions: usize,
     /// The strongest pattern tables to have.
@@ -54,10 +64,12 @@ pub struct ServiceSettings {
     pub table_memory: u64,
     /// Where tables are kept between runs, if anywhere.
     pub table_cache: Option<PathBuf>,
+    /// Done before each search, by tests.
+    pub before_search: Option<Hook>,
 }
 
 /// What one search may spend. The time counts from submission, so waiting counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Limits {
     /// Time from submission to the end of the search.
     pub time: Duration,
@@ -79,7 +91,7 @@ pub struct LimitWish {
 }
 
 /// A search to make.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Job {
     /// What to solve.
     pub puzzle: Puzzle,
@@ -133,7 +145,30 @@ pub struct Report {
     pub elapsed: Duration,
 }
 
+/// A report, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What came of the search.
+    pub report: Arc<Report>,
+    /// Whose search it was.
+    pub origin: Origin,
+}
+
 impl Report {
+    /// How it ended, in the words of the log and the metrics.
+    pub fn outcome(&self) -> &'static str {
+        match (self.search_stopped, self.stopped) {
+            (None, _) => "solved",
+            // The search was stopped, and another solution had to do.
+            (Some(_), None) => "solved by fallback",
+            (Some(StopReason::Time), _) => "stopped by time",
+            (Some(StopReason::Expanded), _) => "stopped by expanded",
+            (Some(StopReason::Nodes), _) => "stopped by nodes",
+            (Some(StopReason::Depth), _) => "stopped by depth",
+            (Some(StopReason::Cancelled), _) => "cancelled",
+        }
+    }
+
     /// f of a board along the solution, by the algorithm's own evaluation.
     pub fn f(&self, g: u32, h: u32) -> f64 {
         let (g, h) = (f64::from(g), f64::from(h));
@@ -174,7 +209,8 @@ pub enum ServiceError {
 pub struct Service {
     settings: ServiceSettings,
     tables: Arc<Tables>,
-    pool: Pool,
+    metrics: Metrics,
+    pool: Arc<Pool>,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -186,8 +222,16 @@ impl Service {
         let is_ready = Arc::new(AtomicBool::new(false));
         let builder = Builder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
         std::thread::spawn(move || builder.run());
-        let pool = Pool::new(settings.workers, settings.queue, Arc::clone(&tables));
-        Arc::new(Self { settings, tables, pool, is_ready })
+        let metrics = Metrics::default();
+        let pool = PoolSettings {
+            workers: settings.workers,
+            queue: settings.queue,
+            memory: settings.search_memory.saturating_mul(settings.workers as u64),
+            answers: settings.answer_memory,
+            before_search: settings.before_search,
+        };
+        let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
+        Arc::new(Self { settings, tables, metrics, pool, is_ready })
     }
 
     /// The settings.
@@ -200,6 +244,21 @@ impl Service {
         &self.tables
     }
 
+    /// What the house counts.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// What is held of workers and memory.
+    pub fn load(&self) -> Load {
+        self.pool.load()
+    }
+
+    /// What is kept of answers.
+    pub fn kept(&self) -> Kept {
+        self.pool.kept()
+    }
+
     /// Whether the cheap tables are built.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Acquire)
@@ -207,11 +266,12 @@ impl Service {
 
     /// Runs a job on the pool.
     ///
-    /// Dropping the future takes the job from the queue, or stops its search.
+    /// Dropping the future takes the job from the queue, or stops its search, unless somebody else waits
+    /// for the same.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn submit(&self, job: Job) -> Result<Report, ServiceError> {
+    pub async fn submit(&self, job: Job) -> Result<Answer, ServiceError> {
         self.pool.submit(job).await
     }
 

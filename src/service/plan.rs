@@ -47,7 +47,7 @@ pub struct Conflict {
 }
 
 /// A search that can be made, with every choice taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Plan {
     pub(super) algorithm: Algorithm,
     pub(super) heuristic: HeuristicKind,
@@ -120,6 +120,28 @@ impl Plan {
             && self.tie_breaking.is_newest_first()
     }
 }
+
+impl Plan {
+    /// The most nodes that the search keeps, whatever the board: none where it walks the tree in place,
+    /// and each board once or twice where it knows them again.
+    pub(super) fn most_nodes(&self, size: Size) -> u64 {
+        match self.algorithm {
+            Algorithm::IdaStar | Algorithm::IterativeDeepening | Algorithm::Constructive => 0,
+            _ if self.duplicate_detection == DuplicateDetection::Parent || self.depth_limit.is_some() => u64::MAX,
+            // Of all arrangements half can be reached, and some are kept again when a shorter path is found.
+            _ => (2..=size.cells() as u64).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX),
+        }
+        .min(if self.is_improvement() { LARGE_BOARD_NODES } else { u64::MAX })
+    }
+
+    /// Whether it is to improve on a solution that the house has anyway.
+    pub(super) fn is_improvement(&self) -> bool {
+        self.falls_back && self.algorithm == Algorithm::WeightedAStar
+    }
+}
+
+/// Nodes that the house spends on a large board to improve on the constructive solution.
+pub(super) const LARGE_BOARD_NODES: u64 = 100_000;
 
 /// The strongest admissible heuristic there is for boards of this shape.
 fn best_heuristic(size: Size) -> HeuristicKind {

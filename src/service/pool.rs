@@ -1,98 +1,195 @@
 //! The worker pool: admission, and searches on blocking threads.
 
+use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use tokio::time::timeout_at;
 use tracing::{Level, Span};
 
-use super::workers::Workers;
-use super::{Job, Means, Report, ServiceError, Tables, solver};
-use crate::search::{Named, StopReason};
+use super::answers::Answers;
+use super::metrics::Stage;
+use super::places::{Place, Places};
+use super::shelf::Loaded;
+use super::switchboard::{JobTables, bytes_for};
+use super::turns::{Load, Patience, Turn, Turns};
+use super::{Answer, Job, Kept, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
+use crate::search::heuristic::GoalClass;
+use crate::search::{HeuristicKind, Named, StopReason};
 
-/// Runs jobs on blocking threads, no more at a time than it has workers; those that nobody waits for
-/// help with searches that can use more than one.
+/// Runs jobs on blocking threads, no more at a time than it has workers.
 ///
-/// Two permits: one for a place in the house, taken at once or not at all, and one for a worker,
-/// waited for until the job's deadline. The queue is nothing but futures that wait. Both permits
-/// move into the search's closure, so a place is free only when its search has really stopped.
+/// A job takes a place in the house, at once or not at all; then it waits for its turn, until its
+/// deadline at most. Place and turn move into the search's closure, so they are free only when the
+/// search has really stopped. What waits for its first turn is nothing but a future.
 #[derive(Debug)]
 pub struct Pool {
-    places: Arc<Semaphore>,
-    workers: Workers,
-    capacity: usize,
-    worker_count: usize,
+    places: Arc<Places>,
+    turns: Arc<Turns>,
+    answers: Arc<Answers>,
     tables: Arc<Tables>,
+    metrics: Metrics,
     is_draining: AtomicBool,
+    /// Raised when every search is to stop, and who waits for anything is told.
     cancel_all: Arc<AtomicBool>,
-    /// A moving average of the time a search takes, in microseconds.
-    search_micros: Arc<AtomicU64>,
+    closing: watch::Sender<bool>,
+    before_search: Option<Hook>,
 }
 
-/// Raises a flag when it is dropped, so that a search whose future is dropped stops.
-struct CancelOnDrop(Arc<AtomicBool>);
+/// Something to do before each search, on its thread: for tests of what happens if it panics.
+pub type Hook = fn(&Job);
 
-impl Drop for CancelOnDrop {
+/// What a pool has.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSettings {
+    /// Searches at a time.
+    pub workers: usize,
+    /// Jobs that wait beside them.
+    pub queue: usize,
+    /// Bytes for all searches.
+    pub memory: u64,
+    /// Bytes for answers that are kept.
+    pub answers: u64,
+    /// Done before each search.
+    pub before_search: Option<Hook>,
+}
+
+/// Stops a search, queued or not, whose future is dropped.
+struct Leash {
+    pool: Arc<Pool>,
+    cancel: Arc<AtomicBool>,
+    /// Whose turn it is, once it is.
+    number: Option<u64>,
+    is_over: bool,
+}
+
+impl Drop for Leash {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        if self.is_over {
+            return;
+        }
+        self.cancel.store(true, Ordering::Relaxed);
+        self.number.inspect(|number| self.pool.turns.wake(*number));
+        let stage = if self.number.is_some() { Stage::Searching } else { Stage::Queued };
+        self.pool.metrics.cancelled(stage);
     }
 }
 
 impl Pool {
-    /// A pool of `workers` searches at a time and `queue` jobs that wait.
-    pub fn new(workers: usize, queue: usize, tables: Arc<Tables>) -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(workers + queue)),
-            workers: Workers::new(workers),
-            capacity: workers + queue,
-            worker_count: workers,
+    /// A pool with nothing in hand.
+    pub fn new(settings: PoolSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
+        let PoolSettings { workers, queue, memory, answers, before_search } = settings;
+        Arc::new(Self {
+            places: Places::new(workers + queue, workers),
+            turns: Turns::new(workers, memory),
+            answers: Answers::new(answers),
             tables,
+            metrics,
             is_draining: AtomicBool::new(false),
             cancel_all: Arc::default(),
-            search_micros: Arc::default(),
-        }
+            closing: watch::Sender::new(false),
+            before_search,
+        })
     }
 
-    /// Runs a job. Its time counts from now.
+    /// Runs a job. Its time counts from now. The same job asked for again while it runs is not run
+    /// twice, and stops when nobody waits for it any more; what came of it is kept if it would come out
+    /// the same again.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn submit(&self, job: Job) -> Result<Report, ServiceError> {
+    pub async fn submit(self: &Arc<Self>, job: Job) -> Result<Answer, ServiceError> {
         if self.is_draining() {
+            self.metrics.refused(Refusal::Draining);
             return Err(ServiceError::ShuttingDown);
         }
         if self.is_instant(&job) {
             let report = solver::solve(&job, &self.tables, Means::default());
-            observe(&job, &report, &self.search_micros);
-            return report;
+            self.observe(&job, &report);
+            return Ok(Answer { report: Arc::new(report?), origin: Origin::Search });
         }
+        if let Some(report) = self.answers.find(&job) {
+            self.metrics.answered_from(Origin::Kept);
+            return Ok(Answer { report, origin: Origin::Kept });
+        }
+        let (flight, is_first) = self.answers.join(&job, || Arc::clone(self).run(job.clone()));
+        let origin = if is_first { Origin::Search } else { Origin::Joined };
+        self.metrics.answered_from(origin);
+        Ok(Answer { report: flight.await?, origin })
+    }
+
+    async fn run(self: Arc<Self>, job: Job) -> Result<Report, ServiceError> {
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| self.overloaded(false))?;
-        let worker = timeout_at(deadline.into(), self.workers.acquire()).await;
-        let Ok(Ok(worker)) = worker else { return Err(self.overloaded(true)) };
-        let queued = submitted.elapsed();
-
+        let place = self.places.take(deadline).map_err(|retry_after| {
+            self.metrics.refused(Refusal::QueueFull);
+            ServiceError::Overloaded { retry_after, waited: false }
+        })?;
         let cancel = Arc::new(AtomicBool::new(false));
-        let guard = CancelOnDrop(Arc::clone(&cancel));
-        let (tables, cancel_all, crew) = (Arc::clone(&self.tables), Arc::clone(&self.cancel_all), self.workers.clone());
-        let search_micros = Arc::clone(&self.search_micros);
-        let span = Span::current();
-        let search = tokio::task::spawn_blocking(move || {
-            let _permits = (place, worker);
-            let _entered = span.entered();
-            let cancel: [&AtomicBool; 2] = [&cancel, &cancel_all];
-            let means = Means { deadline: Some(deadline), cancel: &cancel, crew: Some(&crew) };
-            let report = solver::solve(&job, &tables, means).map(|report| Report { queued, ..report });
-            observe(&job, &report, &search_micros);
-            report
-        });
-        let report = search.await.map_err(|_| ServiceError::Failed("a search panicked"))??;
-        drop(guard);
+        let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
+        let Some(patterns) = self.unless_closing(self.patterns(&job, deadline)).await? else {
+            leash.is_over = true;
+            return self.too_late(job, place).await;
+        };
+        let patience = Patience { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
+        let turn = self.turns.take(bytes_for(&job), patience.clone());
+        let turn = self.unless_closing(timeout_at(deadline.into(), turn)).await?.map_err(|_| {
+            leash.is_over = true;
+            self.metrics.refused(Refusal::Waited);
+            ServiceError::Overloaded { retry_after: self.places.another_time(deadline), waited: true }
+        })?;
+        leash.number = Some(turn.number());
+        let search = Search { job, patterns, patience, turn, _place: place, queued: submitted.elapsed() };
+        self.metrics.waited(search.queued);
+        let report = self.on_a_thread(move |pool| search.make(pool)).await;
+        leash.is_over = true;
+        let report = report?;
         // Nobody but the end of the grace period cancels a job that somebody still waits for.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
+    }
+
+    /// The patterns that a job needs, if it needs any; nothing at all if its time is over before.
+    async fn patterns(&self, job: &Job, deadline: Instant) -> Option<Option<Arc<Loaded>>> {
+        let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
+        if job.plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
+            return Some(None);
+        }
+        timeout_at(deadline.into(), self.tables.ready_patterns(size, goal_blank)).await.ok().map(Some)
+    }
+
+    /// Waits for something, but not beyond the end of the grace period.
+    async fn unless_closing<T>(&self, something: impl Future<Output = T>) -> Result<T, ServiceError> {
+        let mut closing = self.closing.subscribe();
+        tokio::select! {
+            biased;
+            _ = closing.wait_for(|is_closing| *is_closing) => Err(ServiceError::ShuttingDown),
+            something = something => Ok(something),
+        }
+    }
+
+    async fn on_a_thread<F>(self: &Arc<Self>, work: F) -> Result<Report, ServiceError>
+    where
+        F: FnOnce(&Self) -> Result<Report, ServiceError> + Send + 'static,
+    {
+        let (pool, span) = (Arc::clone(self), Span::current());
+        let done = tokio::task::spawn_blocking(move || span.in_scope(|| work(&pool))).await;
+        done.unwrap_or_else(|_| {
+            self.metrics.panicked();
+            Err(ServiceError::Failed("a search panicked"))
+        })
+    }
+
+    /// Answers without a search, which takes a moment at most.
+    async fn too_late(self: &Arc<Self>, job: Job, place: Place) -> Result<Report, ServiceError> {
+        self.on_a_thread(move |pool| {
+            let _place = place;
+            let report = solver::too_late(&job, &pool.tables);
+            pool.observe(&job, &report);
+            report
+        })
+        .await
     }
 
     /// Whether a job costs less than to hand it to another thread: then it is done where it is, and
@@ -102,12 +199,14 @@ impl Pool {
         job.plan.is_instant() && self.tables.has_distances(size, goal_blank)
     }
 
-    /// When a place is likely to be free: the work in hand, spread over the workers.
-    fn overloaded(&self, waited: bool) -> ServiceError {
-        let in_hand = self.capacity - self.places.available_permits();
-        let micros = self.search_micros.load(Ordering::Relaxed) * in_hand as u64 / self.worker_count as u64;
-        let retry_after = Duration::from_micros(micros).clamp(Duration::from_secs(1), Duration::from_secs(60));
-        ServiceError::Overloaded { retry_after, waited }
+    /// What is held of workers and memory.
+    pub fn load(&self) -> Load {
+        self.turns.load()
+    }
+
+    /// What is kept of answers.
+    pub fn kept(&self) -> Kept {
+        self.answers.kept()
     }
 
     /// Whether jobs are refused.
@@ -120,49 +219,71 @@ impl Pool {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops every search.
+    /// Stops every search, and whoever waits for one.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
+        self.closing.send_replace(true);
+        self.turns.wake_all();
+    }
+
+    /// Counts a job that has ended, and writes its one event.
+    fn observe(&self, job: &Job, report: &Result<Report, ServiceError>) {
+        let report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = %job.puzzle.size(), puzzle.start = %job.puzzle.start(), %error, "job failed");
+                return;
+            }
+        };
+        self.metrics.finished(job, report);
+        tracing::event!(
+            target: "taquin::job",
+            Level::INFO,
+            puzzle.size = %job.puzzle.size(),
+            search.algorithm = report.algorithm.name(),
+            search.heuristic = report.heuristic.name(),
+            search.expanded = report.stats.expanded,
+            search.generated = report.stats.generated,
+            search.length = report.solution.as_ref().map(|solution| solution.path.len()),
+            search.lower_bound = report.lower_bound,
+            search.elapsed_us = report.elapsed.as_micros() as u64,
+            job.queued_us = report.queued.as_micros() as u64,
+            job.outcome = report.outcome(),
+            "job finished"
+        );
     }
 }
 
-/// Keeps the moving average and writes the one event of a finished job.
-fn observe(job: &Job, report: &Result<Report, ServiceError>, search_micros: &AtomicU64) {
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => {
-            tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = %job.puzzle.size(), puzzle.start = %job.puzzle.start(), %error, "job failed");
-            return;
+/// A search whose turn it is, with all that it holds until it has ended.
+struct Search {
+    job: Job,
+    patterns: Option<Arc<Loaded>>,
+    patience: Patience,
+    turn: Turn,
+    _place: Place,
+    queued: Duration,
+}
+
+impl Search {
+    fn make(self, pool: &Pool) -> Result<Report, ServiceError> {
+        let Self { job, patterns, patience, turn, queued, .. } = &self;
+        if let Some(before_search) = pool.before_search {
+            before_search(job);
         }
-    };
-    let elapsed = report.elapsed.as_micros() as u64;
-    let average = search_micros.load(Ordering::Relaxed);
-    search_micros.store(if average == 0 { elapsed } else { (7 * average + elapsed) / 8 }, Ordering::Relaxed);
-    let outcome = match (report.search_stopped, report.stopped) {
-        (None, _) => "solved",
-        // The search was stopped, and another solution had to do.
-        (Some(_), None) => "solved by fallback",
-        (Some(StopReason::Time), _) => "stopped by time",
-        (Some(StopReason::Expanded), _) => "stopped by expanded",
-        (Some(StopReason::Nodes), _) => "stopped by nodes",
-        (Some(StopReason::Depth), _) => "stopped by depth",
-        (Some(StopReason::Cancelled), _) => "cancelled",
-    };
-    tracing::event!(
-        target: "taquin::job",
-        Level::INFO,
-        puzzle.size = %job.puzzle.size(),
-        search.algorithm = report.algorithm.name(),
-        search.heuristic = report.heuristic.name(),
-        search.expanded = report.stats.expanded,
-        search.generated = report.stats.generated,
-        search.length = report.solution.as_ref().map(|solution| solution.path.len()),
-        search.lower_bound = report.lower_bound,
-        search.elapsed_us = elapsed,
-        job.queued_us = report.queued.as_micros() as u64,
-        job.outcome = outcome,
-        "job finished"
-    );
+        let cancel: [&AtomicBool; 2] = [&patience.flags[0], &patience.flags[1]];
+        let means = Means { deadline: patience.deadline, cancel: &cancel, crew: Some(turn) };
+        let tables = JobTables::with_patterns(&pool.tables, patterns.clone());
+        let report = solver::solve_with(job, &tables, means);
+        let (worked, paused) = turn.times();
+        pool.places.learn(worked);
+        let report = report.map(|report| Report {
+            queued: *queued + paused,
+            elapsed: report.elapsed.saturating_sub(paused),
+            ..report
+        });
+        pool.observe(job, &report);
+        report
+    }
 }
 
 #[cfg(test)]
@@ -188,50 +309,143 @@ mod tests {
         job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IterativeDeepening), time)
     }
 
+    /// As long, and with nodes in memory.
+    fn stored(time: Duration) -> Job {
+        job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
+    }
+
+    fn settings(workers: usize, queue: usize) -> PoolSettings {
+        PoolSettings { workers, queue, memory: u64::MAX / 2, answers: 1 << 20, before_search: None }
+    }
+
     fn pool(workers: usize, queue: usize) -> Arc<Pool> {
-        Arc::new(Pool::new(workers, queue, Arc::default()))
+        Pool::new(settings(workers, queue), Arc::default(), Metrics::default())
+    }
+
+    /// Submits a job on a task of its own, and waits until it has begun.
+    async fn begun(pool: &Arc<Pool>, job: Job) -> tokio::task::JoinHandle<Result<Answer, ServiceError>> {
+        let before = pool.load().begun;
+        let submitted = tokio::spawn({
+            let pool = Arc::clone(pool);
+            async move { pool.submit(job).await }
+        });
+        while pool.load().begun == before {
+            tokio::task::yield_now().await;
+        }
+        submitted
     }
 
     #[tokio::test]
     async fn a_job_is_solved_and_its_places_come_back() {
         let pool = pool(1, 0);
         for _ in 0..3 {
-            let report = pool.submit(easy()).await.unwrap();
+            let report = pool.submit(easy()).await.unwrap().report;
             assert_eq!(report.solution.as_ref().unwrap().path.len(), 31);
             assert!(report.is_optimal());
         }
+        assert_eq!(pool.load(), Load::default());
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_dropped_request_stops_its_search() {
         let pool = pool(1, 0);
-        let submitted = tokio::spawn({
-            let pool = Arc::clone(&pool);
-            async move { pool.submit(hard(Duration::from_secs(3600))).await }
-        });
-        while pool.workers.idle() > 0 {
-            tokio::task::yield_now().await;
-        }
+        let submitted = begun(&pool, hard(Duration::from_secs(3600))).await;
         assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { waited: false, .. })));
         submitted.abort();
-        // The permit comes back only when the search has stopped; a search that does not hangs the test.
-        let _permit = pool.workers.acquire().await.unwrap();
+        // The turn comes back only when the search has stopped; one that does not hangs the test.
+        while pool.load() != Load::default() {
+            tokio::task::yield_now().await;
+        }
+        assert!(pool.submit(easy()).await.is_ok());
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_job_whose_time_runs_out_in_the_queue_is_refused() {
-        let pool = pool(1, 1);
-        let busy = tokio::spawn({
-            let pool = Arc::clone(&pool);
-            async move { pool.submit(hard(Duration::from_secs(3600))).await }
-        });
-        while pool.workers.idle() > 0 {
-            tokio::task::yield_now().await;
-        }
-        let waiting = Job { limits: Limits { time: Duration::from_millis(20), ..easy().limits }, ..easy() };
+        let pool = Pool::new(PoolSettings { memory: 1 << 20, ..settings(1, 1) }, Arc::default(), Metrics::default());
+        let busy = begun(&pool, stored(Duration::from_secs(3600))).await;
+        let waiting = Job {
+            limits: Limits { time: Duration::from_millis(20), ..stored(Duration::ZERO).limits },
+            ..stored(Duration::ZERO)
+        };
         assert!(matches!(pool.submit(waiting).await, Err(ServiceError::Overloaded { waited: true, .. })));
         pool.cancel_all();
         assert_eq!(busy.await.unwrap().unwrap_err(), ServiceError::ShuttingDown);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn easy_jobs_are_done_while_every_worker_has_a_hard_one() {
+        let pool = pool(2, 8);
+        let mut hard_ones = Vec::new();
+        for nth in 0..4 {
+            hard_ones.push(begun(&pool, hard(Duration::from_secs(3600 + nth))).await);
+        }
+        for _ in 0..20 {
+            let job = job("1 2 3/4 5 6/7 0 8", Some(Algorithm::IterativeDeepening), Duration::from_secs(60));
+            assert!(pool.submit(job).await.unwrap().report.is_optimal());
+        }
+        assert_eq!(pool.load().begun, 4, "the hard ones go on");
+        pool.cancel_all();
+        for hard_one in hard_ones {
+            assert_eq!(hard_one.await.unwrap().unwrap_err(), ServiceError::ShuttingDown);
+        }
+        assert_eq!(pool.load(), Load::default());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_question_asked_many_times_at_once_is_one_search_until_the_last_leaves() {
+        let pool = pool(1, 0);
+        let first = begun(&pool, hard(Duration::from_secs(3600))).await;
+        let others: Vec<_> = (0..100)
+            .map(|_| {
+                let pool = Arc::clone(&pool);
+                tokio::spawn(async move { pool.submit(hard(Duration::from_secs(3600))).await })
+            })
+            .collect();
+        // There is one place: who did not join would be refused.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(others.iter().all(|other| !other.is_finished()));
+        first.abort();
+        others[1..].iter().for_each(|other| other.abort());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(pool.load().begun, 1, "somebody still waits");
+        others[0].abort();
+        while pool.load() != Load::default() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_would_come_out_the_same_is_kept_and_what_time_ended_is_not() {
+        let pool = pool(1, 0);
+        let repeatable = || job("1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15", None, Duration::from_secs(60));
+        assert_eq!(pool.submit(repeatable()).await.unwrap().origin, Origin::Search);
+        assert_eq!(pool.submit(repeatable()).await.unwrap().origin, Origin::Kept);
+        for _ in 0..2 {
+            let stopped = pool.submit(hard(Duration::from_millis(20))).await.unwrap();
+            assert_eq!((stopped.origin, stopped.report.stopped), (Origin::Search, Some(StopReason::Time)));
+        }
+        assert_eq!(pool.kept().entries, 1);
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_one_job() {
+        let hook: Hook = |job| assert!(job.limits.expanded != 13, "as asked for");
+        let settings = PoolSettings { before_search: Some(hook), ..settings(1, 0) };
+        let pool = Pool::new(settings, Arc::default(), Metrics::default());
+        let mut unlucky = easy();
+        unlucky.limits.expanded = 13;
+        // Tables are not built yet, so that it is not done at once.
+        assert_eq!(pool.submit(unlucky).await.unwrap_err(), ServiceError::Failed("a search panicked"));
+        assert_eq!(pool.load(), Load::default());
+        assert!(pool.submit(easy()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn tables_that_come_too_late_leave_an_answer_all_the_same() {
+        let pool = pool(1, 0);
+        let job = job("9 8 7 6/5 4 3 2/1 0 10 11/12 13 15 14", None, Duration::from_millis(1));
+        let report = pool.submit(job).await.unwrap().report;
+        assert_eq!((report.algorithm, report.search_stopped), (Algorithm::Constructive, Some(StopReason::Time)));
     }
 
     #[tokio::test]
@@ -243,7 +457,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_time_limit_stops_the_search() {
-        let report = pool(1, 0).submit(hard(Duration::from_millis(30))).await.unwrap();
+        let report = pool(1, 0).submit(hard(Duration::from_millis(30))).await.unwrap().report;
         assert_eq!(report.stopped, Some(StopReason::Time));
         assert!(report.solution.is_none());
         assert!(report.lower_bound > 0);

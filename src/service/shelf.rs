@@ -1,10 +1,11 @@
 //! Pattern tables, as strong as there was time and memory for.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tracing::Level;
 
 use super::table_cache::{TableCache, Unread};
@@ -30,6 +31,8 @@ pub(super) struct Shelf {
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
     /// Held while tables are put up and others taken down.
     changing: Mutex<()>,
+    /// Held while tables are built that somebody waits for.
+    building: Mutex<()>,
     born: Instant,
 }
 
@@ -39,6 +42,9 @@ struct Slot {
     loaded: RwLock<Option<Arc<Loaded>>>,
     /// Held while small tables are built.
     building: Mutex<()>,
+    /// Whether somebody was sent to build them, and who waits for that.
+    is_ordered: AtomicBool,
+    came: Notify,
     /// When it was last asked for, by the shelf's clock, and in seconds of its life.
     asked: AtomicU64,
     asked_at: AtomicU64,
@@ -78,6 +84,16 @@ impl Slot {
     }
 }
 
+/// Tables that somebody was sent to build; those who wait are told in any case.
+struct Ordered<'a>(&'a Slot);
+
+impl Drop for Ordered<'_> {
+    fn drop(&mut self) {
+        self.0.is_ordered.store(false, Ordering::Release);
+        self.0.came.notify_waiters();
+    }
+}
+
 /// A lock that a panic while it was held does not close for ever: what it guards is whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -89,6 +105,8 @@ impl Shelf {
             class,
             loaded: RwLock::default(),
             building: Mutex::default(),
+            is_ordered: AtomicBool::new(false),
+            came: Notify::new(),
             asked: AtomicU64::new(0),
             asked_at: AtomicU64::new(0),
             told_at: AtomicU64::new(0),
@@ -101,6 +119,7 @@ impl Shelf {
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
             changing: Mutex::default(),
+            building: Mutex::default(),
             born: Instant::now(),
         }
     }
@@ -115,9 +134,43 @@ impl Shelf {
     /// small ones are built if there are none.
     pub(super) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
         let slot = self.slot(GoalClass::of(size, goal_blank));
+        self.asked(slot);
+        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot));
+        self.deliver(slot, loaded)
+    }
+
+    /// The same without holding up the caller's thread: if there are none they are built on another,
+    /// which goes on when nobody waits any more, for the next one will ask again.
+    pub(super) async fn ready(self: &Arc<Self>, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+        let slot = self.slot(GoalClass::of(size, goal_blank));
+        self.asked(slot);
+        loop {
+            let came = slot.came.notified();
+            if let Some(loaded) = slot.loaded() {
+                return self.deliver(slot, loaded);
+            }
+            if !slot.is_ordered.swap(true, Ordering::AcqRel) {
+                let (shelf, class) = (Arc::clone(self), slot.class);
+                std::thread::spawn(move || shelf.build_first(class));
+            }
+            came.await;
+        }
+    }
+
+    fn build_first(&self, class: GoalClass) {
+        let slot = self.slot(class);
+        let _ordered = Ordered(slot);
+        // Each uses all cores.
+        let _building = lock(&self.building);
+        self.first(slot);
+    }
+
+    fn asked(&self, slot: &Slot) {
         slot.asked.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         slot.asked_at.store(self.age(), Ordering::Relaxed);
-        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot));
+    }
+
+    fn deliver(&self, slot: &Slot, loaded: Arc<Loaded>) -> Arc<Loaded> {
         if slot.has_better && loaded.tier < Tier::Standard {
             self.tell(slot);
         }

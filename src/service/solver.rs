@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::plan::LARGE_BOARD_NODES;
 use super::switchboard::{Call, JobTables, connect};
 use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space,
+    Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, Stats,
     StopReason, TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
 };
 
@@ -28,13 +29,33 @@ pub struct Means<'a> {
 /// # Errors
 /// [`ServiceError::Failed`] if the answer does not replay, which is a bug.
 pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, ServiceError> {
+    solve_with(job, &JobTables::new(tables), means)
+}
+
+/// The same with tables that may be at hand already.
+pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) -> Result<Report, ServiceError> {
     let begun = Instant::now();
-    let tables = &JobTables::new(tables);
     let Job { puzzle, plan, limits, .. } = job;
     let Means { deadline, cancel, crew } = means;
     let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew });
     let mut trace = Trace::new(job.expansions);
     let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
+    let limits = Limits { nodes: budget.nodes, ..*limits };
+    let report = conclude(job, tables, outcome, trace)?;
+    Ok(Report { limits, elapsed: begun.elapsed(), ..report })
+}
+
+/// What there is to say of a job whose time was over before its tables were there.
+pub(super) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
+    let begun = Instant::now();
+    let outcome = Outcome { result: Err(StopReason::Time), lower_bound: 0, stats: Stats::default() };
+    let report = conclude(job, &JobTables::new(tables), outcome, Trace::new(job.expansions))?;
+    Ok(Report { elapsed: begun.elapsed(), ..report })
+}
+
+/// Adds what the house can say where a search was stopped.
+fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -> Result<Report, ServiceError> {
+    let plan = &job.plan;
     let stopped = outcome.result.as_ref().err().copied();
     let (algorithm, outcome) =
         if needs_any_solution(job, stopped) { or_constructed(job, outcome) } else { (plan.algorithm, outcome) };
@@ -42,8 +63,7 @@ pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, Ser
     let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
     let expansions = (job.expansions > 0).then_some(expansions);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    let limits = Limits { nodes: budget.nodes, ..*limits };
-    Ok(Report { expansions, limits, elapsed: begun.elapsed(), ..report })
+    Ok(Report { expansions, ..report })
 }
 
 /// Replays the solution and sums up.
@@ -59,16 +79,15 @@ fn report(
     let lower_bound =
         if is_optimal { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
-    let (mut solution, mut heights) = (None, Vec::new());
+    let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::Failed("a solution does not replay"))?;
-        if job.states {
+        is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
+        if job.states && is_enough {
             heights = connect(puzzle, heuristic, tables, Heights(&path));
         }
         solution = Some(Solution { path, tiles });
     }
-    let is_optimal = solution.as_ref().is_some_and(|solution| solution.path.len() == lower_bound as usize);
-    let is_enough = is_optimal || (solution.is_some() && !plan.require_optimal);
     Ok(Report {
         solution,
         stopped: stopped.filter(|_| !is_enough),
@@ -92,7 +111,7 @@ fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
     match stopped {
         Some(StopReason::Cancelled) => false,
         Some(_) => job.plan.falls_back || job.plan.require_optimal,
-        None => job.plan.falls_back && job.plan.algorithm == Algorithm::WeightedAStar,
+        None => job.plan.is_improvement(),
     }
 }
 
@@ -112,17 +131,10 @@ fn or_constructed(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
     }
 }
 
-/// Nodes that the house spends on a large board to improve on the constructive solution.
-const LARGE_BOARD_NODES: u64 = 100_000;
-
 impl Plan {
     /// The budget, cut to what the house spends where it has a solution in hand anyway.
     fn within<'a>(&self, budget: Budget<'a>) -> Budget<'a> {
-        if self.falls_back && self.algorithm == Algorithm::WeightedAStar {
-            Budget { nodes: budget.nodes.min(LARGE_BOARD_NODES), ..budget }
-        } else {
-            budget
-        }
+        if self.is_improvement() { Budget { nodes: budget.nodes.min(LARGE_BOARD_NODES), ..budget } } else { budget }
     }
 }
 

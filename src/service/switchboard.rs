@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::Tables;
 use super::shelf::Loaded;
+use super::{Job, Tables};
 use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
 use crate::search::heuristic::{
     AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
@@ -30,6 +30,11 @@ pub(super) struct JobTables<'t> {
 impl<'t> JobTables<'t> {
     pub(super) fn new(tables: &'t Tables) -> Self {
         Self { tables, patterns: OnceCell::new() }
+    }
+
+    /// With patterns at hand.
+    pub(super) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<Loaded>>) -> Self {
+        Self { tables, patterns: patterns.map_or_else(OnceCell::new, OnceCell::from) }
     }
 }
 
@@ -82,14 +87,26 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
 
 /// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
 pub(super) fn nodes_within(bytes: u64, size: Size, heuristic: HeuristicKind) -> u64 {
+    // Node indices have 32 bits, of which the largest stands for none.
+    (bytes / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
+}
+
+/// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
+pub(super) fn bytes_for(job: &Job) -> u64 {
+    /// The path, the tables of moves, a thread's stack.
+    const LITTLE: u64 = 256 << 10;
+    let size = job.puzzle.size();
+    let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
+    LITTLE + nodes * per_node(size, job.plan.heuristic)
+}
+
+fn per_node(size: Size, heuristic: HeuristicKind) -> u64 {
     /// No heuristic but patterns remembers more.
     type Memo = [u32; 2];
-    let per_node = match (size.cells(), heuristic) {
+    match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => bytes_per_node::<Word, Costs>(),
         (..=Word::MAX_CELLS, _) => bytes_per_node::<Word, Memo>(),
         (..=Pair::MAX_CELLS, _) => bytes_per_node::<Pair, Memo>(),
         _ => bytes_per_node::<Bytes, Memo>(),
-    };
-    // Node indices have 32 bits, of which the largest stands for none.
-    (bytes / per_node).clamp(1, u64::from(u32::MAX) - 1)
+    }
 }

@@ -16,7 +16,7 @@ use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, Walkin
 pub struct Tables {
     distances: Slots<DistanceTable>,
     walking: Slots<WalkingTable>,
-    patterns: Shelf,
+    patterns: Arc<Shelf>,
 }
 
 /// A table that is loaded, for people to look at.
@@ -80,7 +80,7 @@ impl Tables {
         Self {
             distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
             walking: Slots::new(walking),
-            patterns: Shelf::new(memory, cache.map(TableCache::new)),
+            patterns: Arc::new(Shelf::new(memory, cache.map(TableCache::new))),
         }
     }
 
@@ -105,6 +105,11 @@ impl Tables {
     /// ones are built if there are none.
     pub(super) fn patterns(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
         self.patterns.get(size, goal_blank)
+    }
+
+    /// The same for those who cannot wait on their thread.
+    pub(super) async fn ready_patterns(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+        self.patterns.ready(size, goal_blank).await
     }
 
     /// Builds the patterns of a tier for a class, if it has such and none as strong are there.

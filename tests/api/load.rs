@@ -1,59 +1,65 @@
 //! More work than there are workers, clients that go away, and the end.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::client::{Client, Pending, Service, until};
 use crate::question::Question;
 
-/// A search that would take years.
-async fn hard(client: &Client) -> Value {
-    let mut question = client.get("/random?rows=7&cols=7&seed=hard&as=request").await.expect(200).json();
-    let most = 9_007_199_254_740_991_u64;
+const MOST: u64 = 9_007_199_254_740_991;
+
+/// A search that would take years, and no memory; each seed another one.
+async fn hard(client: &Client, seed: &str) -> Value {
+    let mut question = client.get(&format!("/random?rows=7&cols=7&seed={seed}&as=request")).await.expect(200).json();
     question["algorithm"] = json!("ida_star");
     question["heuristic"] = json!("manhattan");
-    question["limits"] = json!({ "time_ms": most, "expanded": most, "nodes": most });
+    question["limits"] = json!({ "time_ms": MOST, "expanded": MOST, "nodes": MOST });
     question
 }
 
-/// A search that takes no time, but has little patience to wait for a worker. (`auto` would not wait: a
-/// small board is solved where it is.)
+/// One that would take years too, and wants all the memory that there is for one search.
+async fn greedy(client: &Client, seed: &str) -> Value {
+    let mut question = hard(client, seed).await;
+    question["algorithm"] = json!("depth_first");
+    question["duplicate_detection"] = json!("parent");
+    question["depth_limit"] = json!(200);
+    question.as_object_mut().expect("an object").remove("heuristic");
+    question
+}
+
+/// A search that takes no time, but goes through the queue. (`auto` would not: a small board is solved
+/// where it is.)
 fn quick() -> Question {
-    Question::post("/solve")
-        .json(&json!({ "board": "123456078", "algorithm": "ida_star", "limits": { "time_ms": 100 } }))
+    Question::post("/solve").json(&json!({ "board": "123456078", "algorithm": "ida_star" }))
 }
 
-/// Occupies the only worker with a search, and returns once that is so.
-async fn occupy_with(client: &Client, search: &Value) -> Pending {
-    begin_until(client, search, async || client.send(quick()).await.status == 503).await
+/// What the service says of itself.
+async fn gauge(client: &Client, name: &str) -> u64 {
+    let metrics = client.get("/metrics").await.expect(200);
+    let value = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
 }
 
-/// Occupies the only worker for as long as the service allows.
-async fn occupy(client: &Client) -> Pending {
-    occupy_with(client, &hard(client).await).await
+/// Begins a search, and returns once it has begun.
+async fn begin(client: &Client, search: &Value) -> Pending {
+    let before = gauge(client, "taquin_jobs_in_progress").await;
+    let pending = client.begin(Question::post("/solve").json(search)).await;
+    until("the search has begun", async || gauge(client, "taquin_jobs_in_progress").await > before).await;
+    pending
 }
 
-/// Begins a search, and returns once it has visibly taken its place.
-async fn begin_until(client: &Client, search: &Value, is_in_place: impl AsyncFn() -> bool) -> Pending {
-    loop {
-        let pending = client.begin(Question::post("/solve").json(search)).await;
-        until("the search is in its place", async || pending.is_answered() || is_in_place().await).await;
-        if !pending.is_answered() {
-            return pending;
-        }
-        // One of the questions that are asked to see was in its way.
-        pending.answer().await.problem("overloaded");
-    }
+async fn until_idle(client: &Client) {
+    until("all is idle", async || gauge(client, "taquin_jobs_in_progress").await == 0).await;
+    assert_eq!(gauge(client, "taquin_workers_busy").await, 0);
+    assert_eq!(gauge(client, "taquin_queue_waiting").await, 0);
+    assert_eq!(gauge(client, "taquin_memory_reserved_bytes").await, 0);
 }
 
 #[tokio::test]
 async fn a_full_house_answers_503_and_says_when_to_come_again() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
-    let pending = occupy(&client).await;
-    let patient = Question::post("/solve").json(&json!({ "board": "123456078", "algorithm": "ida_star" }));
-    for question in [patient, Question::get("/solve?board=123456078&algorithm=ida_star")] {
+    let pending = begin(&client, &hard(&client, "a").await).await;
+    for question in [quick(), Question::get("/solve?board=123456078&algorithm=ida_star")] {
         let answer = client.send(question).await;
         let retry_after: u64 = answer.header("retry-after").parse().expect("seconds");
         assert!((1..=3600).contains(&retry_after), "{retry_after}");
@@ -62,33 +68,78 @@ async fn a_full_house_answers_503_and_says_when_to_come_again() {
     let text = client.send(quick().accept("text/plain")).await.expect(503);
     assert_eq!(text.media_type(), "text/plain");
     pending.hang_up();
-    until("the worker is free again", async || client.send(quick()).await.status == 200).await;
+    until_idle(&client).await;
+    client.send(quick()).await.expect(200);
+}
+
+#[tokio::test]
+async fn those_who_are_sent_away_are_not_all_told_the_same_time() {
+    let service = Service::start(&["--workers", "1", "--queue", "1", "--max-time", "4s", "--time-limit", "4s"]).await;
+    let client = service.client();
+    let first = begin(&client, &hard(&client, "a").await).await;
+    let second = begin(&client, &hard(&client, "b").await).await;
+    let mut times = Vec::new();
+    for seed in 0..6 {
+        let answer = client.send(Question::post("/solve").json(&hard(&client, &seed.to_string()).await)).await;
+        times.push(answer.header("retry-after").parse::<u64>().expect("seconds"));
+        answer.problem("overloaded");
+    }
+    assert!(times.is_sorted() && times[0] <= 4 && times[5] > times[0] + 4, "two come back at a time: {times:?}");
+    first.hang_up();
+    second.hang_up();
 }
 
 #[tokio::test]
 async fn what_needs_no_worker_is_answered_under_any_load() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
-    let pending = occupy(&client).await;
-    for target in
-        ["/livez", "/readyz", "/healthz", "/info", "/solvable?board=123456078", "/random", "/openapi.json", "/"]
-    {
+    let pending = begin(&client, &hard(&client, "a").await).await;
+    for target in [
+        "/livez",
+        "/readyz",
+        "/healthz",
+        "/metrics",
+        "/info",
+        "/solvable?board=123456078",
+        "/random",
+        "/openapi.json",
+        "/",
+    ] {
         client.get(target).await.expect(200);
     }
+    client.get("/solve?board=123456078").await.expect(200);
     client.get("/solve?board=123456870").await.problem("unsolvable");
     assert!(!pending.is_answered(), "the hard search goes on");
     pending.hang_up();
 }
 
 #[tokio::test]
+async fn easy_searches_do_not_wait_for_hard_ones() {
+    let service = Service::start(&["--workers", "1", "--queue", "8", "--cache-memory", "0"]).await;
+    let client = service.client();
+    let mut pending = Vec::new();
+    for seed in ["a", "b", "c"] {
+        pending.push(begin(&client, &hard(&client, seed).await).await);
+    }
+    for _ in 0..10 {
+        client.send(quick()).await.expect(200);
+    }
+    assert_eq!(gauge(&client, "taquin_jobs_in_progress").await, 3, "the hard ones go on");
+    pending.into_iter().for_each(Pending::hang_up);
+    until_idle(&client).await;
+}
+
+#[tokio::test]
 async fn a_job_whose_time_passes_in_the_queue_is_told_so() {
     let service = Service::start(&["--workers", "1", "--queue", "4"]).await;
     let client = service.client();
-    let pending = occupy(&client).await;
-    let answer = client.send(quick()).await;
+    let pending = begin(&client, &greedy(&client, "a").await).await;
+    let mut another = greedy(&client, "b").await;
+    another["limits"]["time_ms"] = json!(100);
+    let answer = client.send(Question::post("/solve").json(&another)).await;
     assert!(!answer.header("retry-after").is_empty(), "{answer}");
     answer.problem("overloaded");
-    assert!(!pending.is_answered(), "the hard search goes on");
+    assert!(!pending.is_answered(), "the first search goes on");
     pending.hang_up();
 }
 
@@ -96,30 +147,61 @@ async fn a_job_whose_time_passes_in_the_queue_is_told_so() {
 async fn a_dropped_request_stops_its_search() {
     let service = Service::start(&["--workers", "1", "--queue", "1"]).await;
     let client = service.client();
-    let pending = occupy(&client).await;
-    pending.hang_up();
-    let waiting = Question::post("/solve")
-        .json(&json!({ "board": "123456078", "algorithm": "ida_star", "limits": { "time_ms": 20_000 } }));
-    let asked = Instant::now();
-    client.send(waiting).await.expect(200);
-    assert!(asked.elapsed() < Duration::from_secs(10), "the dropped search went on for {:?}", asked.elapsed());
+    for search in [hard(&client, "a").await, greedy(&client, "a").await] {
+        begin(&client, &search).await.hang_up();
+        until_idle(&client).await;
+    }
+    let metrics = client.get("/metrics").await.expect(200);
+    assert!(metrics.text().contains("taquin_cancellations_total{stage=\"searching\"} 2\n"), "{metrics}");
 }
 
 #[tokio::test]
 async fn a_request_dropped_in_the_queue_leaves_its_place() {
     let service = Service::start(&["--workers", "1", "--queue", "1"]).await;
     let client = service.client();
-    let running = occupy(&client).await;
-    let is_refused_at_once = async || {
-        let asked = Instant::now();
-        client.send(quick()).await.expect(503);
-        asked.elapsed() < Duration::from_millis(90)
-    };
-    let queued = begin_until(&client, &hard(&client).await, is_refused_at_once).await;
+    let running = begin(&client, &greedy(&client, "a").await).await;
+    let queued = client.begin(Question::post("/solve").json(&greedy(&client, "b").await)).await;
+    until("it waits", async || gauge(&client, "taquin_queue_waiting").await == 1).await;
+    client.send(quick()).await.problem("overloaded");
     queued.hang_up();
-    until("there is a place in the queue", async || !is_refused_at_once().await).await;
+    until("its place is free", async || gauge(&client, "taquin_queue_waiting").await == 0).await;
+    until("it can be had", async || client.send(quick()).await.status == 200).await;
     running.hang_up();
-    until("the worker is free", async || client.send(quick()).await.status == 200).await;
+    until_idle(&client).await;
+}
+
+#[tokio::test]
+async fn the_same_question_asked_many_times_at_once_is_one_search() {
+    let service = Service::start(&["--workers", "1", "--queue", "0", "--max-time", "4s", "--time-limit", "4s"]).await;
+    let client = service.client();
+    let question = hard(&client, "a").await;
+    let mut pending = vec![begin(&client, &question).await];
+    for _ in 0..50 {
+        pending.push(client.begin(Question::post("/solve").json(&question)).await);
+    }
+    let joined = async || {
+        let metrics = client.get("/metrics").await.expect(200);
+        metrics.text().contains("taquin_cache_requests_total{result=\"joined\"} 50\n")
+    };
+    until("all wait for it", joined).await;
+    // The first to ask leaves, and the others lose nothing by it.
+    pending.remove(0).hang_up();
+    for pending in pending {
+        let problem = pending.answer().await.problem("search-limit-exceeded");
+        assert_eq!(problem["limit"], "time");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_kept_says_so_and_is_the_same() {
+    let service = Service::start(&[]).await;
+    let client = service.client();
+    let question = json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15", "include": ["states"] });
+    let first = client.post("/solve", &question).await.expect(200);
+    let second = client.post("/solve", &question).await.expect(200);
+    assert_eq!(first.json(), second.json());
+    assert!(!first.header("server-timing").contains("cache"), "{first}");
+    assert!(second.header("server-timing").contains("cache;desc=hit"), "{second}");
 }
 
 #[tokio::test]
@@ -140,9 +222,9 @@ async fn a_hundred_clients_at_once_all_get_an_answer() {
 async fn a_shutdown_waits_for_a_search_in_flight() {
     let mut service = Service::start(&["--workers", "1", "--queue", "0", "--shutdown-grace", "60s"]).await;
     let client = service.client();
-    let mut question = hard(&client).await;
+    let mut question = hard(&client, "a").await;
     question["limits"]["time_ms"] = json!(1500);
-    let pending = occupy_with(&client, &question).await;
+    let pending = begin(&client, &question).await;
     service.ask_to_stop();
     let problem = pending.answer().await.problem("search-limit-exceeded");
     assert_eq!(problem["limit"], "time", "it had all its time");
@@ -153,7 +235,7 @@ async fn a_shutdown_waits_for_a_search_in_flight() {
 async fn a_search_that_outlasts_the_grace_period_is_ended() {
     let mut service = Service::start(&["--workers", "1", "--queue", "0", "--shutdown-grace", "200ms"]).await;
     let client = service.client();
-    let pending = occupy(&client).await;
+    let pending = begin(&client, &hard(&client, "a").await).await;
     service.ask_to_stop();
     pending.answer().await.problem("shutting-down");
     until("the service has stopped", async || service.has_stopped()).await;

@@ -79,7 +79,10 @@ impl Descent<'_> {
         while subtrees.is_any_left() && watch.look().is_ok() {
             // What stops anybody is told by the subtrees.
             let mut main = |ask: &dyn Fn()| {
-                let poll = &mut |expanded| watch.count(expanded).inspect(|_| watch.ask(ask));
+                let poll = &mut |expanded| {
+                    watch.meter.pause();
+                    watch.count(expanded).inspect(|_| watch.ask(ask))
+                };
                 let _ = self.lanes.run(subtrees, poll);
             };
             let help = |is_wanted: &dyn Fn() -> bool| {

@@ -1,0 +1,92 @@
+//! `/metrics`, and what is counted of every exchange.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::Problem;
+
+/// Requests, by what they ask for and how they are answered.
+///
+/// Every label has few values, whatever clients send: routes are patterns, and what is unknown shares
+/// a label.
+#[derive(Clone, Debug)]
+pub struct HttpMetrics {
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabel, Histogram, fn() -> Histogram>,
+    registry: Arc<Registry>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RequestLabels {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RouteLabel {
+    route: &'static str,
+}
+
+/// From a tenth of a millisecond to a minute.
+const SECONDS: [f64; 14] = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0];
+
+impl Default for HttpMetrics {
+    fn default() -> Self {
+        Self::new(Registry::default())
+    }
+}
+
+impl HttpMetrics {
+    /// To be told with what a registry knows already.
+    pub fn new(mut registry: Registry) -> Self {
+        let requests = Family::default();
+        let seconds = Family::new_with_constructor((|| Histogram::new(SECONDS)) as fn() -> Histogram);
+        let own = registry.sub_registry_with_prefix("taquin");
+        own.register("http_requests", "Requests, by how they were answered", requests.clone());
+        let help = "From a request's headers to the head of its answer";
+        own.register("http_request_seconds", help, Family::clone(&seconds));
+        Self { requests, seconds, registry: Arc::new(registry) }
+    }
+
+    /// Counts an exchange; `route` is the pattern that matched, if any did.
+    pub(super) fn answered(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
+        let route = route.and_then(|route| super::ROUTES.into_iter().find(|known| *known == route)).unwrap_or("none");
+        let method = match *method {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::HEAD => "HEAD",
+            Method::OPTIONS => "OPTIONS",
+            _ => "other",
+        };
+        self.requests.get_or_create(&RequestLabels { method, route, status: status.as_u16() }).inc();
+        self.seconds.get_or_create(&RouteLabel { route }).observe(elapsed.as_secs_f64());
+    }
+}
+
+/// Answers GET in the words of OpenMetrics 1.0, which Prometheus reads; to those who do not ask for it
+/// by name they are plain text.
+pub(super) async fn answer(State(metrics): State<HttpMetrics>, headers: HeaderMap) -> Result<Response, Problem> {
+    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let mut text = String::with_capacity(1 << 14);
+    encode(&mut text, &metrics.registry).map_err(|error| {
+        tracing::error!(%error, "metrics cannot be written");
+        Problem::internal()
+    })?;
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let is_named = accepts.into_iter().any(|value| value.contains("application/openmetrics-text"));
+    let content_type = HeaderValue::from_static(if is_named { OPEN_METRICS } else { PLAIN });
+    let no_store = HeaderValue::from_static("no-store");
+    Ok(([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, no_store)], text).into_response())
+}

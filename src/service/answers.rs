@@ -1,0 +1,123 @@
+//! Answers that are kept, and searches that more than one waits for.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::{FutureExt, Shared, WeakShared};
+use moka::sync::Cache;
+
+use super::{Job, Report, ServiceError};
+use crate::search::{Expansion, StopReason};
+
+/// What comes of a search.
+pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
+/// A search that any number of askers wait for; dropped when the last of them is gone.
+pub(super) type Flight = Shared<Pin<Box<dyn Future<Output = Outcome> + Send>>>;
+
+/// Keeps what would come out the same again, as much of it as fits, and makes one search of the same
+/// question asked many times at once.
+#[derive(Debug)]
+pub(super) struct Answers {
+    kept: Cache<Job, Arc<Report>>,
+    in_flight: Mutex<HashMap<Job, (u64, WeakFlight)>>,
+    flights: AtomicU64,
+}
+
+type WeakFlight = WeakShared<Pin<Box<dyn Future<Output = Outcome> + Send>>>;
+
+/// What is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// Answers.
+    pub entries: u64,
+    /// Memory they take.
+    pub bytes: u64,
+}
+
+impl Answers {
+    /// So many bytes of them.
+    pub(super) fn new(bytes: u64) -> Arc<Self> {
+        let weigh = |_: &Job, report: &Arc<Report>| u32::try_from(bytes_of(report)).unwrap_or(u32::MAX);
+        Arc::new(Self {
+            kept: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
+            in_flight: Mutex::default(),
+            flights: AtomicU64::new(0),
+        })
+    }
+
+    /// The answer to a question asked before.
+    pub(super) fn find(&self, job: &Job) -> Option<Arc<Report>> {
+        self.kept.get(job)
+    }
+
+    /// Joins the search that answers a question, or begins it; whether it was begun.
+    pub(super) fn join<F>(self: &Arc<Self>, job: &Job, search: impl FnOnce() -> F) -> (Flight, bool)
+    where
+        F: Future<Output = Result<Report, ServiceError>> + Send + 'static,
+    {
+        let mut in_flight = self.in_flight();
+        if let Some(flight) = in_flight.get(job).and_then(|(_, flight)| flight.upgrade()) {
+            return (flight, false);
+        }
+        let number = self.flights.fetch_add(1, Ordering::Relaxed);
+        let landing = Landing { answers: Arc::clone(self), job: job.clone(), number };
+        let search = search();
+        let flight = async move {
+            let report = Arc::new(search.await?);
+            if is_repeatable(&report) {
+                landing.answers.kept.insert(landing.job.clone(), Arc::clone(&report));
+            }
+            Ok(report)
+        };
+        let flight = flight.boxed().shared();
+        if let Some(weak) = flight.downgrade() {
+            in_flight.insert(job.clone(), (number, weak));
+        }
+        (flight, true)
+    }
+
+    /// How much is kept.
+    pub(super) fn kept(&self) -> Kept {
+        self.kept.run_pending_tasks();
+        Kept { entries: self.kept.entry_count(), bytes: self.kept.weighted_size() }
+    }
+
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, (u64, WeakFlight)>> {
+        // What it guards is whole after a panic elsewhere.
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a search off the list when it has ended, or nobody waits for it any more.
+struct Landing {
+    answers: Arc<Answers>,
+    job: Job,
+    number: u64,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        let mut in_flight = self.answers.in_flight();
+        // The same question may have been asked again meanwhile.
+        if in_flight.get(&self.job).is_some_and(|(number, _)| *number == self.number) {
+            in_flight.remove(&self.job);
+        }
+    }
+}
+
+/// Whether the same question would have the same answer: time alone ends searches now here, now
+/// there.
+fn is_repeatable(report: &Report) -> bool {
+    !matches!(report.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
+}
+
+/// Memory of a question and its answer, about.
+fn bytes_of(report: &Report) -> usize {
+    let path = report.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
+    let expansions = report.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
+    // The job is there twice, and both have a place in lists.
+    2 * size_of::<Job>() + size_of::<Report>() + 256 + path + expansions + 4 * report.heights.len()
+}

@@ -1,0 +1,264 @@
+//! What the house counts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::{Job, Report, Service, TableEntry};
+use crate::search::Named;
+
+/// Counters of jobs, by what they are and how they end: see docs/OPERATING.md.
+///
+/// Every label has few values, whatever clients send.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    queue_wait: Histogram,
+    searches: Family<SearchLabels, Histogram>,
+    expanded: Family<MethodLabels, Counter>,
+    generated: Family<MethodLabels, Counter>,
+    refusals: Family<ReasonLabel, Counter>,
+    cancellations: Family<StageLabel, Counter>,
+    cache_requests: Family<ResultLabel, Counter>,
+    panics: Counter,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct SearchLabels {
+    algorithm: &'static str,
+    heuristic: &'static str,
+    cells: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct MethodLabels {
+    algorithm: &'static str,
+    heuristic: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct StageLabel {
+    stage: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct ResultLabel {
+    result: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+/// Why a request is refused that is otherwise in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// There was no place.
+    QueueFull,
+    /// Its time ran out before a worker was free.
+    Waited,
+    /// The service shuts down.
+    Draining,
+    /// It has no valid token.
+    Unauthorized,
+    /// Its client asks too often.
+    RateLimited,
+}
+
+impl Refusal {
+    const ALL: [Self; 5] = [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue_full",
+            Self::Waited => "waited",
+            Self::Draining => "draining",
+            Self::Unauthorized => "unauthorized",
+            Self::RateLimited => "rate_limited",
+        }
+    }
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A search of its own.
+    Search,
+    /// A search that somebody else had asked for.
+    Joined,
+    /// It was kept.
+    Kept,
+}
+
+/// Where a job is when nobody wants it any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    Queued,
+    Searching,
+}
+
+/// From a tenth of a millisecond to a minute.
+const SECONDS: [f64; 16] =
+    [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 60.0];
+
+fn seconds() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let metrics = Self {
+            queue_wait: seconds(),
+            searches: Family::new_with_constructor(seconds),
+            expanded: Family::default(),
+            generated: Family::default(),
+            refusals: Family::default(),
+            cancellations: Family::default(),
+            cache_requests: Family::default(),
+            panics: Counter::default(),
+        };
+        // Known from the start, so that a first increase is seen as one.
+        for reason in Refusal::ALL {
+            drop(metrics.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
+        }
+        for stage in ["queued", "searching"] {
+            drop(metrics.cancellations.get_or_create(&StageLabel { stage }));
+        }
+        for result in ["hit", "miss", "joined"] {
+            drop(metrics.cache_requests.get_or_create(&ResultLabel { result }));
+        }
+        metrics
+    }
+}
+
+impl Metrics {
+    /// Counts a request that was refused.
+    pub fn refused(&self, refusal: Refusal) {
+        self.refusals.get_or_create(&ReasonLabel { reason: refusal.name() }).inc();
+    }
+
+    /// Counts a panic that was caught.
+    pub fn panicked(&self) {
+        self.panics.inc();
+    }
+
+    pub(super) fn cancelled(&self, stage: Stage) {
+        let stage = match stage {
+            Stage::Queued => "queued",
+            Stage::Searching => "searching",
+        };
+        self.cancellations.get_or_create(&StageLabel { stage }).inc();
+    }
+
+    pub(super) fn answered_from(&self, origin: Origin) {
+        let result = match origin {
+            Origin::Search => "miss",
+            Origin::Joined => "joined",
+            Origin::Kept => "hit",
+        };
+        self.cache_requests.get_or_create(&ResultLabel { result }).inc();
+    }
+
+    pub(super) fn waited(&self, queued: Duration) {
+        self.queue_wait.observe(queued.as_secs_f64());
+    }
+
+    pub(super) fn finished(&self, job: &Job, report: &Report) {
+        let (algorithm, heuristic) = (report.algorithm.name(), report.heuristic.name());
+        let cells = match job.puzzle.size().cells() {
+            4..=9 => "4-9",
+            10..=16 => "10-16",
+            17..=25 => "17-25",
+            _ => "26-100",
+        };
+        let labels = SearchLabels { algorithm, heuristic, cells, outcome: report.outcome() };
+        self.searches.get_or_create(&labels).observe(report.elapsed.as_secs_f64());
+        let labels = MethodLabels { algorithm, heuristic };
+        self.expanded.get_or_create(&labels).inc_by(report.stats.expanded);
+        self.generated.get_or_create(&labels).inc_by(report.stats.generated);
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        let Self { queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics } =
+            self.clone();
+        registry.register("queue_wait_seconds", "How long jobs waited for a worker", queue_wait);
+        registry.register("search_seconds", "How long searches took, with the replay of their solution", searches);
+        registry.register("search_expanded", "Nodes expanded", expanded);
+        registry.register("search_generated", "Nodes generated", generated);
+        registry.register("refusals", "Requests refused for want of capacity or right", refusals);
+        registry.register("cancellations", "Jobs whose client left before the answer", cancellations);
+        registry.register("cache_requests", "Searches asked for, by where the answer came from", cache_requests);
+        registry.register("panics", "Panics that were caught, each a bug", panics);
+    }
+}
+
+impl Service {
+    /// Has a registry tell all that the house counts and holds.
+    pub fn register(self: &Arc<Self>, registry: &mut Registry) {
+        self.metrics().register(registry);
+        registry.register_collector(Box::new(Holdings(Arc::clone(self))));
+    }
+}
+
+/// What the house holds, looked up when it is asked for.
+#[derive(Debug)]
+struct Holdings(Arc<Service>);
+
+impl Collector for Holdings {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let service = &self.0;
+        let (settings, load, kept) = (service.settings(), service.load(), service.kept());
+        let gauges: [(&str, &str, u64); 9] = [
+            ("queue_waiting", "Jobs that wait for their first turn", load.waiting as u64),
+            ("queue_capacity", "Jobs that may wait", settings.queue as u64),
+            ("workers", "Searches that may run at a time", settings.workers as u64),
+            ("workers_busy", "Workers that search, or help with a search", load.busy as u64),
+            ("jobs_in_progress", "Jobs that have begun and not ended", load.begun as u64),
+            ("cache_entries", "Answers kept", kept.entries),
+            ("cache_bytes", "Memory of the answers kept", kept.bytes),
+            ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
+            ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
+        ];
+        for (name, help, value) in gauges {
+            let gauge = ConstGauge::new(value);
+            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+        }
+        self.tables(&mut encoder)
+    }
+}
+
+impl Holdings {
+    /// Tables by kind: how many, their memory, and how long they took to build.
+    fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let entries = self.0.tables().entries();
+        let kinds = [("distances", "distances"), ("walking", "walking distances"), ("patterns", "patterns")];
+        let mut family = |name, help, value: fn(&TableEntry) -> f64| {
+            let kind_of = ConstGauge::new(0.0).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
+            for (kind, entry_name) in kinds {
+                let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
+                let total: f64 = of_kind.map(value).sum();
+                ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
+            }
+            Ok(())
+        };
+        family("tables", "Tables loaded", |_| 1.0)?;
+        family("tables_bytes", "Memory of the tables loaded", |entry| entry.bytes as f64)?;
+        family("tables_build_seconds", "How long the tables loaded took to build or read", |entry| {
+            entry.build_time.as_secs_f64()
+        })
+    }
+}
