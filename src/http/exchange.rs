@@ -40,6 +40,7 @@ pub(super) async fn conduct(mut request: Request, next: Next) -> Response {
     if let Ok(id) = id {
         headers.insert(X_REQUEST_ID, id);
     }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::VARY).or_insert(HeaderValue::from_static("Accept"));
     line.status = response.status();
     response

@@ -123,6 +123,7 @@ async fn every_answer_has_a_request_id_and_varies_by_accept() {
         let answer = send(line, &[]).await;
         assert_eq!(answer.header("x-request-id").len(), 32, "{line}");
         assert_eq!(answer.header("vary"), "Accept", "{line}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{line}");
         assert_eq!(send(line, &[("x-request-id", "a.b-c:d_1")]).await.header("x-request-id"), "a.b-c:d_1");
     }
 }
@@ -208,6 +209,22 @@ async fn every_problem_type_has_a_page_in_three_forms() {
     let unknown = send("GET /problems/none", &[]).await;
     assert_eq!((unknown.status, unknown.json()["type"].as_str()), (404, Some("/problems/not-found")));
     assert_eq!(send("GET /problems/%ff", &[]).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_page_may_load_nothing_and_be_framed_by_nobody() {
+    let page = send("GET /problems/internal", &[("accept", "text/html")]).await;
+    let policy = page.header("content-security-policy");
+    assert_eq!(policy, "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("x-frame-options"), "DENY");
+    assert_eq!(page.header("cross-origin-opener-policy"), "same-origin");
+    // The policy would stop what it does not name.
+    for needs_leave in ["<style", "style=", "<script", "<img", "<link", "<form", "onload="] {
+        assert!(!page.body.contains(needs_leave), "{needs_leave}");
+    }
+    let json = send("GET /problems/internal", &[]).await;
+    assert_eq!(json.header("content-security-policy"), "", "it is for pages alone");
 }
 
 #[tokio::test]
