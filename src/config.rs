@@ -4,6 +4,7 @@
 //! here all faults are found in one go.
 
 mod faults;
+mod guard;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -15,6 +16,8 @@ use tracing_subscriber::filter::Targets;
 
 pub use faults::ConfigFault;
 use faults::{Faults, KIB, MIB, MILLISECOND};
+use guard::GuardFlags;
+pub use guard::{GuardConfig, RateConfig, Token};
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -97,6 +100,9 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
     table_cache: Option<String>,
 
+    #[command(flatten)]
+    guard: GuardFlags,
+
     /// Which log lines to write: a level, or a filter such as `info,taquin::access=off`
     #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -133,6 +139,7 @@ pub struct Config {
     pub tables: TableTier,
     pub table_memory: u64,
     pub table_cache: Option<PathBuf>,
+    pub guard: GuardConfig,
     pub log: Targets,
     pub log_format: LogFormat,
 }
@@ -183,6 +190,7 @@ impl TryFrom<&Flags> for Config {
             tables: faults.tables("tables", &flags.tables),
             table_memory: faults.size("table-memory", &flags.table_memory, 64 * MIB..=1 << 50),
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
+            guard: flags.guard.prove(flags.command.is_none(), &mut faults),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
         };

@@ -31,13 +31,16 @@ const RULES: [Rule; 10] = [
             "axum",
             "bytes",
             "getrandom", // request ids
+            "governor",
             "http_body_util",
             "hyper",
             "rand_chacha", // request ids
             "serde",
             "serde_json",
             "serde_saphyr",
+            "sha2", // tokens
             "strsim",
+            "subtle",
             "tokio",
             "tower",
             "tower_http",

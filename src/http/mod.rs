@@ -9,6 +9,7 @@ mod context;
 mod exchange;
 mod extract;
 mod fields;
+mod guard;
 mod info;
 mod json;
 mod negotiate;
@@ -30,14 +31,13 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::handler::Handler;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub use cache::{Document, weak_etag};
 pub use context::{RequestContext, RequestId, TraceId, X_REQUEST_ID};
 pub use extract::{Question, QuestionBody};
+pub use guard::{Guards, Rate, Tokens};
 pub use json::Json;
 pub use negotiate::{Offer, choose, negotiate};
 pub use problem::{Fault, Problem};
@@ -77,9 +77,9 @@ impl FromRef<Shared> for HttpSettings {
     }
 }
 
-/// All routes.
-pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
-    Router::new()
+/// All routes, and what is around them.
+pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards) -> Router {
+    let routes = Router::new()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
         .route("/solvable", ask(solvable::answer))
@@ -91,15 +91,9 @@ pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
         .route("/openapi.yaml", read(openapi::yaml))
         .route("/openapi.json", read(openapi::json))
         .route("/problems/{slug}", read(pages::problem))
-        .fallback(nothing_here)
-        // One stack of layers, outermost first: each call of `layer` would box the routes again.
-        .layer((
-            // Around everything, so that a panic gets its problem document, id and access line too.
-            from_fn(exchange::conduct),
-            CatchPanicLayer::custom(exchange::panicked),
-        ))
-        // Size and time of a body are bounded where it is read, in `extract`.
-        .with_state(Shared { service, settings })
+        .fallback(nothing_here);
+    // Size and time of a body are bounded where it is read, in `extract`.
+    guard::surround(routes, guards).with_state(Shared { service, settings })
 }
 
 /// GET, and HEAD with it.

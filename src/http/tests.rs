@@ -3,17 +3,19 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
+use axum::middleware::from_fn;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
+use tower_http::catch_panic::CatchPanicLayer;
 
 use super::*;
 use crate::service::{ServiceSettings, Tier};
 
-const SETTINGS: HttpSettings =
+pub(super) const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
 
-fn service() -> Arc<Service> {
+pub(super) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 1,
         queue: 1,
@@ -53,7 +55,7 @@ async fn answer_of(router: Router, request: Request) -> Answer {
 
 /// Sends a request that is written `METHOD path`, with headers.
 async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
-    answer_of(router(service(), SETTINGS), request(line, headers)).await
+    answer_of(router(service(), SETTINGS, &Guards::default()), request(line, headers)).await
 }
 
 fn request(line: &str, headers: &[(&str, &str)]) -> Request {
@@ -165,7 +167,7 @@ async fn the_extractors_problems_reach_the_client() {
 #[tokio::test]
 async fn probes_answer_whatever_is_accepted() {
     for path in ["/livez", "/readyz", "/healthz"] {
-        let router = router(ready().await, SETTINGS);
+        let router = router(ready().await, SETTINGS, &Guards::default());
         for (accept, body) in
             [("*/*", r#"{"status":"ok"}"#), ("text/plain", "ok\n"), ("image/png", r#"{"status":"ok"}"#)]
         {
@@ -189,7 +191,7 @@ async fn ready() -> Arc<Service> {
 async fn a_draining_service_lives_but_is_not_ready() {
     let service = service();
     service.drain();
-    let router = router(service, SETTINGS);
+    let router = router(service, SETTINGS, &Guards::default());
     let readyz = answer_of(router.clone(), request("GET /readyz", &[])).await;
     assert_eq!((readyz.status, readyz.header("retry-after")), (503, "1"));
     assert_eq!(readyz.json()["type"], "/problems/shutting-down");
