@@ -19,7 +19,7 @@ async fn hard(client: &Client) -> Value {
 
 /// A search that takes no time, but has little patience to wait for a worker. (`auto` would not wait: a
 /// small board is solved where it is.)
-fn quick() -> Question {
+pub(crate) fn quick() -> Question {
     Question::post("/solve")
         .json(&json!({ "board": "123456078", "algorithm": "ida_star", "limits": { "time_ms": 100 } }))
 }
@@ -30,7 +30,7 @@ async fn occupy_with(client: &Client, search: &Value) -> Pending {
 }
 
 /// Occupies the only worker for as long as the service allows.
-async fn occupy(client: &Client) -> Pending {
+pub(crate) async fn occupy(client: &Client) -> Pending {
     occupy_with(client, &hard(client).await).await
 }
 
