@@ -10,7 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -21,8 +25,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use crate::config::{Config, TableTier};
-use crate::http::{self, HttpMetrics, HttpSettings};
+use crate::config::{Config, RateConfig, TableTier, Token};
+use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
 use crate::service::{Service, ServiceSettings, Tier};
 
 /// The service with its port bound, not accepting yet.
@@ -33,6 +37,8 @@ pub struct App {
     service: Arc<Service>,
     router: Router,
     protocol: http1::Builder,
+    /// Whether requests are told whose connection they came by.
+    tells_peer: bool,
     shutdown_grace: Duration,
 }
 
@@ -71,12 +77,13 @@ impl App {
         let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let service = Service::start(service_settings(config));
-        let metrics = HttpMetrics::new(registry(&service));
-        let router = http::router(Arc::clone(&service), http_settings(config), metrics);
+        let metrics = HttpMetrics::new(registry(&service), service.metrics().clone());
+        let router = http::router(Arc::clone(&service), http_settings(config), &guards(config), metrics);
         let mut protocol = http1::Builder::new();
         // Without a timer hyper forgets its time-outs, and says nothing.
         protocol.timer(TokioTimer::new()).header_read_timeout(config.header_timeout);
-        Ok(Self { listener, addr, service, router, protocol, shutdown_grace: config.shutdown_grace })
+        let tells_peer = config.guard.rate.is_some();
+        Ok(Self { listener, addr, service, router, protocol, tells_peer, shutdown_grace: config.shutdown_grace })
     }
 
     /// Where it listens.
@@ -145,7 +152,15 @@ impl App {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let service = TowerToHyperService::new(self.router.clone());
+        // It costs an allocation a request, so it is told only if it is asked for.
+        let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
+        let router = TowerToHyperService::new(self.router.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(ConnectInfo(peer));
+            }
+            router.call(request)
+        });
         let connection = watcher.watch(self.protocol.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -255,6 +270,16 @@ fn http_settings(config: &Config) -> HttpSettings {
         max_body: config.max_body,
         body_timeout: config.body_timeout,
         strict_content_type: config.strict_content_type,
+    }
+}
+
+fn guards(config: &Config) -> Guards {
+    let guard = &config.guard;
+    Guards {
+        tokens: Tokens::new(guard.tokens.iter().map(Token::as_str)),
+        rate: guard.rate.map(|RateConfig { requests, period, burst }| Rate { requests, period, burst }),
+        trusted_proxies: guard.trusted_proxies,
+        cors_origins: guard.cors_origins.clone(),
     }
 }
 

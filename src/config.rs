@@ -4,6 +4,7 @@
 //! here all faults are found in one go.
 
 mod faults;
+mod guard;
 mod memory;
 
 use std::io::IsTerminal;
@@ -16,6 +17,8 @@ use tracing_subscriber::filter::Targets;
 
 pub use faults::ConfigFault;
 use faults::{Faults, KIB, MIB, MILLISECOND};
+use guard::GuardFlags;
+pub use guard::{GuardConfig, RateConfig, Token};
 pub use memory::MemoryPlan;
 
 /// Solves sliding-tile puzzles over HTTP.
@@ -108,6 +111,9 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
     table_cache: Option<String>,
 
+    #[command(flatten)]
+    guard: GuardFlags,
+
     /// Which log lines to write: a level, or a filter such as `info,taquin::access=off`
     #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -143,6 +149,7 @@ pub struct Config {
     pub strict_content_type: bool,
     pub tables: TableTier,
     pub table_cache: Option<PathBuf>,
+    pub guard: GuardConfig,
     pub log: Targets,
     pub log_format: LogFormat,
 }
@@ -195,6 +202,7 @@ impl TryFrom<&Flags> for Config {
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
             tables,
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
+            guard: flags.guard.prove(flags.command.is_none(), &mut faults),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
         };

@@ -41,6 +41,7 @@ const RULES: [Rule; 10] = [
             "axum",
             "bytes",
             "getrandom", // request ids
+            "governor",
             "http_body_util",
             "hyper",
             "prometheus_client",
@@ -48,7 +49,9 @@ const RULES: [Rule; 10] = [
             "serde",
             "serde_json",
             "serde_saphyr",
+            "sha2", // tokens
             "strsim",
+            "subtle",
             "tokio",
             "tower",
             "tower_http",

@@ -24,7 +24,7 @@ impl fmt::Display for ConfigFault {
     }
 }
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) const MILLISECOND: Duration = Duration::from_millis(1);
 pub(super) const KIB: u64 = 1 << 10;
 pub(super) const MIB: u64 = 1 << 20;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::{Instrument, Level};
@@ -41,9 +41,18 @@ pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Ne
     if let Ok(id) = id {
         headers.insert(X_REQUEST_ID, id);
     }
-    headers.entry(header::VARY).or_insert(HeaderValue::from_static("Accept"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    vary_by_accept(headers);
     line.status = response.status();
     response
+}
+
+/// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
+fn vary_by_accept(headers: &mut HeaderMap) {
+    let others: Vec<&str> = headers.get_all(header::VARY).iter().filter_map(|value| value.to_str().ok()).collect();
+    let all =
+        if others.is_empty() { None } else { HeaderValue::try_from(format!("Accept, {}", others.join(", "))).ok() };
+    headers.insert(header::VARY, all.unwrap_or(HeaderValue::from_static("Accept")));
 }
 
 /// What a response failed of, in whatever way it says so.

@@ -14,6 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::Problem;
+use crate::service::Metrics;
 
 /// Requests, by what they ask for and how they are answered.
 ///
@@ -24,6 +25,7 @@ pub struct HttpMetrics {
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabel, Histogram, fn() -> Histogram>,
     registry: Arc<Registry>,
+    house: Metrics,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -43,20 +45,24 @@ const SECONDS: [f64; 14] = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025,
 
 impl Default for HttpMetrics {
     fn default() -> Self {
-        Self::new(Registry::default())
+        Self::new(Registry::default(), Metrics::default())
     }
 }
 
 impl HttpMetrics {
-    /// To be told with what a registry knows already.
-    pub fn new(mut registry: Registry) -> Self {
+    /// To be told with what a registry knows already; refusals and panics are counted with the house's.
+    pub fn new(mut registry: Registry, house: Metrics) -> Self {
         let requests = Family::default();
         let seconds = Family::new_with_constructor((|| Histogram::new(SECONDS)) as fn() -> Histogram);
         let own = registry.sub_registry_with_prefix("taquin");
         own.register("http_requests", "Requests, by how they were answered", requests.clone());
         let help = "From a request's headers to the head of its answer";
         own.register("http_request_seconds", help, Family::clone(&seconds));
-        Self { requests, seconds, registry: Arc::new(registry) }
+        Self { requests, seconds, registry: Arc::new(registry), house }
+    }
+
+    pub(super) fn house(&self) -> &Metrics {
+        &self.house
     }
 
     /// Counts an exchange; `route` is the pattern that matched, if any did.

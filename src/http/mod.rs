@@ -9,6 +9,7 @@ mod context;
 mod exchange;
 mod extract;
 mod fields;
+mod guard;
 mod info;
 mod json;
 mod metrics;
@@ -31,14 +32,13 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::handler::Handler;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub use cache::{Document, weak_etag};
 pub use context::{RequestContext, RequestId, TraceId, X_REQUEST_ID};
 pub use extract::{Question, QuestionBody};
+pub use guard::{Guards, Rate, Tokens};
 pub use json::Json;
 pub use metrics::HttpMetrics;
 pub use negotiate::{Offer, choose, negotiate};
@@ -102,10 +102,10 @@ const ROUTES: [&str; 12] = [
     "/problems/{slug}",
 ];
 
-/// All routes; each exchange is counted in `metrics`, which are told at one of them.
-pub fn router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Router {
-    let (panics, counted) = (service.metrics().clone(), metrics.clone());
-    Router::new()
+/// All routes, and what is around them; each exchange is counted in `metrics`, which are told at one
+/// of them.
+pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Router {
+    let routes = Router::new()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
         .route("/solvable", ask(solvable::answer))
@@ -118,15 +118,9 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetric
         .route("/openapi.yaml", read(openapi::yaml))
         .route("/openapi.json", read(openapi::json))
         .route("/problems/{slug}", read(pages::problem))
-        .fallback(nothing_here)
-        // One stack of layers, outermost first: each call of `layer` would box the routes again.
-        .layer((
-            // Around everything, so that a panic gets its problem document, id and access line too.
-            from_fn(move |request, next| exchange::conduct(counted.clone(), request, next)),
-            CatchPanicLayer::custom(move |_| exchange::panicked(&panics)),
-        ))
-        // Size and time of a body are bounded where it is read, in `extract`.
-        .with_state(Shared { service, settings, metrics })
+        .fallback(nothing_here);
+    // Size and time of a body are bounded where it is read, in `extract`.
+    guard::surround(routes, guards, &metrics).with_state(Shared { service, settings, metrics })
 }
 
 /// GET, and HEAD with it.

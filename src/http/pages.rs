@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use serde_json::json;
 
@@ -68,7 +68,26 @@ pub(super) async fn problem(
         })
         .to_string(),
     };
-    Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer(&headers))
+    let mut response = Document::new(offer.content_type(), Document::AN_HOUR, body).answer(&headers);
+    if offer == Offer::Html {
+        response.headers_mut().extend(protection(NOTHING_BUT_TEXT));
+    }
+    Ok(response)
+}
+
+/// The policy of a page that loads nothing and has neither style nor script nor form.
+const NOTHING_BUT_TEXT: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What every page for a browser is sent with: what it may load, that nobody may frame it or hold
+/// on to its window, and that where it links to is not told of it.
+fn protection(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
+    [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ]
+    .map(|(name, value)| (name, HeaderValue::from_static(value)))
 }
 
 fn escape(text: &str) -> String {

@@ -3,15 +3,16 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
+use tower_http::catch_panic::CatchPanicLayer;
 
 use super::*;
 use crate::service::{Metrics, ServiceSettings, Tier};
 
-const SETTINGS: HttpSettings =
+pub(super) const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
 
 /// The outermost layer, with metrics of its own.
@@ -19,7 +20,7 @@ async fn conducted(request: Request, next: Next) -> Response {
     exchange::conduct(HttpMetrics::default(), request, next).await
 }
 
-fn service() -> Arc<Service> {
+pub(super) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 1,
         queue: 1,
@@ -62,7 +63,7 @@ async fn answer_of(router: Router, request: Request) -> Answer {
 
 /// Sends a request that is written `METHOD path`, with headers.
 async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
-    answer_of(router(service(), SETTINGS, HttpMetrics::default()), request(line, headers)).await
+    answer_of(router(service(), SETTINGS, &Guards::default(), HttpMetrics::default()), request(line, headers)).await
 }
 
 fn request(line: &str, headers: &[(&str, &str)]) -> Request {
@@ -132,6 +133,7 @@ async fn every_answer_has_a_request_id_and_varies_by_accept() {
         let answer = send(line, &[]).await;
         assert_eq!(answer.header("x-request-id").len(), 32, "{line}");
         assert_eq!(answer.header("vary"), "Accept", "{line}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{line}");
         assert_eq!(send(line, &[("x-request-id", "a.b-c:d_1")]).await.header("x-request-id"), "a.b-c:d_1");
     }
 }
@@ -173,7 +175,7 @@ async fn the_extractors_problems_reach_the_client() {
 #[tokio::test]
 async fn probes_answer_whatever_is_accepted() {
     for path in ["/livez", "/readyz", "/healthz"] {
-        let router = router(ready().await, SETTINGS, HttpMetrics::default());
+        let router = router(ready().await, SETTINGS, &Guards::default(), HttpMetrics::default());
         for (accept, body) in
             [("*/*", r#"{"status":"ok"}"#), ("text/plain", "ok\n"), ("image/png", r#"{"status":"ok"}"#)]
         {
@@ -197,7 +199,7 @@ async fn ready() -> Arc<Service> {
 async fn a_draining_service_lives_but_is_not_ready() {
     let service = service();
     service.drain();
-    let router = router(service, SETTINGS, HttpMetrics::default());
+    let router = router(service, SETTINGS, &Guards::default(), HttpMetrics::default());
     let readyz = answer_of(router.clone(), request("GET /readyz", &[])).await;
     assert_eq!((readyz.status, readyz.header("retry-after")), (503, "1"));
     assert_eq!(readyz.json()["type"], "/problems/shutting-down");
@@ -217,6 +219,22 @@ async fn every_problem_type_has_a_page_in_three_forms() {
     let unknown = send("GET /problems/none", &[]).await;
     assert_eq!((unknown.status, unknown.json()["type"].as_str()), (404, Some("/problems/not-found")));
     assert_eq!(send("GET /problems/%ff", &[]).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_page_may_load_nothing_and_be_framed_by_nobody() {
+    let page = send("GET /problems/internal", &[("accept", "text/html")]).await;
+    let policy = page.header("content-security-policy");
+    assert_eq!(policy, "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("x-frame-options"), "DENY");
+    assert_eq!(page.header("cross-origin-opener-policy"), "same-origin");
+    // The policy would stop what it does not name.
+    for needs_leave in ["<style", "style=", "<script", "<img", "<link", "<form", "onload="] {
+        assert!(!page.body.contains(needs_leave), "{needs_leave}");
+    }
+    let json = send("GET /problems/internal", &[]).await;
+    assert_eq!(json.header("content-security-policy"), "", "it is for pages alone");
 }
 
 #[tokio::test]

@@ -33,8 +33,8 @@ impl Contract {
     pub(crate) fn faults(&self, question: &Question, answer: &Answer) -> Vec<String> {
         let mut faults = Vec::new();
         if question.method == Method::OPTIONS && answer.status < 300 {
-            if !answer.headers.contains_key("allow") {
-                faults.push("OPTIONS is answered without `Allow`".to_owned());
+            if !["allow", "access-control-allow-methods"].iter().any(|name| answer.headers.contains_key(*name)) {
+                faults.push("OPTIONS is answered without `Allow`, and is no preflight".to_owned());
             }
             return faults;
         }
@@ -44,11 +44,11 @@ impl Contract {
                 self.check_request(operation, question, answer, &mut faults);
                 &operation["responses"][&status]
             }
-            Operation::OtherMethod if answer.status == 405 => {
-                &self.document["components"]["responses"]["MethodNotAllowed"]
-            }
-            Operation::OtherPath if answer.status == 404 => &self.document["components"]["responses"]["NotFound"],
-            Operation::OtherMethod | Operation::OtherPath => &Value::Null,
+            Operation::OtherMethod => self.other_response(
+                &[(405, "MethodNotAllowed"), (401, "Unauthorized"), (429, "RateLimited")],
+                answer.status,
+            ),
+            Operation::OtherPath => self.other_response(&[(404, "NotFound"), (401, "Unauthorized")], answer.status),
         };
         if response.is_null() {
             faults.push(format!("status {status} is not documented here"));
@@ -58,6 +58,12 @@ impl Contract {
         self.check_headers(&response["headers"], &answer.headers, &mut faults);
         self.check_content(&response["content"], question, answer, &mut faults);
         faults
+    }
+
+    /// The response to what is not an operation of the document.
+    fn other_response(&self, known: &[(u16, &str)], status: u16) -> &Value {
+        let name = known.iter().find(|(known, _)| *known == status).map(|(_, name)| *name);
+        name.map_or(&Value::Null, |name| &self.document["components"]["responses"][name])
     }
 
     /// What a schema has against a value.

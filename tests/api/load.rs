@@ -8,7 +8,7 @@ use crate::question::Question;
 const MOST: u64 = 9_007_199_254_740_991;
 
 /// A search that would take years, and no memory; each seed another one.
-async fn hard(client: &Client, seed: &str) -> Value {
+pub(crate) async fn hard(client: &Client, seed: &str) -> Value {
     let mut question = client.get(&format!("/random?rows=7&cols=7&seed={seed}&as=request")).await.expect(200).json();
     question["algorithm"] = json!("ida_star");
     question["heuristic"] = json!("manhattan");
@@ -28,7 +28,7 @@ async fn greedy(client: &Client, seed: &str) -> Value {
 
 /// A search that takes no time, but goes through the queue. (`auto` would not: a small board is solved
 /// where it is.)
-fn quick() -> Question {
+pub(crate) fn quick() -> Question {
     Question::post("/solve").json(&json!({ "board": "123456078", "algorithm": "ida_star" }))
 }
 
@@ -40,7 +40,7 @@ async fn gauge(client: &Client, name: &str) -> u64 {
 }
 
 /// Begins a search, and returns once it has begun.
-async fn begin(client: &Client, search: &Value) -> Pending {
+pub(crate) async fn begin(client: &Client, search: &Value) -> Pending {
     let before = gauge(client, "taquin_jobs_in_progress").await;
     let pending = client.begin(Question::post("/solve").json(search)).await;
     until("the search has begun", async || gauge(client, "taquin_jobs_in_progress").await > before).await;

@@ -10,6 +10,7 @@ mod question;
 mod simulator;
 
 mod boards;
+mod guards;
 mod limits;
 mod load;
 mod operations;

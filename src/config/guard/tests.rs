@@ -1,0 +1,168 @@
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use clap::Parser;
+
+use super::*;
+use crate::config::{Config, Flags};
+
+fn config(flags: &[&str]) -> Result<GuardConfig, Vec<String>> {
+    let config = Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()));
+    config.map(|config| config.guard).map_err(|faults| faults.iter().map(ToString::to_string).collect())
+}
+
+/// A file of a test's own, gone after it.
+struct Tokens(PathBuf);
+
+impl Tokens {
+    fn new(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let path = env::temp_dir().join(format!("taquin-{}-{name}", process::id()));
+        fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn config(&self) -> Result<GuardConfig, Vec<String>> {
+        config(&["--token-file", self.0.to_str().unwrap()])
+    }
+}
+
+impl Drop for Tokens {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn everything_is_off_by_default_and_if_it_is_empty() {
+    let off = GuardConfig { tokens: Vec::new(), rate: None, trusted_proxies: 0, cors_origins: Vec::new() };
+    assert_eq!(config(&[]).unwrap(), off);
+    assert_eq!(config(&["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins= "]).unwrap(), off);
+}
+
+#[test]
+fn a_file_has_a_token_a_line_and_comments() {
+    let text = "# ours\n\nabcdefghijklmnop\r\n  0123456789-._~+/==  \n# theirs\nABCDEFGHIJKLMNOPQ";
+    let tokens = Tokens::new("good", text).config().unwrap().tokens;
+    let texts: Vec<_> = tokens.iter().map(Token::as_str).collect();
+    assert_eq!(texts, ["abcdefghijklmnop", "0123456789-._~+/==", "ABCDEFGHIJKLMNOPQ"]);
+    assert!(!format!("{tokens:?}").contains("abc"), "{tokens:?}");
+}
+
+#[test]
+fn a_bad_token_is_named_by_its_line_and_not_told() {
+    for bad in [
+        "abcdefghijklmno",
+        "secret words with blanks",
+        "secretüsecretüsecret",
+        "secret=secret=secret",
+        "================",
+        "Bearer:secretsecret",
+    ] {
+        let faults = Tokens::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(faults[0].contains("line 3: a token has 16 characters or more"), "{faults:?}");
+        assert!(!faults[0].contains(bad) && !faults[0].contains("secret"), "{faults:?}");
+    }
+    let faults = Tokens::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();
+    assert_eq!(faults.len(), MOST_LINES_TOLD, "{faults:?}");
+}
+
+#[test]
+fn a_file_without_a_token_or_with_too_many_is_a_fault() {
+    for empty in ["", "\n \n", "# none\n"] {
+        let faults = Tokens::new("empty", empty).config().unwrap_err();
+        assert!(faults.len() == 1 && faults[0].ends_with("has no token"), "{faults:?}");
+    }
+    let token = |number: usize| format!("abcdefghijklmnop{number}\n");
+    assert_eq!(Tokens::new("most", (0..1024).map(token).collect::<String>()).config().unwrap().tokens.len(), 1024);
+    let faults = Tokens::new("many", (0..1025).map(token).collect::<String>()).config().unwrap_err();
+    assert!(faults.len() == 1 && faults[0].ends_with("has 1025 tokens, 1024 are the most"), "{faults:?}");
+    let faults = Tokens::new("large", "#".repeat(1 << 20) + "#").config().unwrap_err();
+    assert!(faults.len() == 1 && faults[0].contains("more than 1048576 bytes"), "{faults:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_fault_but_not_of_the_health_check() {
+    for path in ["/nowhere/tokens", "/"] {
+        let faults = config(&["--token-file", path]).unwrap_err();
+        let expected = format!("--token-file (TAQUIN_TOKEN_FILE): {path:?} cannot be read: ");
+        assert!(faults.len() == 1 && faults[0].starts_with(&expected), "{faults:?}");
+        assert!(config(&["--token-file", path, "healthcheck"]).unwrap().tokens.is_empty());
+    }
+}
+
+#[test]
+fn a_rate_is_a_number_in_a_period() {
+    let rate = |text: &str| {
+        let rate = config(&["--rate-limit", text]).unwrap().rate.unwrap();
+        (rate.requests.get(), rate.period.as_millis(), rate.burst.get())
+    };
+    for (text, expected) in [
+        ("100/1m", (100, 60_000, 100)),
+        ("20/s", (20, 1_000, 20)),
+        (" 5 / h ", (5, 3_600_000, 5)),
+        ("1/24h", (1, 86_400_000, 1)),
+        ("100000/1ms", (100_000, 1, 100_000)),
+        ("3/1min 30s", (3, 90_000, 3)),
+    ] {
+        assert_eq!(rate(text), expected, "{text}");
+    }
+    let burst = config(&["--rate-limit=20/s", "--rate-burst=7"]).unwrap().rate.unwrap().burst;
+    assert_eq!(burst.get(), 7);
+}
+
+#[test]
+fn what_is_no_rate_is_a_fault() {
+    for text in ["100", "100/", "/s", "0/s", "-1/s", "1.5/s", "100001/s", "many/s", "5/5", "5/0s", "5/25h", "5/s/s"] {
+        let faults = config(&[&format!("--rate-limit={text}")]).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].contains("such as 100/1m or 20/s"), "{text}: {faults:?}");
+    }
+    for flag in
+        ["--rate-burst=0", "--rate-burst=x", "--rate-burst=100001", "--trusted-proxies=17", "--trusted-proxies=-1"]
+    {
+        assert_eq!(config(&["--rate-limit=1/s", flag]).unwrap_err().len(), 1, "{flag}");
+    }
+}
+
+#[test]
+fn origins_are_listed_with_commas_or_are_all() {
+    let origins = |text: &str| config(&["--cors-origins", text]).unwrap().cors_origins;
+    assert_eq!(origins("*"), ["*"]);
+    assert_eq!(
+        origins("https://Example.org, http://localhost:3000,http://[::1]:8000,tauri://localhost,"),
+        ["https://example.org", "http://localhost:3000", "http://[::1]:8000", "tauri://localhost"]
+    );
+}
+
+#[test]
+fn what_is_no_origin_is_a_fault() {
+    for text in [
+        "example.org",
+        "https://example.org/",
+        "https://example.org/path",
+        "https://example.org?x",
+        "https://user@example.org",
+        "https://",
+        "https://:80",
+        "https://example.org:",
+        "https://example.org:0",
+        "https://example.org:65536",
+        "https://example.org:+80",
+        "https://exämple.org",
+        "https://*.example.org",
+        "http://::1",
+        "http://[::1",
+        "://example.org",
+        "null",
+    ] {
+        let faults = config(&["--cors-origins", text]).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].contains("is not an origin"), "{text}: {faults:?}");
+    }
+    for (text, told) in
+        [("*,https://a.example", "stands alone"), ("https://a.example:443", "leave it out"), (",", "no origin")]
+    {
+        let faults = config(&["--cors-origins", text]).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].contains(told), "{text}: {faults:?}");
+    }
+    assert_eq!(config(&["--cors-origins=a,b,https://c.example"]).unwrap_err().len(), 2, "each is told");
+}

@@ -1,0 +1,119 @@
+//! What keeps strangers and floods out: bearer tokens, a rate for each client, and which pages of
+//! other origins may ask. All of it is off by default, and what is off is no layer at all.
+
+mod client;
+mod cors;
+mod rate;
+mod tokens;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use rate::Rate;
+pub use tokens::Tokens;
+
+use super::{HttpMetrics, Problem, exchange};
+use crate::service::{Metrics, Refusal};
+use rate::RateLimit;
+
+/// Which guards are on; none by default.
+#[derive(Clone, Default, Debug)]
+pub struct Guards {
+    /// A request needs one of these, if there are any.
+    pub tokens: Tokens,
+    /// How often one client may ask for what costs something.
+    pub rate: Option<Rate>,
+    /// How many proxies stand in front, each of which adds to `X-Forwarded-For` who asked it.
+    pub trusted_proxies: usize,
+    /// Origins whose pages may ask, or `*` alone for all; none if empty.
+    pub cors_origins: Vec<String>,
+}
+
+/// Probes, documentation and metrics: open to all, and not counted. A route that is not listed
+/// needs a token where there are tokens.
+const OPEN: [&str; 8] =
+    ["/", "/livez", "/readyz", "/healthz", "/metrics", "/openapi.yaml", "/openapi.json", "/problems/{slug}"];
+
+/// Routes that are not open and cost next to nothing. One that is not listed counts.
+const CHEAP: [&str; 1] = ["/info"];
+
+/// Puts the layers around the routes that every exchange has, and those that are on.
+pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let routes = match Gate::new(guards, metrics) {
+        Some(gate) => routes.layer(from_fn_with_state(Arc::new(gate), admit)),
+        None => routes,
+    };
+    // Outermost first, in one stack: each call of `layer` would box the routes again. The one that
+    // conducts is around everything, so that a panic gets its problem document, id and access line
+    // too; and the one of other origins is around every refusal, so that their pages can read it.
+    let (counted, house) = (metrics.clone(), metrics.house().clone());
+    let conduct = from_fn(move |request, next| exchange::conduct(counted.clone(), request, next));
+    let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
+    match cors::layer(&guards.cors_origins) {
+        Some(cors) => routes.layer((conduct, from_fn_with_state(cors, cors::share), panics)),
+        None => routes.layer((conduct, panics)),
+    }
+}
+
+/// Turns away who has no token, or has asked too often.
+struct Gate {
+    tokens: Tokens,
+    rate: Option<RateLimit>,
+    trusted_proxies: usize,
+    house: Metrics,
+}
+
+async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Result<Response, Problem> {
+    gate.check(&request)?;
+    Ok(next.run(request).await)
+}
+
+impl Gate {
+    /// None if it would let everybody in.
+    fn new(guards: &Guards, metrics: &HttpMetrics) -> Option<Self> {
+        let Guards { tokens, rate, trusted_proxies, .. } = guards;
+        (!tokens.is_empty() || rate.is_some()).then(|| Self {
+            tokens: tokens.clone(),
+            rate: rate.map(RateLimit::new),
+            trusted_proxies: *trusted_proxies,
+            house: metrics.house().clone(),
+        })
+    }
+
+    fn check(&self, request: &Request) -> Result<(), Problem> {
+        let route = request.extensions().get().map(MatchedPath::as_str);
+        // OPTIONS tells what the contract tells, and no browser sends a token along when it asks so.
+        if request.method() == Method::OPTIONS || route.is_some_and(|route| OPEN.contains(&route)) {
+            return Ok(());
+        }
+        // Tokens first: who has none must not spend what the others behind the same address have.
+        if !self.tokens.is_empty() {
+            self.tokens.check(request.headers()).inspect_err(|_| self.house.refused(Refusal::Unauthorized))?;
+        }
+        match (&self.rate, route) {
+            (Some(rate), Some(route)) if !CHEAP.contains(&route) => {
+                rate.check(self.client(request)).inspect_err(|_| self.house.refused(Refusal::RateLimited))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn client(&self, request: &Request) -> IpAddr {
+        let peer = request.extensions().get().map(|ConnectInfo::<SocketAddr>(peer)| peer.ip());
+        // Without an address the connection is gone already, and so is whoever would read the answer.
+        client::client(request.headers(), peer.unwrap_or(Ipv4Addr::UNSPECIFIED.into()), self.trusted_proxies)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Whom a request is counted for.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use axum::http::{HeaderMap, HeaderName};
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The client: the peer of the connection, or, behind proxies, whom the outermost of them saw.
+///
+/// Each proxy adds its own peer at the right end of `X-Forwarded-For`, so the entry of the
+/// outermost is the one at `trusted_proxies` from the right; what stands left of it is whatever the
+/// client wrote there. If that entry is missing or is no address, the proxies are not as they were
+/// said to be and nothing in the header can be believed: then it is the peer, which nobody can
+/// forge. Clients behind one proxy share a quota in that case.
+pub(super) fn client(headers: &HeaderMap, peer: IpAddr, trusted_proxies: usize) -> IpAddr {
+    let entry = trusted_proxies.checked_sub(1).and_then(|further| entries_from_the_right(headers).nth(further));
+    network(entry.and_then(address).unwrap_or(peer))
+}
+
+/// All entries of all lines of the header; an empty one is an entry too, or a proxy that adds one
+/// would make the next believed, which the client wrote.
+fn entries_from_the_right(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    headers.get_all(X_FORWARDED_FOR).iter().rev().flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','))
+}
+
+/// An address, with or without a port; that of IPv6 with or without brackets.
+fn address(entry: &[u8]) -> Option<IpAddr> {
+    let entry = std::str::from_utf8(entry).ok()?.trim();
+    let in_brackets = || entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let with_port = || entry.parse().ok().map(|address: SocketAddr| address.ip());
+    entry.parse().ok().or_else(in_brackets).or_else(with_port)
+}
+
+/// The whole address of IPv4, even if it is written as one of IPv6; of IPv6 the first 64 bits,
+/// because the others are the client's own to choose.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PEER: &str = "192.0.2.1";
+
+    /// The client of a request with these lines of `X-Forwarded-For`.
+    fn behind(trusted_proxies: usize, lines: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(X_FORWARDED_FOR, axum::http::HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        client(&headers, PEER.parse().unwrap(), trusted_proxies).to_string()
+    }
+
+    #[test]
+    fn without_proxies_nothing_is_believed() {
+        assert_eq!(behind(0, &[]), PEER);
+        assert_eq!(behind(0, &["203.0.113.7"]), PEER);
+    }
+
+    #[test]
+    fn the_outermost_trusted_proxy_is_believed_and_nothing_left_of_it() {
+        assert_eq!(behind(1, &["203.0.113.7"]), "203.0.113.7");
+        assert_eq!(behind(1, &["6.6.6.6, 203.0.113.7"]), "203.0.113.7");
+        assert_eq!(behind(1, &["6.6.6.6", "7.7.7.7,203.0.113.7"]), "203.0.113.7");
+        assert_eq!(behind(2, &["6.6.6.6, 203.0.113.7,  10.0.0.1 "]), "203.0.113.7");
+        assert_eq!(behind(2, &["6.6.6.6, 203.0.113.7", "10.0.0.1"]), "203.0.113.7");
+        assert_eq!(behind(1, &["garbage, , ü, 203.0.113.7"]), "203.0.113.7");
+    }
+
+    #[test]
+    fn too_few_entries_or_one_that_is_no_address_leave_the_peer() {
+        assert_eq!(behind(1, &[]), PEER);
+        assert_eq!(behind(2, &["203.0.113.7"]), PEER);
+        for last in ["", "unknown", "unix:", "203.0.113", "203.0.113.7:x", "[2001:db8::1", "ü", "203.0.113.7 6.6.6.6"]
+        {
+            assert_eq!(behind(1, &[&format!("6.6.6.6, {last}")]), PEER, "{last:?}");
+        }
+        assert_eq!(behind(1, &["6.6.6.6,"]), PEER, "an empty entry is not passed over");
+        assert_eq!(behind(1, &["6.6.6.6", ""]), PEER);
+    }
+
+    #[test]
+    fn an_entry_may_have_a_port() {
+        assert_eq!(behind(1, &["203.0.113.7:4711"]), "203.0.113.7");
+        for entry in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:4711"] {
+            assert_eq!(behind(1, &[entry]), "2001:db8::");
+        }
+    }
+
+    #[test]
+    fn ipv6_is_counted_by_its_network_and_ipv4_within_it_as_ipv4() {
+        assert_eq!(behind(1, &["2001:db8:1:2:3:4:5:6"]), "2001:db8:1:2::");
+        assert_eq!(behind(1, &["::ffff:203.0.113.7"]), "203.0.113.7");
+        assert_eq!(behind(1, &["::1"]), "::");
+    }
+}

@@ -1,0 +1,66 @@
+//! Which pages of other origins may read answers (the Fetch standard's CORS protocol).
+
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use tower::{Layer, Service};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use crate::http::X_REQUEST_ID;
+
+/// How long a browser may keep what a preflight told it.
+const MAX_AGE: Duration = Duration::from_secs(60 * 60);
+
+/// The layer for pages of these origins, or of all for `*`; none for none.
+pub(super) fn layer(origins: &[String]) -> Option<CorsLayer> {
+    let allowed = match origins {
+        [] => return None,
+        [all] if all == "*" => AllowOrigin::any(),
+        // What is no header value is no origin either, and matches nothing; nor does a second `*`.
+        origins => AllowOrigin::list(
+            origins.iter().filter(|origin| *origin != "*").filter_map(|origin| HeaderValue::from_str(origin).ok()),
+        ),
+    };
+    let cors = CorsLayer::new()
+        .allow_origin(allowed)
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
+        .allow_headers([
+            header::ACCEPT,
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("traceparent"),
+            X_REQUEST_ID,
+        ])
+        .expose_headers([
+            header::ETAG,
+            header::RETRY_AFTER,
+            HeaderName::from_static("server-timing"),
+            X_REQUEST_ID,
+            HeaderName::from_static("x-taquin-seed"),
+        ])
+        .max_age(MAX_AGE);
+    Some(cors)
+}
+
+/// Answers preflights, and adds to all other answers who may read them.
+pub(super) async fn share(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let is_preflight =
+        headers.contains_key(header::ORIGIN) && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let is_options = request.method() == Method::OPTIONS;
+    // The layer takes every OPTIONS for a preflight; one that is none asks the route.
+    if is_options && !is_preflight {
+        return next.run(request).await;
+    }
+    let mut response = match cors.layer(next).call(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    if is_options {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
+}

@@ -1,0 +1,219 @@
+//! How often one client may ask.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use governor::clock::{Clock, DefaultClock, Reference};
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
+use governor::state::{InMemoryState, NotKeyed, StateStore};
+use governor::{Quota, RateLimiter};
+
+use crate::http::{Problem, ProblemKind};
+
+/// What one client may ask for: so many requests in a period, evenly, and so many at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rate {
+    /// Requests in a period.
+    pub requests: NonZeroU32,
+    /// The period, a nanosecond or more for each of them.
+    pub period: Duration,
+    /// Requests that may come at once after a pause.
+    pub burst: NonZeroU32,
+}
+
+/// How many clients are counted each by itself. A few megabytes.
+const MOST_CLIENTS: usize = 100_000;
+
+/// How often those are forgotten who have their whole quota again.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// Counts the requests of each client.
+pub(super) struct RateLimit<C: Clock = DefaultClock> {
+    rate: Rate,
+    limiter: RateLimiter<IpAddr, Clients, C, NoOpMiddleware<C::Instant>>,
+    swept: Mutex<C::Instant>,
+}
+
+impl RateLimit {
+    pub(super) fn new(rate: Rate) -> Self {
+        Self::with_clock(rate, DefaultClock::default(), MOST_CLIENTS)
+    }
+}
+
+impl<C: Clock> RateLimit<C> {
+    fn with_clock(rate: Rate, clock: C, most_clients: usize) -> Self {
+        let interval = (rate.period / rate.requests.get()).max(Duration::from_nanos(1));
+        let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(rate.requests)).allow_burst(rate.burst);
+        let swept = Mutex::new(clock.now());
+        Self { rate, limiter: RateLimiter::new(quota, Clients::new(most_clients), clock), swept }
+    }
+
+    /// Passes if the client has quota left, of which it takes one request.
+    pub(super) fn check(&self, client: IpAddr) -> Result<(), Problem> {
+        self.sweep();
+        self.limiter.check_key(&client).map_err(|not_until| {
+            let wait = not_until.wait_time_from(self.limiter.clock().now());
+            let Rate { requests, period, .. } = self.rate;
+            let detail = format!("This client has asked too often; {requests} requests in {period:?} are its quota.");
+            Problem::new(ProblemKind::RateLimited, detail).with_retry_after(whole_seconds(wait))
+        })
+    }
+
+    fn sweep(&self) {
+        // If another thread is at it, it is done.
+        let Ok(mut swept) = self.swept.try_lock() else { return };
+        let now = self.limiter.clock().now();
+        if Duration::from(now.duration_since(*swept)) >= SWEEP_EVERY {
+            *swept = now;
+            self.limiter.retain_recent();
+            self.limiter.shrink_to_fit();
+        }
+    }
+}
+
+/// Rounded up, so that whoever waits so long does not come too early; at least 1.
+fn whole_seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+/// What is known of each client, of so many at most; those beyond share one quota until others are
+/// forgotten. A flood from more addresses than can be counted then costs newcomers their answers,
+/// but no memory, and leaves those alone who were there before.
+struct Clients {
+    known: HashMapStateStore<IpAddr>,
+    others: InMemoryState,
+    most: usize,
+}
+
+impl Clients {
+    fn new(most: usize) -> Self {
+        Self { known: HashMapStateStore::default(), others: InMemoryState::default(), most }
+    }
+
+    fn has_place_for(&self, client: &IpAddr) -> bool {
+        let known = self.known.lock();
+        known.len() < self.most || known.contains_key(client)
+    }
+}
+
+impl StateStore for Clients {
+    type Key = IpAddr;
+
+    /// Threads that ask at the same moment may each add one client more than there is place for.
+    fn measure_and_replace<T, F, E>(&self, client: &IpAddr, decide: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        if self.has_place_for(client) {
+            self.known.measure_and_replace(client, decide)
+        } else {
+            self.others.measure_and_replace(&NotKeyed::NonKey, decide)
+        }
+    }
+}
+
+impl ShrinkableKeyedStateStore<IpAddr> for Clients {
+    fn retain_recent(&self, drop_below: Nanos) {
+        self.known.retain_recent(drop_below);
+    }
+
+    fn shrink_to_fit(&self) {
+        self.known.shrink_to_fit();
+    }
+
+    fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use governor::clock::FakeRelativeClock;
+
+    use super::*;
+
+    /// So many requests a minute, and a clock that stands still.
+    fn limit(requests: u32, burst: u32, most_clients: usize) -> (RateLimit<FakeRelativeClock>, FakeRelativeClock) {
+        let of = |number| NonZeroU32::new(number).unwrap();
+        let clock = FakeRelativeClock::default();
+        let rate = Rate { requests: of(requests), period: Duration::from_secs(60), burst: of(burst) };
+        (RateLimit::with_clock(rate, clock.clone(), most_clients), clock)
+    }
+
+    fn client(number: u32) -> IpAddr {
+        Ipv4Addr::from_bits(number).into()
+    }
+
+    /// How many of so many requests are let through.
+    fn passed(limit: &RateLimit<FakeRelativeClock>, client: IpAddr, requests: usize) -> usize {
+        (0..requests).filter(|_| limit.check(client).is_ok()).count()
+    }
+
+    fn retry_after(limit: &RateLimit<FakeRelativeClock>, client: IpAddr) -> String {
+        let problem = limit.check(client).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::RateLimited);
+        let response = axum::response::IntoResponse::into_response(problem);
+        response.headers()["retry-after"].to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate() {
+        let (limit, clock) = limit(60, 5, 10);
+        assert_eq!(passed(&limit, client(1), 10), 5);
+        assert_eq!(passed(&limit, client(2), 10), 5, "another client has its own");
+        clock.advance(Duration::from_millis(2_500));
+        assert_eq!(passed(&limit, client(1), 10), 2);
+        clock.advance(Duration::from_secs(3600));
+        assert_eq!(passed(&limit, client(1), 10), 5, "a pause saves up no more than a burst");
+    }
+
+    #[test]
+    fn who_waits_as_long_as_told_is_let_in() {
+        let (limit, clock) = limit(7, 1, 10);
+        assert_eq!(passed(&limit, client(1), 1), 1);
+        assert_eq!(retry_after(&limit, client(1)), "9", "60 s / 7, rounded up");
+        clock.advance(Duration::from_secs(9));
+        assert!(limit.check(client(1)).is_ok());
+        assert_eq!([0, 1, 1_000, 1_001].map(|ms| whole_seconds(Duration::from_millis(ms))), [1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_flood_of_clients_takes_no_more_memory_than_there_is_for_them() {
+        let (limit, clock) = limit(60, 5, 1_000);
+        assert_eq!(passed(&limit, client(1), 2), 2);
+        let newcomers = (1_000_000..1_100_000).filter(|number| limit.check(client(*number)).is_ok()).count();
+        assert_eq!(limit.limiter.len(), 1_000);
+        assert_eq!(newcomers, 999 + 5, "those beyond share one quota");
+        assert_eq!(passed(&limit, client(1), 10), 3, "who was there before has the own quota still");
+        assert!(limit.limiter.check_key(&client(2)).is_err());
+        // What was asked long enough ago is forgotten, and there is place again.
+        clock.advance(SWEEP_EVERY);
+        assert!(limit.check(client(2)).is_ok());
+        assert_eq!(limit.limiter.len(), 1);
+        assert!(limit.limiter.check_key(&client(2)).is_ok());
+    }
+
+    #[test]
+    fn the_slowest_and_the_fastest_rate_can_be_counted() {
+        let of = |number| NonZeroU32::new(number).unwrap();
+        let day = Duration::from_secs(24 * 60 * 60);
+        for rate in [
+            Rate { requests: of(1), period: day, burst: of(100_000) },
+            Rate { requests: of(100_000), period: Duration::from_millis(1), burst: of(1) },
+            Rate { requests: of(100_000), period: Duration::ZERO, burst: of(100_000) },
+        ] {
+            let limit = RateLimit::new(rate);
+            assert!((0..100).all(|number| limit.check(client(number)).is_ok()), "{rate:?}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What a service does that was started with tokens, a rate, or origins; and one that was not.
+
+use std::path::PathBuf;
+
+use hyper::Method;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::client::{Client, Service, shared};
+use crate::load::{begin, hard, quick};
+use crate::question::Question;
+
+const BOARD: &str = "8 6 7/2 5 4/3 0 1";
+const TOKENS: [&str; 2] = ["first-token-of-two", "SECOND/token+of~two=="];
+
+/// A file with two tokens, gone after the test.
+struct TokenFile(PathBuf);
+
+impl TokenFile {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("taquin-api-{}-{name}", std::process::id()));
+        let text = format!("# two of them\n{}\n\n{}\n", TOKENS[0], TOKENS[1]);
+        std::fs::write(&path, text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        Self(path)
+    }
+
+    async fn service(&self, flags: &[&str]) -> Service {
+        let path = self.0.to_string_lossy();
+        Service::start(&[&["--token-file", &*path], flags].concat()).await
+    }
+}
+
+impl Drop for TokenFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn solve() -> Question {
+    Question::post("/solve").json(&json!({ "board": BOARD }))
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+/// Statuses of so many questions in turn.
+async fn statuses(client: &Client, question: Question, times: usize) -> Vec<u16> {
+    let mut statuses = Vec::new();
+    for _ in 0..times {
+        statuses.push(client.send(question.clone()).await.status);
+    }
+    statuses
+}
+
+#[tokio::test]
+async fn without_guards_nothing_is_asked_for_and_nothing_is_counted() {
+    let taquin = shared().await;
+    let question = solve().header("authorization", "Bearer x").header("origin", "https://example.org");
+    let answer = taquin.send(question).await.expect(200);
+    assert_eq!(answer.header("access-control-allow-origin"), "");
+    assert_eq!(answer.header("vary"), "Accept");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    assert_eq!(statuses(&taquin, Question::get("/solvable?board=123456780"), 50).await, [200; 50]);
+}
+
+#[tokio::test]
+async fn with_tokens_one_of_them_is_needed() {
+    let file = TokenFile::new("needed");
+    let service = file.service(&[]).await;
+    let taquin = service.client();
+    for token in TOKENS {
+        for scheme in ["Bearer", "bearer", "BEARER"] {
+            taquin.send(solve().header("authorization", &format!("{scheme} {token}"))).await.expect(200);
+        }
+    }
+    let challenge = |answer: &Answer| answer.header("www-authenticate").to_owned();
+    for question in [solve(), solve().header("authorization", "Basic Zmlyc3Q6dG9rZW4="), Question::get("/info")] {
+        let answer = taquin.send(question).await;
+        assert_eq!(challenge(&answer), r#"Bearer realm="taquin""#, "{answer}");
+        answer.problem("unauthorized");
+    }
+    let first = bearer(TOKENS[0]);
+    for wrong in [
+        "Bearer",
+        "Bearer ",
+        "Bearer first-token-of-tw",
+        "Bearer first-token-of-twoo",
+        "Bearer FIRST-TOKEN-OF-TWO",
+        "Bearer first-token-of-two,SECOND/token+of~two==",
+        "Bearer SECOND/token+of~two",
+        "Bearer # two of them",
+    ] {
+        let answer = taquin.send(solve().header("authorization", wrong)).await;
+        assert_eq!(challenge(&answer), r#"Bearer realm="taquin", error="invalid_token""#, "{wrong}");
+        answer.problem("unauthorized");
+    }
+    let twice = solve().header("authorization", &first).header("authorization", &first);
+    taquin.send(twice).await.problem("unauthorized");
+    let text = taquin.send(solve().accept("text/plain")).await.expect(401);
+    assert!(text.text().starts_with("401 A valid token is needed\n"), "{text}");
+}
+
+#[tokio::test]
+async fn with_tokens_probes_and_documents_are_open_and_all_else_is_not() {
+    let file = TokenFile::new("open");
+    let service = file.service(&[]).await;
+    let taquin = service.client();
+    for path in ["/livez", "/readyz", "/healthz", "/", "/openapi.yaml", "/openapi.json", "/problems/unauthorized"] {
+        taquin.get(path).await.expect(200);
+    }
+    for path in ["/solve", "/solvable?board=123456780", "/random", "/info", "/nowhere", "/solve/"] {
+        taquin.get(path).await.problem("unauthorized");
+    }
+    taquin.send(Question::new(Method::DELETE, "/solve")).await.problem("unauthorized");
+    taquin.send(Question::new(Method::OPTIONS, "/solve")).await.expect(204);
+    let known = |question: Question| question.header("authorization", &bearer(TOKENS[1]));
+    taquin.send(known(Question::get("/nowhere"))).await.problem("not-found");
+    taquin.send(known(Question::new(Method::DELETE, "/solve"))).await.problem("method-not-allowed");
+    taquin.send(known(Question::get("/info"))).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
+    let service = Service::start(&["--rate-limit=6/1m", "--rate-burst=3"]).await;
+    let taquin = service.client();
+    assert_eq!(statuses(&taquin, solve(), 5).await, [200, 200, 200, 429, 429]);
+    let answer = taquin.get("/random").await;
+    let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
+    assert!((1..=10).contains(&seconds), "{answer}");
+    let problem = answer.problem("rate-limited");
+    assert!(problem["detail"].as_str().unwrap_or_default().contains("6 requests in 60s"), "{problem}");
+    // Another connection is the same client, and what it says of itself is not believed.
+    let other = service.client();
+    other.send(solve().header("x-forwarded-for", "203.0.113.7")).await.problem("rate-limited");
+    for path in ["/livez", "/readyz", "/healthz", "/", "/openapi.json", "/problems/rate-limited", "/info"] {
+        assert_eq!(statuses(&taquin, Question::get(path), 5).await, [200; 5], "{path}");
+    }
+    taquin.send(Question::new(Method::OPTIONS, "/solve")).await.expect(204);
+}
+
+#[tokio::test]
+async fn who_waited_is_let_in_again() {
+    let service = Service::start(&["--rate-limit=10/s", "--rate-burst=1"]).await;
+    let taquin = service.client();
+    assert_eq!(taquin.send(solve()).await.status, 200);
+    let mut refused = 0;
+    while taquin.send(solve()).await.status == 429 {
+        refused += 1;
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        assert!(refused < 1_000);
+    }
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_client_is_whom_it_saw() {
+    let service = Service::start(&["--rate-limit=1/h", "--trusted-proxies=1"]).await;
+    let taquin = service.client();
+    let by = |forwarded: &str| solve().header("x-forwarded-for", forwarded);
+    assert_eq!(statuses(&taquin, by("203.0.113.1"), 2).await, [200, 429]);
+    assert_eq!(statuses(&taquin, by("203.0.113.2"), 2).await, [200, 429]);
+    // Who writes the header first gains nothing: the proxy's entry is the last.
+    taquin.send(by("6.6.6.6, 203.0.113.1")).await.problem("rate-limited");
+    taquin.send(by("6.6.6.6").header("x-forwarded-for", "203.0.113.2:4711")).await.problem("rate-limited");
+    taquin.send(by("::ffff:203.0.113.1")).await.problem("rate-limited");
+    // One network of IPv6 is one client.
+    assert_eq!(statuses(&taquin, by("2001:db8::1"), 1).await, [200]);
+    taquin.send(by("[2001:db8::2]")).await.problem("rate-limited");
+    assert_eq!(statuses(&taquin, by("2001:db8:0:1::1"), 1).await, [200]);
+    // Whatever is not as it should be is counted as the peer's.
+    assert_eq!(statuses(&taquin, solve(), 1).await, [200]);
+    for forwarded in ["", "unknown", "6.6.6.6,", "6.6.6.6, x"] {
+        taquin.send(by(forwarded)).await.problem("rate-limited");
+    }
+}
+
+#[tokio::test]
+async fn two_trusted_proxies_add_an_entry_each() {
+    let service = Service::start(&["--rate-limit=1/h", "--trusted-proxies=2"]).await;
+    let taquin = service.client();
+    let by = |forwarded: &str| solve().header("x-forwarded-for", forwarded);
+    assert_eq!(statuses(&taquin, by("203.0.113.1, 10.0.0.1"), 1).await, [200]);
+    taquin.send(by("6.6.6.6, 203.0.113.1, 10.0.0.2")).await.problem("rate-limited");
+    assert_eq!(statuses(&taquin, by("203.0.113.2"), 1).await, [200], "too few entries: the peer");
+    taquin.send(by("203.0.113.3")).await.problem("rate-limited");
+}
+
+#[tokio::test]
+async fn pages_of_the_origins_named_may_ask_and_read_refusals() {
+    let file = TokenFile::new("origins");
+    let origin = "https://example.org";
+    let flags = ["--cors-origins=https://example.org,http://localhost:3000", "--rate-limit=2/h"];
+    let service = file.service(&flags).await;
+    let taquin = service.client();
+    let preflight = || {
+        let options = Question::new(Method::OPTIONS, "/solve").header("origin", origin);
+        options
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization,content-type")
+    };
+    for _ in 0..5 {
+        let answer = taquin.send(preflight()).await.expect(204);
+        assert_eq!(answer.header("access-control-allow-origin"), origin);
+        assert!(answer.header("access-control-allow-headers").contains("authorization"), "{answer}");
+        assert!(!answer.headers.contains_key("access-control-allow-credentials"), "{answer}");
+    }
+    let from = |question: Question| question.header("origin", origin);
+    let known = |question: Question| from(question).header("authorization", &bearer(TOKENS[0]));
+    for (question, status) in [
+        (from(solve()), 401),
+        (known(Question::post("/solve").json(&json!({ "board": "1 2 3/4 5 6/8 7 0" }))), 422),
+        (known(solve()), 200),
+        (known(solve()), 429),
+        (from(Question::get("/livez")), 200),
+    ] {
+        let answer = taquin.send(question).await.expect(status);
+        assert_eq!(answer.header("access-control-allow-origin"), origin, "{answer}");
+        assert!(answer.header("access-control-expose-headers").contains("retry-after"), "{answer}");
+        assert_eq!(answer.header("vary"), "Accept, origin");
+    }
+    let stranger = taquin.send(Question::get("/livez").header("origin", "https://example.com")).await.expect(200);
+    assert_eq!(stranger.header("access-control-allow-origin"), "");
+    assert_eq!(stranger.header("vary"), "Accept, origin");
+}
+
+#[tokio::test]
+async fn a_full_house_can_be_told_to_pages_of_all_origins() {
+    let service = Service::start(&["--cors-origins=*", "--workers=1", "--queue=0"]).await;
+    let taquin = service.client();
+    let busy = begin(&taquin, &hard(&taquin, "a").await).await;
+    let answer = taquin.send(quick().header("origin", "https://example.org")).await.expect(503);
+    assert_eq!((answer.header("access-control-allow-origin"), answer.header("vary")), ("*", "Accept"));
+    busy.hang_up();
+}
+
+#[tokio::test]
+async fn a_page_for_a_browser_is_protected() {
+    let taquin = shared().await;
+    let page = taquin.send(Question::get("/problems/unauthorized").accept("text/html")).await.expect(200);
+    assert!(page.header("content-security-policy").starts_with("default-src 'none';"), "{page}");
+    assert!(page.header("content-security-policy").contains("frame-ancestors 'none'"), "{page}");
+    for (name, value) in [
+        ("referrer-policy", "no-referrer"),
+        ("x-frame-options", "DENY"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(page.header(name), value);
+    }
+}
