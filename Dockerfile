@@ -1,8 +1,31 @@
 # Builds a static taquin and ships nothing but it: no shell, no libc, no package manager.
 # Works with `docker build .` (BuildKit) and `buildah bud .`, natively on amd64 and arm64.
 
-FROM docker.io/library/rust:1.95-slim-bookworm AS build
+FROM docker.io/library/rust:1.95-slim-bookworm AS rust
 WORKDIR /src
+
+# The list of what is in the binary, in a stage of its own: the tool that writes it never comes near
+# what is shipped. It lists the crates; what else is linked in, by static linking, is added here. Its
+# caches are its own too, as buildah 1.28 gives back only the last of a step's locks.
+FROM rust AS sbom
+COPY . .
+RUN --mount=type=cache,id=taquin-tools-registry,target=/usr/local/cargo/registry,sharing=locked \
+    --mount=type=cache,id=taquin-tools,target=/tools,sharing=locked \
+    set -eu; \
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+        cargo install --quiet --locked --root /tools cargo-cyclonedx@0.5.9; \
+    SOURCE_DATE_EPOCH=0 PATH="/tools/bin:$PATH" \
+        cargo cyclonedx --quiet --format json --spec-version 1.5 --describe binaries; \
+    rust=$(rustc -V | cut -d ' ' -f 2); \
+    libc=$(dpkg-query -W -f '${Version}' libc6-dev); \
+    purl=$(echo "$libc" | sed 's/+/%2B/g'); \
+    sed -i "0,/^  \"components\": \[/s||&\n\
+    { \"type\": \"library\", \"bom-ref\": \"rust-std\", \"name\": \"rust-std\", \"version\": \"$rust\" },\n\
+    { \"type\": \"library\", \"bom-ref\": \"glibc\", \"name\": \"glibc\", \"version\": \"$libc\",\n\
+      \"purl\": \"pkg:deb/debian/glibc@$purl\" },|" taquin_bin.cdx.json; \
+    install -D -m 644 taquin_bin.cdx.json /out/taquin.cdx.json
+
+FROM rust AS build
 COPY . .
 
 # - Cache mounts keep downloaded crates and compiled dependencies between builds, and out of the
@@ -23,12 +46,15 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
 
 FROM scratch
 ARG VERSION=dev
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="taquin" \
       org.opencontainers.image.description="An HTTP service that solves sliding-tile puzzles, optimally where that can be proven" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0" \
-      org.opencontainers.image.version="${VERSION}"
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 
 COPY --from=build /out/ /
+COPY --from=sbom /out/ /sbom/
 
 # Numeric, because there is no /etc/passwd to look a name up in, and because Kubernetes'
 # runAsNonRoot can only check a number.
