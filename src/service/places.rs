@@ -80,9 +80,10 @@ impl Places {
         let before = taken.promised.len();
         let in_hand = taken.deadlines.len().max(1);
         let free = taken.deadlines.iter().nth(before % in_hand).map_or(deadline, |(deadline, _)| *deadline);
-        let limit = deadline.saturating_duration_since(now);
-        let surely =
-            free.saturating_duration_since(now).saturating_add(limit.saturating_mul((before / in_hand) as u32));
+        // Nobody is back on the stroke: a second for each round.
+        let round = deadline.saturating_duration_since(now) + Duration::from_secs(1);
+        let rounds = (before / in_hand) as u32;
+        let surely = free.saturating_duration_since(now) + round.saturating_mul(rounds);
         let average = Duration::from_micros(self.micros.load(Ordering::Relaxed));
         // Half as much again, for averages are often exceeded.
         let likely = average.saturating_mul(3 * (before as u32 + 1)) / (2 * self.workers);
