@@ -79,18 +79,35 @@ impl FromRef<Shared> for HttpSettings {
 
 /// All routes.
 pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
-    Router::new()
+    let routes = operations()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
         .route("/solvable", ask(solvable::answer))
         .route("/random", read(random::answer))
+        .route("/openapi.yaml", read(openapi::yaml))
+        .route("/openapi.json", read(openapi::json))
+        .route("/problems/{slug}", read(pages::problem));
+    complete(routes, service, settings)
+}
+
+/// The routes of the admin listener: for those who look after the service, and none that works.
+pub fn admin_router(service: Arc<Service>, settings: HttpSettings) -> Router {
+    // What the admin listener alone serves has its place here.
+    complete(operations(), service, settings)
+}
+
+/// What both listeners serve.
+fn operations() -> Router<Shared> {
+    Router::new()
         .route("/info", read(info::answer))
         .route("/livez", read(ops::livez))
         .route("/readyz", read(ops::readyz))
         .route("/healthz", read(ops::livez))
-        .route("/openapi.yaml", read(openapi::yaml))
-        .route("/openapi.json", read(openapi::json))
-        .route("/problems/{slug}", read(pages::problem))
+}
+
+/// Routes with what is around them.
+fn complete(routes: Router<Shared>, service: Arc<Service>, settings: HttpSettings) -> Router {
+    routes
         .fallback(nothing_here)
         // One stack of layers, outermost first: each call of `layer` would box the routes again.
         .layer((
