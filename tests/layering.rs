@@ -47,7 +47,18 @@ const RULES: [Rule; 10] = [
     Rule {
         part: "app",
         parts: &["service", "http", "app", "config", "telemetry"],
-        crates: &["axum", "hyper", "hyper_util", "thiserror", "tokio", "tokio_util", "tower", "tracing"],
+        crates: &[
+            "axum",
+            "hyper",
+            "hyper_util",
+            "pin_project_lite", // a timer of our own for hyper
+            "rustix",           // the limit of open files
+            "thiserror",
+            "tokio",
+            "tokio_util",
+            "tower",
+            "tracing",
+        ],
     },
     Rule { part: "config", parts: &["config"], crates: &["clap", "humantime", "tracing_subscriber"] },
     Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },
