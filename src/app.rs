@@ -1,4 +1,8 @@
-//! The service as a whole: a listener, the accept loop, and an orderly end.
+//! The service as a whole: its doors, and an orderly end.
+
+mod door;
+mod open_files;
+mod patience;
 
 mod process;
 
@@ -9,36 +13,32 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::ConnectInfo;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
+use hyper_util::server::graceful::GracefulShutdown;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use self::door::{Door, bind};
+use self::patience::Patience;
 use crate::config::{Config, RateConfig, TableTier, Token};
 use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
 use crate::service::{Service, ServiceSettings, Tier};
 
-/// The service with its port bound, not accepting yet.
+/// The most connections of the admin listener: those who look after one instance are few.
+const ADMIN_CONNECTIONS: usize = 64;
+
+/// What a cancelled search needs to notice, and its answer to leave.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The service with its ports bound, not accepting yet.
 #[derive(Debug)]
 pub struct App {
-    listener: TcpListener,
-    addr: SocketAddr,
+    door: Door,
+    admin: Option<Door>,
     service: Arc<Service>,
-    router: Router,
-    protocol: http1::Builder,
-    /// Whether requests are told whose connection they came by.
-    tells_peer: bool,
     shutdown_grace: Duration,
 }
 
@@ -68,36 +68,83 @@ pub enum Ending {
 }
 
 impl App {
-    /// Binds the port and starts the workers. Port 0 takes any free one; see [`App::addr`].
+    /// Binds the ports and starts the workers. Port 0 takes any free one; see [`App::addr`].
     ///
     /// # Errors
-    /// If the port cannot be bound.
+    /// If a port cannot be bound.
     pub async fn build(config: &Config) -> Result<Self, AppError> {
-        let bind = |source| AppError::Bind { addr: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
-        let addr = listener.local_addr().map_err(bind)?;
+        let main = bind(config.listen).await?;
+        let admin = match config.admin_listen {
+            Some(addr) => Some(bind(addr).await?),
+            None => None,
+        };
         let service = Service::start(service_settings(config));
-        let metrics = HttpMetrics::new(registry(&service), service.metrics().clone());
-        let router = http::router(Arc::clone(&service), http_settings(config), &guards(config), metrics);
-        let mut protocol = http1::Builder::new();
-        // Without a timer hyper forgets its time-outs, and says nothing.
-        protocol.timer(TokioTimer::new()).header_read_timeout(config.header_timeout);
-        let tells_peer = config.guard.rate.is_some();
-        Ok(Self { listener, addr, service, router, protocol, tells_peer, shutdown_grace: config.shutdown_grace })
+        let settings = http_settings(config);
+        let patience = Patience {
+            header: config.header_timeout,
+            keep_alive: config.keep_alive_timeout,
+            write: config.write_timeout,
+        };
+        let connections = Gauge::default();
+        let metrics = HttpMetrics::new(registry(&service, &connections), service.metrics().clone());
+        let places = open_files::make_room(config.max_connections);
+        let router = http::router(Arc::clone(&service), settings, &guards(config), metrics.clone());
+        let door = Door::new(main, router, patience, places, connections.clone());
+        let door = if config.guard.rate.is_some() { door.telling_peers() } else { door };
+        let admin = admin.map(|bound| {
+            let router = http::admin_router(Arc::clone(&service), settings, metrics);
+            Door::new(bound, router, patience, ADMIN_CONNECTIONS, connections)
+        });
+        Ok(Self { door, admin, service, shutdown_grace: config.shutdown_grace })
     }
 
     /// Where it listens.
     pub fn addr(&self) -> SocketAddr {
-        self.addr
+        self.door.addr()
+    }
+
+    /// Where it listens for those who look after it.
+    pub fn admin_addr(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(Door::addr)
     }
 
     /// Serves until `shutdown` completes, then drains: no new work, no new connections, at most the
     /// grace period for what is in flight, and in the end the searches still running are cancelled.
+    /// The admin listener is open until all that is over.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        self.announce();
+        let Self { door, admin, service, shutdown_grace } = self;
+        let admin_connections = GracefulShutdown::new();
+        let work = async {
+            let connections = GracefulShutdown::new();
+            tokio::select! {
+                biased;
+                () = shutdown => {}
+                () = door.keep_open(&connections) => {}
+            }
+            service.drain();
+            drop(door);
+            drain(connections, &service, shutdown_grace).await;
+        };
+        match &admin {
+            Some(admin) => tokio::select! {
+                () = work => {}
+                () = admin.keep_open(&admin_connections) => {}
+            },
+            None => work.await,
+        }
+        drop(admin);
+        let _ = timeout(LAST_WORDS, admin_connections.shutdown()).await;
+        tracing::info!("stopped");
+    }
+
+    fn announce(&self) {
         let settings = self.service.settings();
         tracing::info!(
-            addr = %self.addr,
+            addr = %self.addr(),
+            admin_addr = self.admin_addr().map(tracing::field::display),
             version = env!("CARGO_PKG_VERSION"),
+            max_connections = self.door.max_connections(),
             workers = settings.workers,
             queue = settings.queue,
             memory_bytes = settings.memory,
@@ -107,16 +154,6 @@ impl App {
             tables_max_bytes = settings.table_memory,
             "listening"
         );
-        let connections = GracefulShutdown::new();
-        let mut shutdown = pin!(shutdown);
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut shutdown => break,
-                stream = accept(&self.listener) => self.serve(stream, connections.watcher()),
-            }
-        }
-        self.drain(connections).await;
     }
 
     /// As [`App::run`] until SIGTERM or SIGINT; a second one ends it at once.
@@ -144,73 +181,18 @@ impl App {
             }
         }
     }
-
-    /// Serves a connection in a task of its own. A cap on connections is a permit taken before
-    /// `accept` and moved in here.
-    fn serve(&self, stream: TcpStream, watcher: Watcher) {
-        // Answers are small and whole: waiting to fill a packet only delays them.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot set TCP_NODELAY");
-        }
-        // It costs an allocation a request, so it is told only if it is asked for.
-        let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
-        let router = TowerToHyperService::new(self.router.clone());
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            if let Some(peer) = peer {
-                request.extensions_mut().insert(ConnectInfo(peer));
-            }
-            router.call(request)
-        });
-        let connection = watcher.watch(self.protocol.serve_connection(TokioIo::new(stream), service));
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "connection ended early");
-            }
-        });
-    }
-
-    async fn drain(self, connections: GracefulShutdown) {
-        /// What a cancelled search needs to notice, and its answer to leave.
-        const LAST_WORDS: Duration = Duration::from_millis(500);
-        self.service.drain();
-        drop(self.listener);
-        tracing::info!(
-            connections = connections.count(),
-            grace_ms = self.shutdown_grace.as_millis() as u64,
-            "draining"
-        );
-        let mut finished = pin!(connections.shutdown());
-        if timeout(self.shutdown_grace, &mut finished).await.is_err() {
-            tracing::warn!("the grace period is over; cancelling what is left");
-            self.service.cancel_all();
-            let _ = timeout(LAST_WORDS, finished).await;
-        }
-        // Work whose client has gone has no connection any more, but may hold a thread.
-        self.service.cancel_all();
-        tracing::info!("stopped");
-    }
 }
 
-/// The next connection. No error of accepting is fatal: a connection that is gone already costs
-/// nothing, and if the system is out of files or memory, waiting is what helps.
-async fn accept(listener: &TcpListener) -> TcpStream {
-    let mut pause = Duration::from_millis(10);
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => return stream,
-            Err(error) if is_about_one_connection(&error) => {}
-            Err(error) => {
-                tracing::warn!(%error, pause_ms = pause.as_millis() as u64, "cannot accept connections");
-                sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(1));
-            }
-        }
+async fn drain(connections: GracefulShutdown, service: &Service, grace: Duration) {
+    tracing::info!(connections = connections.count(), grace_ms = grace.as_millis() as u64, "draining");
+    let mut finished = pin!(connections.shutdown());
+    if timeout(grace, &mut finished).await.is_err() {
+        tracing::warn!("the grace period is over; cancelling what is left");
+        service.cancel_all();
+        let _ = timeout(LAST_WORDS, finished).await;
     }
-}
-
-fn is_about_one_connection(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+    // Work whose client has gone has no connection any more, but may hold a thread.
+    service.cancel_all();
 }
 
 /// The signals that end the service.
@@ -234,11 +216,12 @@ impl Signals {
 }
 
 /// What is told at `/metrics`, beside exchanges.
-fn registry(service: &Arc<Service>) -> Registry {
+fn registry(service: &Arc<Service>, connections: &Gauge) -> Registry {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(process::Process));
     let own = registry.sub_registry_with_prefix("taquin");
     own.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+    own.register("http_connections", "Open connections", connections.clone());
     service.register(own);
     registry
 }

@@ -39,6 +39,14 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "IP:PORT", global = true)]
     listen: String,
 
+    /// Address and port of a second listener, for probes and /info alone; none if empty
+    #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "IP:PORT")]
+    admin_listen: Option<String>,
+
+    /// Most connections at the same time, 1 to 1000000; further ones wait
+    #[arg(long, env = "TAQUIN_MAX_CONNECTIONS", default_value = "16384", value_name = "N")]
+    max_connections: String,
+
     /// Searches that run at the same time, 1 to 256 [default: the number of cores]
     #[arg(long, env = "TAQUIN_WORKERS", value_name = "N")]
     workers: Option<String>,
@@ -87,9 +95,18 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_BODY_TIMEOUT", default_value = "10s", value_name = "DURATION")]
     body_timeout: String,
 
-    /// How long a connection may take to send a request's headers, or stay idle
+    /// How long a request's headers may take to arrive, from its first byte or, for the first
+    /// request, from the start of the connection
     #[arg(long, env = "TAQUIN_HEADER_TIMEOUT", default_value = "10s", value_name = "DURATION")]
     header_timeout: String,
+
+    /// How long a connection may be idle between two requests
+    #[arg(long, env = "TAQUIN_KEEP_ALIVE_TIMEOUT", default_value = "75s", value_name = "DURATION")]
+    keep_alive_timeout: String,
+
+    /// How long a client may take nothing of its answer
+    #[arg(long, env = "TAQUIN_WRITE_TIMEOUT", default_value = "30s", value_name = "DURATION")]
+    write_timeout: String,
 
     /// Refuse bodies without a content type, or with the one that `curl -d` sets
     #[arg(long, env = "TAQUIN_STRICT_CONTENT_TYPE", default_value = "false", value_name = "true|false")]
@@ -135,6 +152,8 @@ pub enum Command {
 #[expect(missing_docs, reason = "the flags of the same names say what each one is")]
 pub struct Config {
     pub listen: SocketAddr,
+    pub admin_listen: Option<SocketAddr>,
+    pub max_connections: usize,
     pub workers: usize,
     pub queue: usize,
     pub shutdown_grace: Duration,
@@ -146,6 +165,8 @@ pub struct Config {
     pub max_body: usize,
     pub body_timeout: Duration,
     pub header_timeout: Duration,
+    pub keep_alive_timeout: Duration,
+    pub write_timeout: Duration,
     pub strict_content_type: bool,
     pub tables: TableTier,
     pub table_cache: Option<PathBuf>,
@@ -181,13 +202,16 @@ impl TryFrom<&Flags> for Config {
     fn try_from(flags: &Flags) -> Result<Self, Vec<ConfigFault>> {
         let mut faults = Faults::default();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
+        let admin_listen = flags.admin_listen.as_deref().filter(|text| !text.is_empty());
         let workers = flags.workers.as_deref();
-        let listen = faults.listen(&flags.listen);
+        let listen = faults.address("listen", &flags.listen);
         let worker_count = workers.map_or_else(cores, |text| faults.number("workers", text, 1..=256));
         let tables = faults.tables("tables", &flags.tables);
         let log_format = flags.log_format.as_deref();
         let config = Self {
             listen,
+            admin_listen: admin_listen.map(|text| faults.address("admin-listen", text)),
+            max_connections: faults.number("max-connections", &flags.max_connections, 1..=1_000_000),
             workers: worker_count,
             queue: faults.number("queue", &flags.queue, 0..=100_000),
             shutdown_grace: faults.duration("shutdown-grace", &flags.shutdown_grace, Duration::ZERO),
@@ -199,6 +223,8 @@ impl TryFrom<&Flags> for Config {
             max_body: faults.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: faults.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             header_timeout: faults.duration("header-timeout", &flags.header_timeout, MILLISECOND),
+            keep_alive_timeout: faults.duration("keep-alive-timeout", &flags.keep_alive_timeout, MILLISECOND),
+            write_timeout: faults.duration("write-timeout", &flags.write_timeout, MILLISECOND),
             strict_content_type: faults.switch("strict-content-type", &flags.strict_content_type),
             tables,
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),

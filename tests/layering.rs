@@ -65,8 +65,10 @@ const RULES: [Rule; 10] = [
             "axum",
             "hyper",
             "hyper_util",
+            "pin_project_lite", // a timer of our own for hyper
             "procfs",
             "prometheus_client",
+            "rustix", // the limit of open files
             "thiserror",
             "tokio",
             "tokio_util",

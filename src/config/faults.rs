@@ -48,9 +48,9 @@ impl Faults {
         self.0.push(ConfigFault { flag, reason });
     }
 
-    pub(super) fn listen(&mut self, text: &str) -> SocketAddr {
+    pub(super) fn address(&mut self, flag: &'static str, text: &str) -> SocketAddr {
         text.parse().unwrap_or_else(|_| {
-            self.add("listen", format!("{text:?} is not an IP address and a port, such as 0.0.0.0:8080 or [::]:8080"));
+            self.add(flag, format!("{text:?} is not an IP address and a port, such as 0.0.0.0:8080 or [::]:8080"));
             SocketAddr::from(([127, 0, 0, 1], 0))
         })
     }

@@ -18,6 +18,9 @@ fn nothing_is_required() {
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     assert_eq!((config.queue, config.max_body, config.memory.search), (256, 65_536, 512 << 20));
     assert_eq!((config.time_limit.as_secs(), config.max_time.as_secs()), (10, 60));
+    assert_eq!((config.max_connections, config.admin_listen), (16_384, None));
+    let connection = [config.header_timeout, config.body_timeout, config.write_timeout, config.keep_alive_timeout];
+    assert_eq!(connection.map(|time| time.as_secs()), [10, 10, 30, 75]);
     assert!((1..=256).contains(&config.workers));
     assert!(!config.strict_content_type);
 }
@@ -38,21 +41,31 @@ fn every_setting_has_the_environment_variable_of_its_name_and_none_reads_the_por
 fn every_fault_is_named_at_once() {
     let faults = faults(&[
         "--listen=localhost",
+        "--admin-listen=9090",
+        "--max-connections=0",
         "--workers=0",
         "--queue=many",
         "--shutdown-grace=10",
         "--max-time=0s",
         "--search-memory=1TiB",
         "--max-body=1GiB",
+        "--header-timeout=0s",
+        "--keep-alive-timeout=75",
+        "--write-timeout=2days",
         "--strict-content-type=maybe",
         "--tables=huge",
         "--log=taquin=loud",
         "--log-format=xml",
     ]);
-    assert_eq!(faults.len(), 11, "{faults:#?}");
-    assert_eq!(faults[1], "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256");
+    assert_eq!(faults.len(), 16, "{faults:#?}");
+    assert!(
+        faults[1].starts_with("--admin-listen (TAQUIN_ADMIN_LISTEN): \"9090\" is not an IP address"),
+        "{faults:#?}"
+    );
+    assert_eq!(faults[2], "--max-connections (TAQUIN_MAX_CONNECTIONS): \"0\" is not a whole number from 1 to 1000000");
+    assert_eq!(faults[3], "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256");
     assert_eq!(
-        faults[4],
+        faults[6],
         "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with its unit, such as 500ms, 10s or 1m"
     );
 }
@@ -75,6 +88,12 @@ fn sizes_take_units() {
     for text in ["", "KiB", "-1", "1.5MiB", "1TB", "99999999999999999999", "99999999999GiB"] {
         assert_eq!(parse_size(text), None, "{text}");
     }
+}
+
+#[test]
+fn an_empty_admin_address_is_none() {
+    assert_eq!(config(&["--admin-listen="]).unwrap().admin_listen, None);
+    assert_eq!(config(&["--admin-listen=[::1]:9090"]).unwrap().admin_listen.unwrap().port(), 9090);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::{HeaderMap, Method, header};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::{HttpSettings, Json, Problem, ProblemKind, query};
@@ -143,21 +143,40 @@ fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
 async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     let HttpSettings { max_body, body_timeout, .. } = settings;
     let too_large = || {
-        Problem::new(ProblemKind::ContentTooLarge, format!("The body has more than the {max_body} bytes read here."))
+        let detail = format!("The body has more than the {max_body} bytes read here.");
+        without_the_rest(Problem::new(ProblemKind::ContentTooLarge, detail))
     };
     // Known before the first byte: refuse, and a client that waits for `100 Continue` sends none.
     if body.size_hint().lower() > max_body as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(body_timeout, Limited::new(body, max_body).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+    match tokio::time::timeout(body_timeout, gather(Limited::new(body, max_body))).await {
+        Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::new(ProblemKind::MalformedJson, "The body broke off, or its framing is wrong.")),
-        Err(_) => Err(Problem::new(
-            ProblemKind::RequestTimeout,
-            format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64()),
-        )),
+        Err(_) => {
+            let detail = format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64());
+            Err(without_the_rest(Problem::new(ProblemKind::RequestTimeout, detail)))
+        }
     }
+}
+
+/// Copies a body together as it comes: kept as frames, one that comes byte by byte would take many
+/// times its size.
+async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        if let Some(data) = frame?.data_ref() {
+            bytes.extend_from_slice(data);
+        }
+    }
+    Ok(bytes.freeze())
+}
+
+/// Says that the connection ends: nobody reads the rest of the body, and what comes later cannot be
+/// told from it.
+fn without_the_rest(problem: Problem) -> Problem {
+    problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
 }
 
 #[cfg(test)]

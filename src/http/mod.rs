@@ -105,22 +105,36 @@ const ROUTES: [&str; 12] = [
 /// All routes, and what is around them; each exchange is counted in `metrics`, which are told at one
 /// of them.
 pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Router {
-    let routes = Router::new()
+    let routes = operations()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
         .route("/solvable", ask(solvable::answer))
         .route("/random", read(random::answer))
+        .route("/openapi.yaml", read(openapi::yaml))
+        .route("/openapi.json", read(openapi::json))
+        .route("/problems/{slug}", read(pages::problem));
+    complete(routes, guards, Shared { service, settings, metrics })
+}
+
+/// The routes of the admin listener: for those who look after the service, and none that works. Who
+/// gets there is let in.
+pub fn admin_router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Router {
+    complete(operations(), &Guards::default(), Shared { service, settings, metrics })
+}
+
+/// What both listeners serve.
+fn operations() -> Router<Shared> {
+    Router::new()
         .route("/info", read(info::answer))
         .route("/livez", read(ops::livez))
         .route("/readyz", read(ops::readyz))
         .route("/healthz", read(ops::livez))
         .route("/metrics", read(metrics::answer))
-        .route("/openapi.yaml", read(openapi::yaml))
-        .route("/openapi.json", read(openapi::json))
-        .route("/problems/{slug}", read(pages::problem))
-        .fallback(nothing_here);
-    // Size and time of a body are bounded where it is read, in `extract`.
-    guard::surround(routes, guards, &metrics).with_state(Shared { service, settings, metrics })
+}
+
+/// Routes with what is around them. Size and time of a body are bounded where it is read, in `extract`.
+fn complete(routes: Router<Shared>, guards: &Guards, shared: Shared) -> Router {
+    guard::surround(routes.fallback(nothing_here), guards, &shared.metrics).with_state(shared)
 }
 
 /// GET, and HEAD with it.

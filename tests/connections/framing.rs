@@ -1,0 +1,229 @@
+//! Where one request ends and the next begins.
+
+use std::fmt::Write;
+
+use crate::client::{Client, Service};
+
+/// A request that hides in another one: a 404 is an answer too many, unless it stands behind a whole request. It is the
+/// last one on its connection.
+const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+fn headers(count: usize) -> String {
+    (0..count).fold(String::new(), |mut text, n| {
+        write!(text, "X-{n}: {n}\r\n").expect("a string");
+        text
+    })
+}
+
+/// The statuses of all answers to some bytes, until the connection ends.
+fn statuses(service: &Service, bytes: &str) -> Vec<u16> {
+    let mut client = service.connect();
+    client.write(bytes);
+    let answers = client.rest();
+    let starts = answers.match_indices("HTTP/1.1 ").map(|(at, found)| &answers[at + found.len()..]);
+    starts.map(|rest| rest[..3].parse().expect("a status")).collect()
+}
+
+#[test]
+fn requests_sent_at_once_are_answered_in_order() {
+    let service = Service::start(&[]);
+    let mut client = service.connect();
+    let body = "8 6 7/2 5 4/3 0 1";
+    let rest = &body[1..];
+    client.write(format!(
+        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n\
+         POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{body}\
+         POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
+         1\r\n8\r\n{:x}\r\n{rest}\r\n0\r\n\r\n\
+         GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n\
+         GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        body.len(),
+        rest.len(),
+    ));
+    assert!(client.answer().expect(200).body.contains("ok"));
+    for _ in 0..2 {
+        assert!(client.answer().expect(200).body.contains("\"length\":31"));
+    }
+    client.answer().expect(404);
+    assert_eq!(client.answer().expect(200).connection, "close");
+    client.end();
+}
+
+#[test]
+fn a_request_has_at_most_a_hundred_headers() {
+    let service = Service::start(&[]);
+    let mut client = service.connect();
+    client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(100)));
+    client.answer().expect(200);
+    client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(101)));
+    refused(&mut client, 431);
+}
+
+#[test]
+fn line_and_headers_have_at_most_16_kib() {
+    let service = Service::start(&[]);
+    for (header, target, status) in [(15 << 10, 0, 200), (20 << 10, 0, 431), (0, 15 << 10, 200), (0, 70_000, 431)] {
+        let mut client = service.connect();
+        let (header, target) = ("x".repeat(header), "x".repeat(target));
+        client.write(format!("GET /livez?{target} HTTP/1.1\r\nX: {header}\r\n\r\n"));
+        if status == 200 {
+            client.answer().expect(200);
+        } else {
+            refused(&mut client, status);
+        }
+    }
+    let mut client = service.connect();
+    client.write(format!("GET /livez HTTP/1.1\r\n{}", "X: y\r\n".repeat(20_000)));
+    refused(&mut client, 431);
+}
+
+/// hyper answers by itself: a status, no document, and the end.
+fn refused(client: &mut Client, status: u16) {
+    let answer = client.answer().expect(status);
+    assert_eq!((answer.connection.as_str(), answer.body.as_str()), ("close", ""), "{answer:?}");
+    assert!(answer.head.contains("content-length: 0\r\n"), "{answer:?}");
+    client.end();
+}
+
+#[test]
+fn what_is_not_http_is_refused() {
+    let service = Service::start(&[]);
+    for bytes in [
+        "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{fc}\u{3}\u{3}\r\n\r\n",
+        "GET /livez\r\n\r\n",
+        "GET /livez HTTP/2.0\r\n\r\n",
+        "GET  /livez HTTP/1.1\r\n\r\n",
+        "G(T /livez HTTP/1.1\r\n\r\n",
+        "GET /li vez HTTP/1.1\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: x\ry\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: x\0y\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET /livez HTTP/1.1\r\n: no name\r\n\r\n",
+    ] {
+        let mut client = service.connect();
+        client.write(bytes);
+        refused(&mut client, 400);
+    }
+}
+
+#[test]
+fn nobody_gets_a_tunnel() {
+    let service = Service::start(&[]);
+    let mut client = service.connect();
+    client.write("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n");
+    client.answer().expect(404);
+    client.get("/livez").expect(200);
+}
+
+#[test]
+fn the_preface_of_http_2_ends_the_connection() {
+    let service = Service::start(&[]);
+    let mut client = service.connect();
+    client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    client.end();
+    let mut client = service.connect();
+    client.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
+    client.answer().expect(200);
+    client.get("/livez").expect(200);
+}
+
+#[test]
+fn no_request_hides_in_another() {
+    let service = Service::start(&[]);
+    let post = "POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n";
+    let board = "8 6 7/2 5 4/3 0 1";
+    let length = board.len();
+    let hidden = SMUGGLED.len();
+    for (case, bytes, expected) in [
+        (
+            "two lengths that differ",
+            format!("{post}Content-Length: {length}\r\nContent-Length: {}\r\n\r\n{board}{SMUGGLED}", length + hidden),
+            vec![400],
+        ),
+        ("a list of lengths", format!("{post}Content-Length: {length}, {length}\r\n\r\n{board}{SMUGGLED}"), vec![400]),
+        ("a length with a sign", format!("{post}Content-Length: +{length}\r\n\r\n{board}{SMUGGLED}"), vec![400]),
+        (
+            "a length too large",
+            format!("{post}Content-Length: 18446744073709551617\r\n\r\n{board}{SMUGGLED}"),
+            vec![400],
+        ),
+        ("chunked, not last", format!("{post}Transfer-Encoding: chunked, identity\r\n\r\n{SMUGGLED}"), vec![400]),
+        ("a coding nobody knows", format!("{post}Transfer-Encoding: xchunked\r\n\r\n{SMUGGLED}"), vec![400]),
+        (
+            "a space before the colon",
+            format!("{post}Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n{SMUGGLED}"),
+            vec![400],
+        ),
+        (
+            "a folded coding",
+            format!("{post}Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n{SMUGGLED}"),
+            vec![400],
+        ),
+        (
+            "chunked in HTTP/1.0",
+            format!("{post}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n{SMUGGLED}").replacen("HTTP/1.1", "HTTP/1.0", 1),
+            vec![400],
+        ),
+        // A chunked body ends the connection if there is a length as well: what follows is not read.
+        (
+            "a length and chunks",
+            format!(
+                "{post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{board}\r\n0\r\n\r\n{SMUGGLED}"
+            ),
+            vec![200],
+        ),
+        (
+            "chunks and a length",
+            format!(
+                "{post}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n{length:x}\r\n{board}\r\n0\r\n\r\n{SMUGGLED}"
+            ),
+            vec![200],
+        ),
+        (
+            "a chunk size too large",
+            format!("{post}Transfer-Encoding: chunked\r\n\r\n10000000000000011\r\n{board}\r\n0\r\n\r\n{SMUGGLED}"),
+            vec![400],
+        ),
+        (
+            "a chunk size that is none",
+            format!("{post}Transfer-Encoding: chunked\r\n\r\n0x11\r\n{board}\r\n0\r\n\r\n{SMUGGLED}"),
+            vec![400],
+        ),
+        (
+            "a chunk longer than its size",
+            format!("{post}Transfer-Encoding: chunked\r\n\r\n1\r\n{board}\r\n0\r\n\r\n{SMUGGLED}"),
+            vec![400],
+        ),
+        (
+            "chunks whose lines end with LF alone",
+            format!("{post}Transfer-Encoding: chunked\r\n\r\n{length:x}\n{board}\n0\n\n{SMUGGLED}"),
+            vec![400],
+        ),
+        // Unambiguous: the same length twice, and heads whose lines end with LF alone.
+        (
+            "the same length twice",
+            format!("{post}Content-Length: {length}\r\nContent-Length: {length}\r\n\r\n{board}{SMUGGLED}"),
+            vec![200, 404],
+        ),
+        (
+            "lines that end with LF",
+            format!("{post}Content-Length: {length}\r\n\r\n{board}{SMUGGLED}").replace("\r\n", "\n"),
+            vec![200, 404],
+        ),
+        // A body that nobody reads is no request either.
+        (
+            "a body where none is read",
+            format!("GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: {hidden}\r\n\r\n{SMUGGLED}{SMUGGLED}"),
+            vec![200, 404],
+        ),
+        (
+            "a body of a method that is refused",
+            format!("PUT /livez HTTP/1.1\r\nHost: x\r\nContent-Length: {hidden}\r\n\r\n{SMUGGLED}{SMUGGLED}"),
+            vec![405, 404],
+        ),
+    ] {
+        assert_eq!(statuses(&service, &bytes), expected, "{case}: {bytes:?}");
+    }
+}

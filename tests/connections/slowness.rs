@@ -1,0 +1,146 @@
+//! Clients that take their time.
+
+use std::io::Write;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use crate::client::{Client, HARD, PATIENCE, Service, until};
+
+/// Every board of three by three, one after another: an answer larger than what the system buffers.
+const LARGE: &str = "/solve?board=867254301&algorithm=breadth_first&include=expansions";
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// Asserts that something took as long as it should; a busy machine may take longer for everything.
+fn took(begun: Instant, least: Duration) {
+    let time = begun.elapsed();
+    assert!((least..PATIENCE / 2).contains(&time), "{time:?}");
+}
+
+/// Writes a byte now and then until nobody listens.
+fn drip(client: &mut Client, byte: u8) {
+    let mut stream = client.stream.try_clone().expect("a stream");
+    let writer = thread::spawn(move || {
+        while stream.write_all(&[byte]).is_ok() {
+            sleep(20 * MILLISECOND);
+        }
+    });
+    client.end();
+    writer.join().expect("a writer");
+}
+
+#[test]
+fn headers_that_do_not_end_are_cut_off() {
+    let service = Service::start(&["--header-timeout=400ms", "--keep-alive-timeout=1h"]);
+    let begun = Instant::now();
+    let mut client = service.connect();
+    client.write("GET /livez HTTP/1.1\r\nHost: ");
+    drip(&mut client, b'x');
+    took(begun, 400 * MILLISECOND);
+    service.get("/livez").expect(200);
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_cut_off() {
+    let service = Service::start(&["--header-timeout=400ms", "--keep-alive-timeout=1h"]);
+    let begun = Instant::now();
+    service.connect().end();
+    took(begun, 400 * MILLISECOND);
+}
+
+#[test]
+fn a_body_that_does_not_end_is_answered_408() {
+    let service = Service::start(&["--body-timeout=300ms", "--header-timeout=1h", "--keep-alive-timeout=1h"]);
+    for framing in ["Content-Length: 60000", "Transfer-Encoding: chunked"] {
+        let mut client = service.connect();
+        client
+            .write(format!("POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n{framing}\r\n\r\n3\r\n8 6"));
+        let answer = client.answer().expect(408);
+        assert!(answer.body.contains("/problems/request-timeout"), "{answer:?}");
+        // What comes later can be neither a body nor a request.
+        assert_eq!(answer.connection, "close");
+        client.end();
+    }
+}
+
+#[test]
+fn a_connection_may_be_idle_for_the_keep_alive_timeout_and_no_longer() {
+    let service = Service::start(&["--header-timeout=200ms", "--keep-alive-timeout=3s"]);
+    let mut client = service.connect();
+    client.get("/livez").expect(200);
+    for _ in 0..3 {
+        assert!(client.is_quiet(600 * MILLISECOND), "the header time-out does not count here");
+        client.get("/livez").expect(200);
+    }
+    let begun = Instant::now();
+    client.get("/livez").expect(200);
+    client.end();
+    took(begun, Duration::from_secs(3));
+}
+
+#[test]
+fn later_headers_have_the_header_timeout_from_their_first_byte() {
+    let service = Service::start(&["--header-timeout=1500ms", "--keep-alive-timeout=1h"]);
+    let mut client = service.connect();
+    client.get("/livez").expect(200);
+    assert!(client.is_quiet(1700 * MILLISECOND));
+    client.write("GET /livez HTT");
+    sleep(50 * MILLISECOND);
+    client.write("P/1.1\r\nHost: x\r\n\r\n");
+    client.answer().expect(200);
+    assert!(client.is_quiet(1700 * MILLISECOND));
+    let begun = Instant::now();
+    drip(&mut client, b'G');
+    took(begun, 1500 * MILLISECOND);
+}
+
+#[test]
+fn a_client_that_does_not_take_its_answer_is_cut_off() {
+    let service = Service::start(&["--write-timeout=1500ms", "--max-expansions=1000000"]);
+    let begun = Instant::now();
+    let mut stalled = service.connect();
+    stalled.write(format!("GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_ne!(stalled.stream.peek(&mut [0]).expect("an answer that begins"), 0);
+    service.get("/solve?board=867254301").expect(200);
+    // The answer is whole before it is written, so nobody waits for the one that stalls.
+    service.get("/solve?board=867254301&algorithm=ida_star").expect(200);
+    until("the connection is reset", || stalled.stream.take_error().expect("an option").is_some());
+    took(begun, 1500 * MILLISECOND);
+    assert!(stalled.rest().len() < 10_000_000, "the system's buffers do not hold it all");
+
+    let mut slow = service.connect();
+    slow.write(format!("GET {LARGE} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+    sleep(500 * MILLISECOND);
+    assert!(slow.answer().expect(200).body.len() > 10_000_000, "one who takes it in time gets it all");
+}
+
+#[test]
+fn a_search_may_take_longer_than_any_of_these() {
+    let service = Service::start(&[
+        "--header-timeout=300ms",
+        "--body-timeout=300ms",
+        "--keep-alive-timeout=1s",
+        "--write-timeout=300ms",
+    ]);
+    let mut client = service.connect();
+    for _ in 0..2 {
+        let begun = Instant::now();
+        client.get(&format!("{HARD}&limits.time_ms=1500")).expect(422);
+        took(begun, 1500 * MILLISECOND);
+    }
+    client.get("/livez").expect(200);
+}
+
+#[test]
+fn idle_and_silent_connections_end_at_once_when_the_service_does() {
+    let mut service = Service::start(&["--shutdown-grace=1h", "--header-timeout=1h", "--keep-alive-timeout=1h"]);
+    let mut clients = [service.connect(), service.connect(), service.connect()];
+    clients[1].get("/livez").expect(200);
+    clients[2].get("/livez").expect(200);
+    clients[2].get("/livez").expect(200);
+    service.ask_to_stop();
+    for client in &mut clients {
+        client.end();
+    }
+    until("the service has stopped", || service.has_stopped());
+}
