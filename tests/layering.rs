@@ -40,7 +40,8 @@ const RULES: [Rule; 10] = [
         crates: &[
             "axum",
             "bytes",
-            "getrandom", // request ids
+            "futures_util", // panics are caught
+            "getrandom",    // request ids
             "governor",
             "http_body_util",
             "hyper",
@@ -77,7 +78,11 @@ const RULES: [Rule; 10] = [
         ],
     },
     Rule { part: "config", parts: &["config"], crates: &["clap", "humantime", "tracing_subscriber"] },
-    Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },
+    Rule {
+        part: "telemetry",
+        parts: &["config", "telemetry"],
+        crates: &["humantime", "itoa", "tracing", "tracing_subscriber"],
+    },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
     // The roots: one declares the parts, the other puts them to work.
     Rule { part: "lib", parts: &[], crates: &[] },

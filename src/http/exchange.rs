@@ -4,21 +4,71 @@
 //! the headers that all answers share, and writes one access line. One layer does it all because
 //! every layer of a router costs an allocation or two per request.
 
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use tower::{Layer, Service};
 use tracing::{Instrument, Level};
 
 use super::context::X_REQUEST_ID;
 use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
 use crate::service::Metrics;
 
+/// The layer. Not one of axum's functions, which box what they are around for each request.
+#[derive(Clone, Debug)]
+pub(super) struct Conduct(pub(super) HttpMetrics);
+
+impl<S> Layer<S> for Conduct {
+    type Service = Conducted<S>;
+
+    fn layer(&self, inner: S) -> Conducted<S> {
+        Conducted { metrics: self.0.clone(), inner }
+    }
+}
+
+/// What is within the layer.
+#[derive(Clone, Debug)]
+pub(super) struct Conducted<S> {
+    metrics: HttpMetrics,
+    inner: S,
+}
+
+impl<S> Service<Request> for Conducted<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        // The one that is ready goes along.
+        let next = self.inner.clone();
+        let ready = std::mem::replace(&mut self.inner, next);
+        Box::pin(conduct(self.metrics.clone(), ready, request))
+    }
+}
+
 /// Answers a request, come what may.
-pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Next) -> Response {
+async fn conduct<S>(metrics: HttpMetrics, mut inner: S, mut request: Request) -> Result<Response, Infallible>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    let house = metrics.house().clone();
     let context = RequestContext::read(request.headers());
     let mut line = AccessLine::open(metrics, &request, context.clone());
     let uri = request.uri().clone();
@@ -33,7 +83,12 @@ pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Ne
     let id = HeaderValue::from_str(context.request_id.as_str());
     request.extensions_mut().insert(context);
 
-    let mut response = next.run(request).instrument(span).await;
+    // What a panic leaves half done is dropped with it.
+    let answered = AssertUnwindSafe(inner.call(request)).catch_unwind().instrument(span).await;
+    let mut response = match answered {
+        Ok(answered) => answered?,
+        Err(_) => panicked(&house),
+    };
     if let Some(problem) = problem_of(&mut response, &line.method) {
         write(&problem, &mut response, &uri, format, &line.context);
     }
@@ -44,7 +99,7 @@ pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Ne
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     vary_by_accept(headers);
     line.status = response.status();
-    response
+    Ok(response)
 }
 
 /// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
@@ -145,7 +200,6 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use axum::Router;
-    use axum::middleware::from_fn;
     use axum::routing::get;
     use tower::ServiceExt;
     use tracing::field::{Field, Visit};
@@ -190,7 +244,7 @@ mod tests {
         let router = Router::new()
             .route("/livez", get(async || ""))
             .route("/hang/{n}", get(std::future::pending::<()>))
-            .layer(from_fn(|request, next| conduct(HttpMetrics::default(), request, next)));
+            .layer(Conduct(HttpMetrics::default()));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.oneshot(request.body(Body::empty()).unwrap());

@@ -12,14 +12,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::Method;
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use rate::Rate;
 pub use tokens::Tokens;
 
-use super::{HttpMetrics, Problem, exchange};
+use super::exchange::{self, Conduct};
+use super::{HttpMetrics, Problem};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
@@ -56,12 +57,14 @@ where
     // Outermost first, in one stack: each call of `layer` would box the routes again. The one that
     // conducts is around everything, so that a panic gets its problem document, id and access line
     // too; and the one of other origins is around every refusal, so that their pages can read it.
-    let (counted, house) = (metrics.clone(), metrics.house().clone());
-    let conduct = from_fn(move |request, next| exchange::conduct(counted.clone(), request, next));
-    let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
+    let conduct = Conduct(metrics.clone());
     match cors::layer(&guards.cors_origins) {
-        Some(cors) => routes.layer((conduct, from_fn_with_state(cors, cors::share), panics)),
-        None => routes.layer((conduct, panics)),
+        Some(cors) => {
+            let house = metrics.house().clone();
+            let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
+            routes.layer((conduct, from_fn_with_state(cors, cors::share), panics))
+        }
+        None => routes.layer(conduct),
     }
 }
 

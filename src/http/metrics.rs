@@ -1,6 +1,6 @@
 //! `/metrics`, and what is counted of every exchange.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -13,7 +13,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::Problem;
+use super::{Problem, ROUTES};
 use crate::service::Metrics;
 
 /// Requests, by what they ask for and how they are answered.
@@ -21,12 +21,25 @@ use crate::service::Metrics;
 /// Every label has few values, whatever clients send: routes are patterns, and what is unknown shares
 /// a label.
 #[derive(Clone, Debug)]
-pub struct HttpMetrics {
+pub struct HttpMetrics(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     requests: Family<RequestLabels, Counter>,
-    seconds: Family<RouteLabel, Histogram, fn() -> Histogram>,
-    registry: Arc<Registry>,
+    /// Those of them that most answers count, by route, method and status, so that none is looked for.
+    usual: Box<[OnceLock<Counter>]>,
+    /// By route.
+    seconds: Vec<Histogram>,
+    registry: Registry,
     house: Metrics,
 }
+
+/// Statuses of most answers.
+const USUAL: [StatusCode; 4] =
+    [StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::NOT_MODIFIED];
+
+/// Methods that are told by name, and one for all others.
+const METHODS: [&str; 5] = ["GET", "POST", "HEAD", "OPTIONS", "other"];
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct RequestLabels {
@@ -53,30 +66,41 @@ impl HttpMetrics {
     /// To be told with what a registry knows already; refusals and panics are counted with the house's.
     pub fn new(mut registry: Registry, house: Metrics) -> Self {
         let requests = Family::default();
-        let seconds = Family::new_with_constructor((|| Histogram::new(SECONDS)) as fn() -> Histogram);
+        let seconds = Family::<RouteLabel, Histogram, _>::new_with_constructor(|| Histogram::new(SECONDS));
         let own = registry.sub_registry_with_prefix("taquin");
-        own.register("http_requests", "Requests, by how they were answered", requests.clone());
+        own.register("http_requests", "Requests, by how they were answered", Family::clone(&requests));
         let help = "From a request's headers to the head of its answer";
-        own.register("http_request_seconds", help, Family::clone(&seconds));
-        Self { requests, seconds, registry: Arc::new(registry), house }
+        own.register("http_request_seconds", help, seconds.clone());
+        let routes = ROUTES.into_iter().chain(["none"]);
+        let seconds: Vec<Histogram> = routes.map(|route| seconds.get_or_create_owned(&RouteLabel { route })).collect();
+        let usual = (0..seconds.len() * METHODS.len() * USUAL.len()).map(|_| OnceLock::new()).collect();
+        Self(Arc::new(Inner { requests, usual, seconds, registry, house }))
     }
 
     pub(super) fn house(&self) -> &Metrics {
-        &self.house
+        &self.0.house
     }
 
     /// Counts an exchange; `route` is the pattern that matched, if any did.
     pub(super) fn answered(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
-        let route = route.and_then(|route| super::ROUTES.into_iter().find(|known| *known == route)).unwrap_or("none");
-        let method = match *method {
-            Method::GET => "GET",
-            Method::POST => "POST",
-            Method::HEAD => "HEAD",
-            Method::OPTIONS => "OPTIONS",
-            _ => "other",
+        let inner = &*self.0;
+        let named = |name: &str| ROUTES.iter().position(|route| *route == name);
+        let route = route.and_then(named).unwrap_or(ROUTES.len());
+        let method = METHODS.iter().position(|name| *name == method.as_str()).unwrap_or(METHODS.len() - 1);
+        let counter = || {
+            let route = ROUTES.get(route).copied().unwrap_or("none");
+            let labels = RequestLabels { method: METHODS[method], route, status: status.as_u16() };
+            inner.requests.get_or_create_owned(&labels)
         };
-        self.requests.get_or_create(&RequestLabels { method, route, status: status.as_u16() }).inc();
-        self.seconds.get_or_create(&RouteLabel { route }).observe(elapsed.as_secs_f64());
+        match USUAL.iter().position(|usual| *usual == status) {
+            Some(usual) => {
+                inner.usual[(route * METHODS.len() + method) * USUAL.len() + usual].get_or_init(counter).inc();
+            }
+            None => {
+                counter().inc();
+            }
+        }
+        inner.seconds[route].observe(elapsed.as_secs_f64());
     }
 }
 
@@ -86,7 +110,7 @@ pub(super) async fn answer(State(metrics): State<HttpMetrics>, headers: HeaderMa
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     const PLAIN: &str = "text/plain; charset=utf-8";
     let mut text = String::with_capacity(1 << 14);
-    encode(&mut text, &metrics.registry).map_err(|error| {
+    encode(&mut text, &metrics.0.registry).map_err(|error| {
         tracing::error!(%error, "metrics cannot be written");
         Problem::internal()
     })?;

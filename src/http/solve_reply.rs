@@ -200,7 +200,11 @@ impl SolveReply {
 
 /// The JSON of a reply, all of which have string keys and finite numbers.
 pub(super) fn json(reply: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(reply).expect("names are strings, and writing to memory does not fail")
+    /// More than most replies take, so that they are written without being moved.
+    const USUAL: usize = 1 << 10;
+    let mut json = Vec::with_capacity(USUAL);
+    serde_json::to_writer(&mut json, reply).expect("names are strings, and writing to memory does not fail");
+    json
 }
 
 fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {

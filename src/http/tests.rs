@@ -3,22 +3,16 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
-use axum::middleware::{Next, from_fn};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
-use tower_http::catch_panic::CatchPanicLayer;
 
+use super::exchange::Conduct;
 use super::*;
-use crate::service::{Metrics, ServiceSettings, Tier};
+use crate::service::{ServiceSettings, Tier};
 
 pub(super) const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
-
-/// The outermost layer, with metrics of its own.
-async fn conducted(request: Request, next: Next) -> Response {
-    exchange::conduct(HttpMetrics::default(), request, next).await
-}
 
 pub(super) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
@@ -143,8 +137,8 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
     async fn panics() -> Response {
         panic!("a secret")
     }
-    let layers = (from_fn(conducted), CatchPanicLayer::custom(|_| exchange::panicked(&Metrics::default())));
-    let router = Router::new().route("/", get(panics)).layer(layers);
+    let metrics = HttpMetrics::default();
+    let router = Router::new().route("/", get(panics)).layer(Conduct(metrics));
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -156,7 +150,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
     for kind in ProblemKind::ALL {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
-        let router = Router::new().route("/", get(bare)).layer(from_fn(conducted));
+        let router = Router::new().route("/", get(bare)).layer(Conduct(HttpMetrics::default()));
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -1,6 +1,6 @@
 //! What the house counts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
@@ -12,21 +12,34 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::{Job, Report, Service, TableEntry};
-use crate::search::Named;
+use crate::search::{Algorithm, HeuristicKind, Named};
 
 /// Counters of jobs, by what they are and how they end: see docs/OPERATING.md.
 ///
 /// Every label has few values, whatever clients send.
 #[derive(Clone, Debug)]
-pub struct Metrics {
+pub struct Metrics(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     queue_wait: Histogram,
     searches: Family<SearchLabels, Histogram>,
     expanded: Family<MethodLabels, Counter>,
     generated: Family<MethodLabels, Counter>,
+    /// The three for each combination of labels that was there once, so that none is looked for.
+    series: Box<[OnceLock<Series>]>,
     refusals: Family<ReasonLabel, Counter>,
     cancellations: Family<StageLabel, Counter>,
     cache_requests: Family<ResultLabel, Counter>,
     panics: Counter,
+}
+
+/// What is counted of searches of a kind.
+#[derive(Debug)]
+struct Series {
+    seconds: Histogram,
+    expanded: Counter,
+    generated: Counter,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -110,6 +123,9 @@ pub(super) enum Stage {
     Searching,
 }
 
+/// Classes of boards, by their most cells.
+const CELLS: [(usize, &str); 4] = [(9, "4-9"), (16, "10-16"), (25, "17-25"), (100, "26-100")];
+
 /// From a tenth of a millisecond to a minute.
 const SECONDS: [f64; 16] =
     [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 60.0];
@@ -120,7 +136,9 @@ fn seconds() -> Histogram {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let metrics = Self {
+        let kinds = Algorithm::ALL.len() * HeuristicKind::ALL.len() * CELLS.len() * Report::OUTCOMES.len();
+        let inner = Inner {
+            series: (0..kinds).map(|_| OnceLock::new()).collect(),
             queue_wait: seconds(),
             searches: Family::new_with_constructor(seconds),
             expanded: Family::default(),
@@ -132,27 +150,27 @@ impl Default for Metrics {
         };
         // Known from the start, so that a first increase is seen as one.
         for reason in Refusal::ALL {
-            drop(metrics.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
+            drop(inner.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
         }
         for stage in ["queued", "searching"] {
-            drop(metrics.cancellations.get_or_create(&StageLabel { stage }));
+            drop(inner.cancellations.get_or_create(&StageLabel { stage }));
         }
         for result in ["hit", "miss", "joined"] {
-            drop(metrics.cache_requests.get_or_create(&ResultLabel { result }));
+            drop(inner.cache_requests.get_or_create(&ResultLabel { result }));
         }
-        metrics
+        Self(Arc::new(inner))
     }
 }
 
 impl Metrics {
     /// Counts a request that was refused.
     pub fn refused(&self, refusal: Refusal) {
-        self.refusals.get_or_create(&ReasonLabel { reason: refusal.name() }).inc();
+        self.0.refusals.get_or_create(&ReasonLabel { reason: refusal.name() }).inc();
     }
 
     /// Counts a panic that was caught.
     pub fn panicked(&self) {
-        self.panics.inc();
+        self.0.panics.inc();
     }
 
     pub(super) fn cancelled(&self, stage: Stage) {
@@ -160,7 +178,7 @@ impl Metrics {
             Stage::Queued => "queued",
             Stage::Searching => "searching",
         };
-        self.cancellations.get_or_create(&StageLabel { stage }).inc();
+        self.0.cancellations.get_or_create(&StageLabel { stage }).inc();
     }
 
     pub(super) fn answered_from(&self, origin: Origin) {
@@ -169,39 +187,57 @@ impl Metrics {
             Origin::Joined => "joined",
             Origin::Kept => "hit",
         };
-        self.cache_requests.get_or_create(&ResultLabel { result }).inc();
+        self.0.cache_requests.get_or_create(&ResultLabel { result }).inc();
     }
 
     pub(super) fn waited(&self, queued: Duration) {
-        self.queue_wait.observe(queued.as_secs_f64());
+        self.0.queue_wait.observe(queued.as_secs_f64());
     }
 
     pub(super) fn finished(&self, job: &Job, report: &Report) {
-        let (algorithm, heuristic) = (report.algorithm.name(), report.heuristic.name());
-        let cells = match job.puzzle.size().cells() {
-            4..=9 => "4-9",
-            10..=16 => "10-16",
-            17..=25 => "17-25",
-            _ => "26-100",
-        };
-        let labels = SearchLabels { algorithm, heuristic, cells, outcome: report.outcome() };
-        self.searches.get_or_create(&labels).observe(report.elapsed.as_secs_f64());
-        let labels = MethodLabels { algorithm, heuristic };
-        self.expanded.get_or_create(&labels).inc_by(report.stats.expanded);
-        self.generated.get_or_create(&labels).inc_by(report.stats.generated);
+        let cells = CELLS.iter().position(|(most, _)| job.puzzle.size().cells() <= *most).unwrap_or_default();
+        let kind = [
+            (report.algorithm as usize, Algorithm::ALL.len()),
+            (report.heuristic as usize, HeuristicKind::ALL.len()),
+            (cells, CELLS.len()),
+            (report.outcome_index(), Report::OUTCOMES.len()),
+        ];
+        let index = kind.into_iter().fold(0, |index, (part, count)| index * count + part);
+        let series = self.0.series[index].get_or_init(|| {
+            let (algorithm, heuristic) = (report.algorithm.name(), report.heuristic.name());
+            let labels = SearchLabels { algorithm, heuristic, cells: CELLS[cells].1, outcome: report.outcome() };
+            let method = MethodLabels { algorithm, heuristic };
+            Series {
+                seconds: self.0.searches.get_or_create_owned(&labels),
+                expanded: self.0.expanded.get_or_create_owned(&method),
+                generated: self.0.generated.get_or_create_owned(&method),
+            }
+        });
+        series.seconds.observe(report.elapsed.as_secs_f64());
+        series.expanded.inc_by(report.stats.expanded);
+        series.generated.inc_by(report.stats.generated);
     }
 
     fn register(&self, registry: &mut Registry) {
-        let Self { queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics } =
-            self.clone();
-        registry.register("queue_wait_seconds", "How long jobs waited for a worker", queue_wait);
-        registry.register("search_seconds", "How long searches took, with the replay of their solution", searches);
-        registry.register("search_expanded", "Nodes expanded", expanded);
-        registry.register("search_generated", "Nodes generated", generated);
-        registry.register("refusals", "Requests refused for want of capacity or right", refusals);
-        registry.register("cancellations", "Jobs whose client left before the answer", cancellations);
-        registry.register("cache_requests", "Searches asked for, by where the answer came from", cache_requests);
-        registry.register("panics", "Panics that were caught, each a bug", panics);
+        let Inner {
+            queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics, ..
+        } = &*self.0;
+        registry.register("queue_wait_seconds", "How long jobs waited for a worker", queue_wait.clone());
+        registry.register(
+            "search_seconds",
+            "How long searches took, with the replay of their solution",
+            searches.clone(),
+        );
+        registry.register("search_expanded", "Nodes expanded", expanded.clone());
+        registry.register("search_generated", "Nodes generated", generated.clone());
+        registry.register("refusals", "Requests refused for want of capacity or right", refusals.clone());
+        registry.register("cancellations", "Jobs whose client left before the answer", cancellations.clone());
+        registry.register(
+            "cache_requests",
+            "Searches asked for, by where the answer came from",
+            cache_requests.clone(),
+        );
+        registry.register("panics", "Panics that were caught, each a bug", panics.clone());
     }
 }
 

@@ -155,17 +155,32 @@ pub struct Answer {
 }
 
 impl Report {
+    /// The ways in which a job ends.
+    pub const OUTCOMES: [&str; 7] = [
+        "solved",
+        "solved by fallback",
+        "stopped by time",
+        "stopped by expanded",
+        "stopped by nodes",
+        "stopped by depth",
+        "cancelled",
+    ];
+
     /// How it ended, in the words of the log and the metrics.
     pub fn outcome(&self) -> &'static str {
+        Self::OUTCOMES[self.outcome_index()]
+    }
+
+    fn outcome_index(&self) -> usize {
         match (self.search_stopped, self.stopped) {
-            (None, _) => "solved",
+            (None, _) => 0,
             // The search was stopped, and another solution had to do.
-            (Some(_), None) => "solved by fallback",
-            (Some(StopReason::Time), _) => "stopped by time",
-            (Some(StopReason::Expanded), _) => "stopped by expanded",
-            (Some(StopReason::Nodes), _) => "stopped by nodes",
-            (Some(StopReason::Depth), _) => "stopped by depth",
-            (Some(StopReason::Cancelled), _) => "cancelled",
+            (Some(_), None) => 1,
+            (Some(StopReason::Time), _) => 2,
+            (Some(StopReason::Expanded), _) => 3,
+            (Some(StopReason::Nodes), _) => 4,
+            (Some(StopReason::Depth), _) => 5,
+            (Some(StopReason::Cancelled), _) => 6,
         }
     }
 

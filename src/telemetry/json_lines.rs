@@ -1,11 +1,12 @@
 //! Log lines as JSON: one flat object each, and the span around it.
 
+use std::cell::RefCell;
 use std::fmt::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -25,11 +26,15 @@ where
     fn format_event(&self, context: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let metadata = event.metadata();
         line.write_str("{\"timestamp\":\"")?;
-        SystemTime.format_time(&mut line)?;
-        write!(line, "\",\"level\":\"{}\",\"target\":\"{}\"", metadata.level(), metadata.target())?;
+        write_time(&mut line)?;
+        for piece in ["\",\"level\":\"", metadata.level().as_str(), "\",\"target\":\"", metadata.target(), "\""] {
+            line.write_str(piece)?;
+        }
         write_fields(&mut line, |fields| event.record(fields))?;
         if let Some(span) = context.parent_span() {
-            write!(line, ",\"span\":{{\"name\":\"{}\"", span.name())?;
+            for piece in [",\"span\":{\"name\":\"", span.name(), "\""] {
+                line.write_str(piece)?;
+            }
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
                 line.write_str(fields)?;
             }
@@ -37,6 +42,25 @@ where
         }
         line.write_str("}\n")
     }
+}
+
+/// The time in UTC, to the microsecond. What does not change for a second is written once in it.
+fn write_time(line: &mut Writer<'_>) -> fmt::Result {
+    thread_local! {
+        static SECOND: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    SECOND.with_borrow_mut(|(second, text)| {
+        if *second != since.as_secs() {
+            *second = since.as_secs();
+            *text = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(*second)).to_string();
+        }
+        line.write_str(text.strip_suffix('Z').unwrap_or(text))
+    })?;
+    // A one in front keeps the zeros.
+    line.write_char('.')?;
+    line.write_str(&itoa::Buffer::new().format(1_000_000 + since.subsec_micros())[1..])?;
+    line.write_char('Z')
 }
 
 /// Writes the fields of a span as [`JsonLines`] puts them into a line: members, a comma before each.
@@ -68,9 +92,13 @@ struct Members<'l, 'w> {
 impl Members<'_, '_> {
     fn member(&mut self, field: &Field, value: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
         if self.result.is_ok() {
-            // Names are the program's own, and plain.
-            self.result = write!(self.line, ",\"{}\":", field.name()).and_then(|()| value(self.line));
+            self.result = self.name(field).and_then(|()| value(self.line));
         }
+    }
+
+    /// Names are the program's own, and plain.
+    fn name(&mut self, field: &Field) -> fmt::Result {
+        [",\"", field.name(), "\":"].iter().try_for_each(|piece| self.line.write_str(piece))
     }
 }
 
@@ -81,19 +109,23 @@ impl Visit for Members<'_, '_> {
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.member(field, |line| write!(line, "{value}"));
+        self.member(field, |line| line.write_str(itoa::Buffer::new().format(value)));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.member(field, |line| write!(line, "{value}"));
+        self.member(field, |line| line.write_str(itoa::Buffer::new().format(value)));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.member(field, |line| write!(line, "{value}"));
+        self.member(field, |line| line.write_str(if value { "true" } else { "false" }));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.member(field, |line| Quoted(line).quote(format_args!("{value}")));
+        self.member(field, |line| {
+            line.write_char('"')?;
+            Quoted(line).write_str(value)?;
+            line.write_char('"')
+        });
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
