@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench patterns` prints times, nodes and tables; words after `--` choose sections:
 //! `korf` and `goals` in process and on one thread, `http` over HTTP, with start-up time and memory.
+//! Beside each time stands how many times as long IDA* with Manhattan takes, of which most boards can
+//! only be estimated (`common/manhattan.rs`).
 
 mod common;
 
@@ -11,8 +13,9 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use common::manhattan::{Estimate, Trials};
 use common::{Server, SplitMix, board, free_address, job};
-use taquin::domain::{Board, Move, Size, random_board};
+use taquin::domain::{Board, Cell, Move, Size, random_board};
 use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, HeuristicKind};
 use taquin::service::{Means, Tables, solve};
@@ -43,42 +46,130 @@ fn instances(text: &str, goal: fn(Size) -> Board) -> Vec<Instance> {
     text.lines().filter(|line| !line.starts_with('#')).map(instance).collect()
 }
 
+/// Boards that were solved one after another.
+#[derive(Default)]
+struct Run {
+    /// Of each board: milliseconds, nodes generated, and the optimal length.
+    times: Vec<f64>,
+    nodes: Vec<f64>,
+    lengths: Vec<u32>,
+}
+
+impl Run {
+    /// By IDA* with a heuristic, or by what the house chooses.
+    fn new(boards: &[(Board, Board)], heuristic: Option<HeuristicKind>, tables: &Tables) -> Self {
+        let mut run = Self::default();
+        for (start, goal) in boards {
+            let job = job(*start, *goal, heuristic.map(|_| Algorithm::IdaStar), heuristic);
+            let begun = Instant::now();
+            let report = solve(black_box(&job), tables, Means::default()).expect("a report");
+            run.times.push(begun.elapsed().as_secs_f64() * 1e3);
+            assert!(report.is_optimal());
+            run.nodes.push(report.stats.generated as f64);
+            run.lengths.push(report.lower_bound);
+        }
+        run
+    }
+
+    fn total(&self) -> f64 {
+        self.times.iter().sum()
+    }
+
+    /// Nodes in a second.
+    fn speed(&self) -> f64 {
+        self.nodes.iter().sum::<f64>() / self.total() * 1e3
+    }
+
+    fn print_head(title: &str, name: &str, more: &str) {
+        println!("\n{title}");
+        println!(
+            "{name:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>11}{more}",
+            "boards", "mean", "median", "worst", "generated", "generated/s", "Manhattan ÷"
+        );
+    }
+
+    /// Prints a line; `manhattan` is what IDA* with Manhattan takes for all boards, in milliseconds.
+    fn print(&self, name: &str, manhattan: f64, more: &str) {
+        let (total, count) = (self.total(), self.times.len());
+        let mut times = self.times.clone();
+        times.sort_unstable_by(f64::total_cmp);
+        println!(
+            "{name:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {:>12} {:>12.3e} {:>11.0}{more}",
+            total / count as f64,
+            times[count / 2],
+            times[count - 1],
+            self.nodes.iter().sum::<f64>(),
+            self.speed(),
+            manhattan / total,
+        );
+    }
+}
+
+fn boards(instances: &[Instance]) -> Vec<(Board, Board)> {
+    instances.iter().map(|instance| (instance.start, instance.goal)).collect()
+}
+
+fn estimate(instance: &Instance) -> Estimate {
+    Estimate::new(instance.start, instance.goal, instance.length)
+}
+
+/// How near estimates of Manhattan's nodes come to counts.
+fn print_agreement(counted: &str, pairs: &[(f64, f64)]) {
+    let sum = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>();
+    let (total, logs) = (sum(|pair| pair.0) / sum(|pair| pair.1), sum(|pair| (pair.0 / pair.1).ln()));
+    let (boards, mean) = (pairs.len(), (logs / pairs.len() as f64).exp());
+    println!("Manhattan's nodes, estimated ÷ {counted}: {total:.2} for all {boards} boards, geometric mean {mean:.2}");
+}
+
 /// Korf's boards and those at 80 moves, proven optimal by `auto` with the tables of each tier, on one
-/// thread; the ratio is to IDA* with Manhattan: measured on the easiest, and for all as long as its
-/// published nodes take at the speed measured.
+/// thread. The ratio is to IDA* with Manhattan: measured on the easiest; elsewhere as long as its nodes
+/// take at the speed measured, published for Korf's boards and estimated at 80 moves.
 fn korf() {
     let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
     let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
     let easy: Vec<_> = korf.iter().copied().filter(|instance| instance.length <= 47).collect();
+    let [of_easy, of_korf, of_hard] = [&easy, &korf, &hard].map(|set| set.iter().map(estimate).collect::<Vec<_>>());
+    let published: Vec<f64> = korf.iter().map(|instance| instance.nodes.expect("a count")).collect();
+    let estimated: f64 = of_hard.iter().map(Estimate::nodes).sum();
     let tables = Tables::default();
     tables.build_cheap();
-    println!("\n15-puzzles proven optimal on one thread, ms a board");
-    println!(
-        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
-        "boards, heuristic and tables", "boards", "mean", "median", "worst", "generated", "generated/s", "ratio"
-    );
-    let manhattan = (Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan));
-    let speed = proven("Korf's up to 47 moves, manhattan", &easy, manhattan, &tables, None);
+    Run::print_head("15-puzzles proven optimal on one thread, ms a board", "boards, heuristic and tables", "");
+    let manhattan = Run::new(&boards(&easy), Some(HeuristicKind::Manhattan), &tables);
+    manhattan.print("Korf's up to 47 moves, manhattan", manhattan.total(), "");
+    let time_of = |nodes: f64| nodes / manhattan.speed() * 1e3;
     for (tier, name) in [(Tier::Small, "small"), (Tier::Standard, "standard"), (Tier::Large, "large")] {
         tables.improve(GoalClass::corner_of_4x4(), tier);
-        for (boards, set) in [("Korf's up to 47 moves", &easy), ("Korf's", &korf), ("at 80 moves", &hard)] {
-            proven(&format!("{boards}, {name}"), set, (None, None), &tables, Some(speed));
+        for (title, set, manhattan) in [
+            ("Korf's up to 47 moves", &easy, manhattan.total()),
+            ("Korf's", &korf, time_of(published.iter().sum())),
+            ("at 80 moves", &hard, time_of(estimated)),
+        ] {
+            let run = Run::new(&boards(set), None, &tables);
+            assert!(run.lengths.iter().eq(set.iter().map(|instance| &instance.length)));
+            run.print(&format!("{title}, {name}"), manhattan, "");
         }
     }
+    let pairs = |estimates: &[Estimate], counts: &[f64]| -> Vec<(f64, f64)> {
+        estimates.iter().map(Estimate::nodes).zip(counts.iter().copied()).collect()
+    };
+    print_agreement("generated", &pairs(&of_easy, &manhattan.nodes));
+    print_agreement("published", &pairs(&of_korf, &published));
+    let share = of_hard.iter().map(|estimate| estimate.below).sum::<f64>() / estimated;
+    let mean = estimated / hard.len() as f64;
+    println!("at 80 moves {mean:.2e} a board, {share:.2} of them in iterations that it must complete");
     for entry in tables.entries().iter().filter(|entry| entry.name == "patterns") {
         println!("{}: {} bytes, built in {:.2?}", entry.size, entry.bytes, entry.build_time);
     }
 }
 
 /// Random boards of the shapes and goals that have patterns, `auto` on one thread: those of the
-/// 15-puzzle with the standard tables of each class, others with what they have.
+/// 15-puzzle with the standard tables of each class, others with what they have. The ratio is to IDA*
+/// with Manhattan: its nodes estimated, its speed measured on the beginnings of ten of the boards.
 fn goals() {
     let tables = Tables::default();
-    println!("\nrandom boards by shape and the blank's goal, auto on one thread, ms a board");
-    println!(
-        "{:<34} {:>6} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
-        "shape and goal", "boards", "mean", "median", "worst", "generated", "generated/s", "tables, s"
-    );
+    let title = "random boards by shape and the blank's goal, auto on one thread, ms a board";
+    Run::print_head(title, "shape and goal", " tables, s");
+    let mut ended = Vec::new();
     for (rows, cols, goals, count) in [
         (4, 4, [0, 1, 5].as_slice(), 100),
         (3, 4, &[0, 1, 4, 5], 100),
@@ -89,72 +180,36 @@ fn goals() {
     ] {
         for goal_blank in goals {
             let size = Size::try_from((rows, cols)).expect("a shape");
-            let mut goal = Board::blank_first(size);
-            while size.row_of(goal.blank()) < size.row_of(*goal_blank) {
-                goal.make(Move::Down);
-            }
-            while size.col_of(goal.blank()) < size.col_of(*goal_blank) {
-                goal.make(Move::Right);
-            }
+            let goal = goal_with_blank(size, *goal_blank);
             let begun = Instant::now();
             let any = job(goal, goal, None, Some(HeuristicKind::PatternDatabase));
             solve(&any, &tables, Means::default()).expect("a report");
             tables.improve(GoalClass::of(size, *goal_blank), Tier::Standard);
             let built = begun.elapsed().as_secs_f64();
             let mut random = SplitMix(7);
-            let (mut times, mut nodes) = (Vec::new(), 0);
-            for _ in 0..count {
-                let job = job(random_board(&goal, &mut random), goal, None, None);
-                let begun = Instant::now();
-                let report = solve(black_box(&job), &tables, Means::default()).expect("a report");
-                times.push(begun.elapsed().as_secs_f64() * 1e3);
-                assert!(report.is_optimal());
-                nodes += report.stats.generated;
-            }
-            times.sort_unstable_by(f64::total_cmp);
-            let total = times.iter().sum::<f64>();
-            println!(
-                "{:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {nodes:>12} {:>12.3e} {built:>9.2}",
-                format!("{size}, blank to cell {goal_blank}"),
-                total / count as f64,
-                times[count / 2],
-                times[count - 1],
-                nodes as f64 / total * 1e3,
-            );
+            let boards: Vec<_> = (0..count).map(|_| (random_board(&goal, &mut random), goal)).collect();
+            let run = Run::new(&boards, None, &tables);
+            let mut trials = Trials::default();
+            boards.iter().take(10).for_each(|(start, goal)| trials.add(*start, *goal, &tables));
+            let solved = boards.iter().zip(&run.lengths);
+            let nodes: f64 = solved.map(|((start, goal), length)| Estimate::new(*start, *goal, *length).nodes()).sum();
+            let name = format!("{size}, blank to cell {goal_blank}");
+            run.print(&name, nodes / trials.speed() * 1e3, &format!(" {built:>9.2}"));
+            ended.extend(trials.ended);
         }
     }
+    print_agreement("generated", &ended);
 }
 
-/// Solves boards one after another, prints a line, and gives the nodes generated in a second.
-fn proven(
-    name: &str,
-    boards: &[Instance],
-    (algorithm, heuristic): (Option<Algorithm>, Option<HeuristicKind>),
-    tables: &Tables,
-    manhattan: Option<f64>,
-) -> f64 {
-    let (mut times, mut nodes) = (Vec::new(), 0);
-    for instance in boards {
-        let job = job(instance.start, instance.goal, algorithm, heuristic);
-        let begun = Instant::now();
-        let report = solve(black_box(&job), tables, Means::default()).expect("a report");
-        times.push(begun.elapsed().as_secs_f64() * 1e3);
-        assert_eq!((report.lower_bound, report.is_optimal()), (instance.length, true));
-        nodes += report.stats.generated;
+fn goal_with_blank(size: Size, cell: Cell) -> Board {
+    let mut goal = Board::blank_first(size);
+    while size.row_of(goal.blank()) < size.row_of(cell) {
+        goal.make(Move::Down);
     }
-    let (total, count) = (times.iter().sum::<f64>(), times.len());
-    times.sort_unstable_by(f64::total_cmp);
-    let published: Option<f64> = boards.iter().map(|instance| instance.nodes).sum();
-    let ratio = manhattan.zip(published).map(|(speed, nodes)| nodes / speed * 1e3 / total);
-    let ratio = ratio.map_or(String::new(), |ratio| format!("{ratio:.0}"));
-    let speed = nodes as f64 / total * 1e3;
-    println!(
-        "{name:<34} {count:>6} {:>9.3} {:>9.3} {:>9.2} {nodes:>12} {speed:>12.3e} {ratio:>9}",
-        total / count as f64,
-        times[count / 2],
-        times[count - 1],
-    );
-    speed
+    while size.col_of(goal.blank()) < size.col_of(cell) {
+        goal.make(Move::Right);
+    }
+    goal
 }
 
 /// Gets a page from the service, and its body if the status is 200.
@@ -180,12 +235,16 @@ fn memory(server: &Server, what: &str) -> f64 {
 }
 
 /// Korf's boards one after another over HTTP, against the same in process; the hardest with all
-/// workers.
+/// workers. The ratio is to IDA* with Manhattan in process: its nodes published or estimated, its speed
+/// measured on the beginnings of ten of Korf's boards.
 fn http() {
     let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
     let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
     let tables = Tables::default();
     common::build_standard(&tables);
+    let mut trials = Trials::default();
+    korf.iter().take(10).for_each(|instance| trials.add(instance.start, instance.goal, &tables));
+    let nodes = |instance: &Instance| instance.nodes.unwrap_or_else(|| estimate(instance).nodes());
     println!("\nover HTTP, standard tables");
     for workers in ["1", "2"] {
         let address = free_address();
@@ -221,7 +280,10 @@ fn http() {
             }
             if !times[0].is_empty() {
                 let [alone, asked] = times.map(|times| times.iter().sum::<f64>() / times.len() as f64);
-                println!("{name}: {asked:.3} ms a board, a connection each; in process on one thread {alone:.3}");
+                let nodes = boards.iter().map(nodes).sum::<f64>() / boards.len() as f64;
+                let ratio = nodes / trials.speed() * 1e3 / asked;
+                println!("{name}: {asked:.3} ms a board, a connection each, Manhattan ÷ this {ratio:.0}");
+                println!("{name}: {alone:.3} ms a board in process on one thread");
             }
         }
         println!("then: {:.1} MB", memory(&server, "VmRSS:"));

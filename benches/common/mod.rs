@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each bench uses some of it")]
 
+pub(crate) mod manhattan;
+
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

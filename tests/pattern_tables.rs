@@ -1,0 +1,247 @@
+//! Every bit of the pattern tables that the service has, against costs found by other code.
+//!
+//! The twin of a table has a byte for each entry, found by breadth-first search from home, entry by
+//! entry, over sets, regions and orders that are listed here anew: no more than the layout of the bits
+//! is shared. The search looks at every move of every entry, and sees that the cost changes by exactly
+//! one; in the end it has come to every entry.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use taquin::domain::Size;
+use taquin::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Tier};
+
+/// How patterns of so many tiles can lie on boards of a shape.
+struct Layout {
+    /// The sets of cells ascending, and for each the regions of the blank by their lowest cells.
+    slots: Vec<(u16, u16)>,
+    /// The orders of the tiles, read by ascending cell, in lexicographic order.
+    orders: Vec<Vec<u8>>,
+    /// By slot: the moves of the pattern's tiles that lead into it.
+    moves: Vec<Vec<Move>>,
+    /// What becomes of the orders when a tile passes others, by the two places of the tile.
+    shifts: HashMap<(u32, u32), Vec<u16>>,
+}
+
+/// A tile goes into the blank's region.
+struct Move {
+    /// The slot before.
+    slot: usize,
+    /// The tile's place among the others before and after.
+    places: (u32, u32),
+}
+
+impl Layout {
+    fn new(size: Size, tiles: usize) -> Self {
+        let beside = beside(size);
+        let all = (0..1_u32 << size.cells()).map(|set| set as u16);
+        let sets = all.filter(|set| set.count_ones() as usize == tiles);
+        let slots: Vec<(u16, u16)> =
+            sets.flat_map(|set| regions(set, &beside).into_iter().map(move |region| (set, region))).collect();
+        let cells = |set: u16| (0..beside.len()).filter(move |cell| set >> cell & 1 != 0);
+        let numbered = slots.iter().enumerate();
+        let slot_of: HashMap<(u16, usize), usize> =
+            numbered.flat_map(|(slot, (set, region))| cells(*region).map(move |cell| ((*set, cell), slot))).collect();
+        let moves_into = |(set, region): &(u16, u16)| {
+            // The cell that the tile came from is the blank's, the one that it came to was.
+            let ways = cells(*set).flat_map(|to| cells(beside[to] & region).map(move |from| (from, to)));
+            let moves = ways.map(|(from, to)| {
+                let before = set ^ 1 << from ^ 1 << to;
+                let place = |set: u16, cell: usize| cells(set).filter(|other| *other < cell).count() as u32;
+                Move { slot: slot_of[&(before, to)], places: (place(before, from), place(*set, to)) }
+            });
+            moves.collect()
+        };
+        let moves: Vec<Vec<Move>> = slots.iter().map(moves_into).collect();
+        let orders = orders(&(0..tiles as u8).collect::<Vec<_>>());
+        let places: BTreeSet<(u32, u32)> = moves.iter().flatten().map(|mv| mv.places).collect();
+        let shifts = shifts(&orders, places);
+        Self { slots, orders, moves, shifts }
+    }
+
+    /// The cost of each entry, row by row.
+    fn costs(&self, goal_blank: u8, labels: &[u8]) -> Vec<u8> {
+        const NONE: u8 = u8::MAX;
+        let row = self.orders.len();
+        let set = labels.iter().fold(0, |set, label| set | 1 << label);
+        let home = self.slots.iter().position(|slot| slot.0 == set && slot.1 >> goal_blank & 1 != 0).unwrap();
+        let mut costs = vec![NONE; self.slots.len() * row];
+        let mut layer = vec![Vec::<u16>::new(); self.slots.len()];
+        // At home the tiles are in their own order, which is the first.
+        costs[home * row] = 0;
+        layer[home].push(0);
+        let mut found = 1;
+        for cost in 1.. {
+            // The orders that come into a row from those found last.
+            let arrivals = |(moves, costs): (&Vec<Move>, &mut [u8])| {
+                let mut orders = Vec::new();
+                for mv in moves {
+                    let shift = &self.shifts[&mv.places];
+                    for order in &layer[mv.slot] {
+                        let order = shift[usize::from(*order)];
+                        let known = &mut costs[usize::from(order)];
+                        if *known == NONE {
+                            *known = cost;
+                            orders.push(order);
+                        }
+                        assert_eq!(known.abs_diff(cost - 1), 1, "the two sides of a move of one of {labels:?}");
+                    }
+                }
+                orders
+            };
+            layer = self.moves.iter().zip(costs.chunks_mut(row)).map(arrivals).collect();
+            match layer.iter().map(Vec::len).sum::<usize>() {
+                0 => break,
+                more => found += more,
+            }
+        }
+        assert_eq!(found, costs.len(), "entries found of {labels:?}");
+        costs
+    }
+
+    /// Where the bits of a table are not the second ones of the costs, if anywhere: the set, the region
+    /// and the orders of a word of bits.
+    fn difference(&self, costs: &[u8], bits: &[u64]) -> Option<String> {
+        let words = self.orders.len().div_ceil(64);
+        assert_eq!(bits.len(), self.slots.len() * words);
+        let rows = costs.chunks(self.orders.len()).zip(bits.chunks(words)).zip(&self.slots);
+        for ((costs, bits), (set, region)) in rows {
+            for (nth, (costs, bits)) in costs.chunks(64).zip(bits).enumerate() {
+                let second = costs.iter().rev().fold(0, |word, cost| word << 1 | u64::from(cost >> 1 & 1));
+                if second != *bits {
+                    return Some(format!("{set:#018b} {region:#018b}, word {nth}: {bits:#x} instead of {second:#x}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// For each cell the set of those beside it.
+fn beside(size: Size) -> Vec<u16> {
+    let place = |cell: usize| (cell / size.cols(), cell % size.cols());
+    let is_beside = |a: usize, b: usize| {
+        let (a, b) = (place(a), place(b));
+        a.0.abs_diff(b.0) + a.1.abs_diff(b.1) == 1
+    };
+    let beside = |cell: usize| (0..size.cells()).filter(|other| is_beside(cell, *other)).fold(0, |set, b| set | 1 << b);
+    (0..size.cells()).map(beside).collect()
+}
+
+/// The connected regions of the cells outside a set, by their lowest cells.
+fn regions(set: u16, beside: &[u16]) -> Vec<u16> {
+    let free = (0..beside.len()).filter(|cell| set >> cell & 1 == 0);
+    // Each cell makes one region of those that it touches.
+    let mut regions = free.fold(Vec::new(), |regions: Vec<u16>, cell| {
+        let (touched, mut others): (Vec<u16>, Vec<u16>) =
+            regions.into_iter().partition(|region| region & beside[cell] != 0);
+        others.push(touched.into_iter().fold(1 << cell, |all, region| all | region));
+        others
+    });
+    regions.sort_by_key(|region| region.trailing_zeros());
+    regions
+}
+
+/// All orders of some tiles, in lexicographic order if the tiles are.
+fn orders(tiles: &[u8]) -> Vec<Vec<u8>> {
+    if tiles.is_empty() {
+        return vec![Vec::new()];
+    }
+    let beginning_with = |first: &u8| {
+        let others: Vec<u8> = tiles.iter().copied().filter(|tile| tile != first).collect();
+        let first = *first;
+        orders(&others).into_iter().map(move |others| [vec![first], others].concat())
+    };
+    tiles.iter().flat_map(beginning_with).collect()
+}
+
+/// For each pair of places: the rank of each order after the tile at one was taken out and put back at
+/// the other.
+fn shifts(orders: &[Vec<u8>], places: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32), Vec<u16>> {
+    let ranks: HashMap<&[u8], u16> = orders.iter().map(Vec::as_slice).zip(0..).collect();
+    let shift = |(from, to): (u32, u32)| {
+        let shifted = orders.iter().map(|order| {
+            let mut order = order.clone();
+            let tile = order.remove(from as usize);
+            order.insert(to as usize, tile);
+            ranks[order.as_slice()]
+        });
+        ((from, to), shifted.collect())
+    };
+    places.into_iter().map(shift).collect()
+}
+
+/// Builds every pattern of the choices for some classes, each once, and compares it with its twin.
+fn compare(classes: impl Iterator<Item = GoalClass>, tiers: &[Tier]) {
+    let choices = classes.flat_map(|class| tiers.iter().map(move |tier| (class, Partition::choose(class, *tier))));
+    let mut patterns: Vec<(GoalClass, Vec<u8>)> = choices
+        .flat_map(|(class, choice)| choice.into_iter().flatten().flatten().map(move |labels| (class, labels)))
+        .collect();
+    assert!(!patterns.is_empty());
+    let shape = |class: &GoalClass| (class.size.rows(), class.size.cols());
+    patterns.sort_by_cached_key(|(class, labels)| (shape(class), labels.len(), class.goal_blank, labels.clone()));
+    patterns.dedup();
+    for alike in patterns.chunk_by(|(a, some), (b, others)| a.size == b.size && some.len() == others.len()) {
+        let (size, tiles) = (alike[0].0.size, alike[0].1.len());
+        let (layout, geometry) = (Layout::new(size, tiles), Arc::new(Geometry::new(size, tiles)));
+        for (class, labels) in alike {
+            let table = PatternTable::build(size, class.goal_blank, labels, &geometry);
+            let costs = layout.costs(class.goal_blank, labels);
+            assert_eq!(layout.difference(&costs, table.bits()), None, "{labels:?} of {class:?}");
+        }
+    }
+}
+
+fn classes(rows: usize, cols: usize) -> impl Iterator<Item = GoalClass> {
+    GoalClass::all().filter(move |class| (class.size.rows(), class.size.cols()) == (rows, cols))
+}
+
+#[test]
+fn tables_of_boards_of_up_to_14_cells_are_right_in_every_bit() {
+    compare(GoalClass::all().filter(|class| class.size.cells() <= 14), &[Tier::Small]);
+}
+
+#[test]
+fn tables_of_15_puzzles_with_the_blank_in_a_corner_are_right_in_every_bit() {
+    compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Small, Tier::Standard]);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn tables_of_15_puzzles_with_the_blank_elsewhere_are_right_in_every_bit() {
+    let elsewhere = classes(4, 4).filter(|class| *class != GoalClass::corner_of_4x4());
+    compare(elsewhere, &[Tier::Small, Tier::Standard]);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn tables_of_3x5_are_right_in_every_bit() {
+    compare(classes(3, 5), &[Tier::Small, Tier::Standard]);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn tables_of_2x8_are_right_in_every_bit() {
+    compare(classes(2, 8), &[Tier::Small, Tier::Standard]);
+}
+
+#[test]
+#[ignore = "a minute, and 2.6 GB"]
+fn large_tables_are_right_in_every_bit() {
+    compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Large]);
+}
+
+#[test]
+fn one_wrong_bit_of_a_table_is_seen() {
+    let class = classes(2, 5).next().unwrap();
+    let labels = [2, 3, 7];
+    let (layout, geometry) = (Layout::new(class.size, 3), Arc::new(Geometry::new(class.size, 3)));
+    let costs = layout.costs(class.goal_blank, &labels);
+    let right = PatternTable::build(class.size, class.goal_blank, &labels, &geometry).bits().to_vec();
+    for bit in 0..64 * right.len() {
+        let mut bits = right.clone();
+        bits[bit / 64] ^= 1 << (bit % 64);
+        let wrong = PatternTable::from_bits(class.size, class.goal_blank, &labels, &geometry, bits);
+        assert!(layout.difference(&costs, wrong.bits()).is_some(), "bit {bit}");
+    }
+}
