@@ -35,6 +35,10 @@ pub struct Flags {
     #[command(subcommand)]
     pub command: Option<Command>,
 
+    /// Say whether the settings are sound, and do nothing else; exit code 0 or 2
+    #[arg(long)]
+    pub check_config: bool,
+
     /// Address and port to listen on
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "IP:PORT", global = true)]
     listen: String,

@@ -25,6 +25,10 @@ fn main() -> ExitCode {
             return MISCONFIGURED.into();
         }
     };
+    if flags.check_config {
+        eprintln!("taquin: the settings are sound\n{}", config.memory);
+        return ExitCode::SUCCESS;
+    }
     let ending = match flags.command {
         Some(Command::Healthcheck) => healthcheck::check(config.listen).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config),

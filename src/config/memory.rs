@@ -1,5 +1,6 @@
 //! What the process may take of memory, and how that is shared out.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,17 @@ pub struct MemoryPlan {
     pub tables: u64,
     /// For answers that are kept.
     pub answers: u64,
+}
+
+/// The shares, a line each.
+impl fmt::Display for MemoryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { total, search, tables, answers } = self;
+        let shares =
+            [("memory", total), ("search memory", search), ("table memory", tables), ("cache memory", answers)];
+        let lines = shares.map(|(name, bytes)| format!("{name}: {} MiB", bytes / MIB));
+        f.write_str(&lines.join("\n"))
+    }
 }
 
 /// What a search gets if there is plenty, and what it must have at least.

@@ -1,0 +1,41 @@
+//! The command line: exit codes, and what is said with them.
+
+use std::net::TcpListener;
+use std::process::{Command, Output};
+
+fn taquin(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_taquin")).args(args).output().expect("the binary runs")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn sound_settings_are_said_to_be_so_and_nothing_is_started() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = format!("--listen={}", taken.local_addr().unwrap());
+    let output = taquin(&["--check-config", "--memory=1GiB", "--workers=2", &listen]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(output.stdout.is_empty());
+    assert!(said(&output).contains("\nmemory: 1024 MiB\nsearch memory: "), "{}", said(&output));
+}
+
+#[test]
+fn every_fault_of_the_settings_is_told_at_once_with_exit_code_2() {
+    for args in [["--workers=0", "--queue=x"].as_slice(), &["--check-config", "--workers=0", "--queue=x"]] {
+        let output = taquin(args);
+        assert_eq!(output.status.code(), Some(2));
+        let lines: Vec<String> = said(&output).lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("taquin: --workers (TAQUIN_WORKERS):"), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_exit_code_1() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = taquin(&["--listen", &taken.local_addr().unwrap().to_string()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).starts_with("taquin: cannot listen on "), "{}", said(&output));
+}
