@@ -26,6 +26,7 @@ const RULES: [Rule; 10] = [
             "futures_util", // a search that many wait for
             "getrandom",
             "moka",
+            "opentelemetry", // where a span belongs, not where it goes
             "prometheus_client",
             "rand_chacha",
             "sha2",
@@ -44,6 +45,7 @@ const RULES: [Rule; 10] = [
             "governor",
             "http_body_util",
             "hyper",
+            "opentelemetry",
             "prometheus_client",
             "rand_chacha", // request ids
             "serde",
@@ -77,7 +79,23 @@ const RULES: [Rule; 10] = [
         ],
     },
     Rule { part: "config", parts: &["config"], crates: &["clap", "humantime", "tracing_subscriber"] },
-    Rule { part: "telemetry", parts: &["config", "telemetry"], crates: &["tracing", "tracing_subscriber"] },
+    Rule {
+        part: "telemetry",
+        parts: &["config", "telemetry"],
+        crates: &[
+            "async_trait",
+            "http_body_util", // these three: how traces are sent
+            "hyper",
+            "hyper_util",
+            "opentelemetry",
+            "opentelemetry_http",
+            "opentelemetry_otlp",
+            "opentelemetry_sdk",
+            "tokio",
+            "tracing",
+            "tracing_subscriber",
+        ],
+    },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
     // The roots: one declares the parts, the other puts them to work.
     Rule { part: "lib", parts: &[], crates: &[] },
