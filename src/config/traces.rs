@@ -83,9 +83,15 @@ mod tests {
 
     #[test]
     fn nothing_but_http_is_taken() {
-        for endpoint in
-            ["collector:4318", "https://collector", "grpc://c:4317", "http://", "http://a b", "http://u@c", "http://c/?q"]
-        {
+        for endpoint in [
+            "collector:4318",
+            "https://collector",
+            "grpc://c:4317",
+            "http://",
+            "http://a b",
+            "http://u@c",
+            "http://c/?q",
+        ] {
             assert_eq!(traces_of(endpoint), None, "{endpoint}");
         }
     }

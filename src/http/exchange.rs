@@ -14,13 +14,17 @@ use axum::response::{IntoResponse, Response};
 use tracing::{Instrument, Level};
 
 use super::context::X_REQUEST_ID;
-use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
+use super::server_span::ServerSpan;
+use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate};
 use crate::service::Metrics;
 
 /// Answers a request, come what may.
-pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Next) -> Response {
-    let context = RequestContext::read(request.headers());
-    let mut line = AccessLine::open(metrics, &request, context.clone());
+pub(super) async fn conduct(metrics: HttpMetrics, traces: bool, mut request: Request, next: Next) -> Response {
+    let mut context = RequestContext::read(request.headers());
+    let route = request.extensions().get().cloned();
+    let leaves_span = traces && !is_probe(route.as_ref());
+    let server_span = ServerSpan::begin(leaves_span, &request, route.as_ref(), &mut context);
+    let mut line = AccessLine::open(metrics, request.method().clone(), route, context.clone(), server_span);
     let uri = request.uri().clone();
     let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
     // At the highest level, so that a line of any level finds the id around it.
@@ -29,11 +33,12 @@ pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Ne
         "request",
         http.request_id = context.request_id.as_str(),
         trace_id = context.trace_id.as_ref().map(TraceId::as_str),
+        span_id = context.span_id.as_ref().map(SpanId::as_str),
     );
     let id = HeaderValue::from_str(context.request_id.as_str());
     request.extensions_mut().insert(context);
 
-    let mut response = next.run(request).instrument(span).await;
+    let mut response = line.server_span.around(next.run(request)).instrument(span).await;
     if let Some(problem) = problem_of(&mut response, &line.method) {
         write(&problem, &mut response, &uri, format, &line.context);
     }
@@ -43,6 +48,7 @@ pub(super) async fn conduct(metrics: HttpMetrics, mut request: Request, next: Ne
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     vary_by_accept(headers);
+    line.server_span.name_in(headers);
     line.status = response.status();
     response
 }
@@ -92,22 +98,33 @@ pub(super) fn panicked(metrics: &Metrics) -> Response {
     Problem::internal().into_response()
 }
 
-/// Writes and counts itself when it goes out of scope, so that a request whose client has gone has a line too.
+/// Whether it is asked for every few seconds by whoever looks after the service.
+fn is_probe(route: Option<&MatchedPath>) -> bool {
+    matches!(route.map(MatchedPath::as_str), Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
+}
+
+/// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
 struct AccessLine {
     metrics: HttpMetrics,
     started: Instant,
     method: Method,
     route: Option<MatchedPath>,
     context: RequestContext,
+    server_span: ServerSpan,
     status: StatusCode,
 }
 
 impl AccessLine {
-    fn open(metrics: HttpMetrics, request: &Request, context: RequestContext) -> Self {
+    fn open(
+        metrics: HttpMetrics,
+        method: Method,
+        route: Option<MatchedPath>,
+        context: RequestContext,
+        server_span: ServerSpan,
+    ) -> Self {
         // The client closed the connection before there was an answer, in nginx's words.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-        let route = request.extensions().get().cloned();
-        Self { metrics, started: Instant::now(), method: request.method().clone(), route, context, status }
+        Self { metrics, started: Instant::now(), method, route, context, server_span, status }
     }
 }
 
@@ -116,6 +133,7 @@ impl Drop for AccessLine {
         let route = self.route.as_ref().map(MatchedPath::as_str);
         let elapsed = self.started.elapsed();
         self.metrics.answered(&self.method, route, self.status, elapsed);
+        self.server_span.end(self.status);
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
@@ -126,15 +144,13 @@ impl Drop for AccessLine {
                     http.status = self.status.as_u16(),
                     http.request_id = self.context.request_id.as_str(),
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
+                    span_id = self.context.span_id.as_ref().map(SpanId::as_str),
                     elapsed_us = elapsed.as_micros() as u64,
                     "answered"
                 )
             };
         }
-        match route {
-            Some("/livez" | "/readyz" | "/healthz" | "/metrics") => line!(Level::DEBUG),
-            _ => line!(Level::INFO),
-        }
+        if is_probe(self.route.as_ref()) { line!(Level::DEBUG) } else { line!(Level::INFO) }
     }
 }
 
@@ -190,7 +206,7 @@ mod tests {
         let router = Router::new()
             .route("/livez", get(async || ""))
             .route("/hang/{n}", get(std::future::pending::<()>))
-            .layer(from_fn(|request, next| conduct(HttpMetrics::default(), request, next)));
+            .layer(from_fn(|request, next| conduct(HttpMetrics::default(), false, request, next)));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.oneshot(request.body(Body::empty()).unwrap());

@@ -45,7 +45,7 @@ const OPEN: [&str; 8] =
 const CHEAP: [&str; 1] = ["/info"];
 
 /// Puts the layers around the routes that every exchange has, and those that are on.
-pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics) -> Router<S>
+pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics, traces: bool) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -57,7 +57,7 @@ where
     // conducts is around everything, so that a panic gets its problem document, id and access line
     // too; and the one of other origins is around every refusal, so that their pages can read it.
     let (counted, house) = (metrics.clone(), metrics.house().clone());
-    let conduct = from_fn(move |request, next| exchange::conduct(counted.clone(), request, next));
+    let conduct = from_fn(move |request, next| exchange::conduct(counted.clone(), traces, request, next));
     let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
     match cors::layer(&guards.cors_origins) {
         Some(cors) => routes.layer((conduct, from_fn_with_state(cors, cors::share), panics)),

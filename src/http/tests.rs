@@ -13,7 +13,7 @@ use super::*;
 use crate::service::{Metrics, ServiceSettings, Tier};
 
 pub(super) const SETTINGS: HttpSettings =
-    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
+    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
 
 /// The outermost layer, with metrics of its own.
 async fn conducted(request: Request, next: Next) -> Response {
