@@ -9,34 +9,34 @@ use std::thread;
 
 /// A span as it arrived, with what its resource says.
 #[derive(Clone, Debug)]
-pub struct Span {
-    pub resource: BTreeMap<String, Value>,
-    pub trace_id: String,
-    pub span_id: String,
-    pub parent_id: String,
-    pub trace_state: String,
-    pub name: String,
-    pub kind: u64,
-    pub nanos: u64,
-    pub is_error: bool,
-    pub attributes: BTreeMap<String, Value>,
+pub(crate) struct Span {
+    pub(crate) resource: BTreeMap<String, Value>,
+    pub(crate) trace_id: String,
+    pub(crate) span_id: String,
+    pub(crate) parent_id: String,
+    pub(crate) trace_state: String,
+    pub(crate) name: String,
+    pub(crate) kind: u64,
+    pub(crate) nanos: u64,
+    pub(crate) is_error: bool,
+    pub(crate) attributes: BTreeMap<String, Value>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub(crate) enum Value {
     Text(String),
     Number(i64),
 }
 
 impl Span {
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         match &self.attributes.get(name) {
             Some(Value::Text(text)) => text,
             other => panic!("{name} is {other:?}: {self:?}"),
         }
     }
 
-    pub fn number(&self, name: &str) -> i64 {
+    pub(crate) fn number(&self, name: &str) -> i64 {
         match self.attributes.get(name) {
             Some(Value::Number(number)) => *number,
             other => panic!("{name} is {other:?}: {self:?}"),
@@ -45,13 +45,13 @@ impl Span {
 }
 
 /// Listens until the process ends.
-pub struct Collector {
-    pub address: SocketAddr,
+pub(crate) struct Collector {
+    pub(crate) address: SocketAddr,
     spans: Arc<Mutex<Vec<Span>>>,
 }
 
 impl Collector {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, spans) = (listener.local_addr().unwrap(), Arc::<Mutex<Vec<Span>>>::default());
         let kept = Arc::clone(&spans);
@@ -64,11 +64,11 @@ impl Collector {
         Self { address, spans }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub fn spans(&self) -> Vec<Span> {
+    pub(crate) fn spans(&self) -> Vec<Span> {
         self.spans.lock().unwrap().clone()
     }
 }

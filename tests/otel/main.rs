@@ -78,6 +78,13 @@ impl Service {
         self.ask("POST /solve", headers, &format!("{{\"board\":\"{board}\"}}"))
     }
 
+    fn wait_for_jobs(&self, count: u32) {
+        let wanted = format!("\ntaquin_jobs_in_progress {count}\n");
+        while !self.ask("GET /metrics", "", "").contains(&wanted) {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Ends it as an orchestrator does. Gives its log, and how long that took.
     fn end(mut self) -> (Vec<Json>, Duration) {
         let begun = Instant::now();
@@ -216,14 +223,11 @@ fn who_is_turned_away_or_goes_leaves_a_span_that_says_so() {
     let service = Service::start(&["--otlp-endpoint", &collector.url(), "--workers=1", "--queue=0"]);
     let body = format!("{{\"board\":\"{HARD}\",\"algorithm\":\"iterative_deepening\"}}");
     let gone = service.send("POST /solve", "x-request-id: gone\r\n", &body);
-    let refused = loop {
-        let answer = service.solve(MEDIUM, "x-request-id: refused\r\n");
-        if answer.starts_with("HTTP/1.1 503 ") {
-            break answer;
-        }
-    };
+    service.wait_for_jobs(1);
+    let refused = service.solve(MEDIUM, "x-request-id: refused\r\n");
     drop(gone);
-    assert!(header(&refused, "traceresponse").is_some());
+    service.wait_for_jobs(0);
+    assert!(refused.starts_with("HTTP/1.1 503 ") && header(&refused, "traceresponse").is_some(), "{refused}");
     service.end();
     let spans = collector.spans();
     let refused = only(&spans, |span| span.is_error);
