@@ -31,7 +31,7 @@ pub fn init(config: &Config) -> Result<Traces, Box<dyn Error>> {
     };
     registry().with(lines).with(config.log.clone()).try_init()?;
     std::panic::set_hook(Box::new(log_panic));
-    Ok(Traces::start(config.traces.as_ref())?)
+    Traces::start(config.traces.as_ref())
 }
 
 /// One line for each panic, in the place where it happens; nothing else logs it again.

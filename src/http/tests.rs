@@ -17,7 +17,7 @@ pub(super) const SETTINGS: HttpSettings =
 
 /// The outermost layer, with metrics of its own.
 async fn conducted(request: Request, next: Next) -> Response {
-    exchange::conduct(HttpMetrics::default(), request, next).await
+    exchange::conduct(HttpMetrics::default(), false, request, next).await
 }
 
 pub(super) fn service() -> Arc<Service> {

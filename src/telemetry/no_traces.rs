@@ -1,6 +1,6 @@
 //! A build without traces: there is nothing to send.
 
-use std::convert::Infallible;
+use std::error::Error;
 
 use crate::config::TraceConfig;
 
@@ -10,7 +10,7 @@ pub struct Traces;
 
 impl Traces {
     #[expect(clippy::unnecessary_wraps, reason = "with traces it can fail")]
-    pub(super) fn start(_: Option<&TraceConfig>) -> Result<Self, Infallible> {
+    pub(super) fn start(_: Option<&TraceConfig>) -> Result<Self, Box<dyn Error>> {
         Ok(Self)
     }
 
