@@ -1,6 +1,9 @@
 # Builds a static taquin and ships nothing but it: no shell, no libc, no package manager.
 # Works with `docker build .` (BuildKit) and `buildah bud .`, natively on amd64 and arm64.
 
+# Features of Cargo.toml to build with, with commas: otel, for traces.
+ARG FEATURES=
+
 FROM docker.io/library/rust:1.95-slim-bookworm AS rust
 WORKDIR /src
 
@@ -8,6 +11,7 @@ WORKDIR /src
 # what is shipped. It lists the crates; what else is linked in, by static linking, is added here. Its
 # caches are its own too, as buildah 1.28 gives back only the last of a step's locks.
 FROM rust AS sbom
+ARG FEATURES
 COPY . .
 RUN --mount=type=cache,id=taquin-tools-registry,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,id=taquin-tools,target=/tools,sharing=locked \
@@ -15,7 +19,8 @@ RUN --mount=type=cache,id=taquin-tools-registry,target=/usr/local/cargo/registry
     CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
         cargo install --quiet --locked --root /tools cargo-cyclonedx@0.5.9; \
     SOURCE_DATE_EPOCH=0 PATH="/tools/bin:$PATH" \
-        cargo cyclonedx --quiet --format json --spec-version 1.5 --describe binaries; \
+        cargo cyclonedx --quiet --format json --spec-version 1.5 --describe binaries \
+            ${FEATURES:+--features "$FEATURES"}; \
     rust=$(rustc -V | cut -d ' ' -f 2); \
     libc=$(dpkg-query -W -f '${Version}' libc6-dev); \
     purl=$(echo "$libc" | sed 's/+/%2B/g'); \
@@ -26,6 +31,7 @@ RUN --mount=type=cache,id=taquin-tools-registry,target=/usr/local/cargo/registry
     install -D -m 644 taquin_bin.cdx.json /out/taquin.cdx.json
 
 FROM rust AS build
+ARG FEATURES
 COPY . .
 
 # - Cache mounts keep downloaded crates and compiled dependencies between builds, and out of the
@@ -40,7 +46,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     target=$(rustc -vV | sed -n 's/^host: //p'); \
     find . -type f -exec touch {} +; \
     CARGO_TARGET_DIR=/target RUSTFLAGS='-C target-feature=+crt-static' \
-        cargo build --release --locked --bin taquin --target "$target"; \
+        cargo build --release --locked --bin taquin --target "$target" \
+            ${FEATURES:+--features "$FEATURES"}; \
     install -D "/target/$target/release/taquin" /out/taquin; \
     install -D -m 644 -t /out/licenses LICENSE-*
 

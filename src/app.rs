@@ -253,6 +253,7 @@ fn http_settings(config: &Config) -> HttpSettings {
         max_body: config.max_body,
         body_timeout: config.body_timeout,
         strict_content_type: config.strict_content_type,
+        traces: config.traces.is_some(),
     }
 }
 

@@ -6,6 +6,7 @@
 mod faults;
 mod guard;
 mod memory;
+mod traces;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -20,6 +21,8 @@ use faults::{Faults, KIB, MIB, MILLISECOND};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
 pub use memory::MemoryPlan;
+pub use traces::TraceConfig;
+use traces::TraceFlags;
 
 /// Solves sliding-tile puzzles over HTTP.
 ///
@@ -142,6 +145,9 @@ pub struct Flags {
     /// How to write them: json or pretty [default: pretty on a terminal, else json]
     #[arg(long, env = "TAQUIN_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<String>,
+
+    #[command(flatten)]
+    traces: TraceFlags,
 }
 
 /// What the binary can do beside serving.
@@ -177,6 +183,7 @@ pub struct Config {
     pub guard: GuardConfig,
     pub log: Targets,
     pub log_format: LogFormat,
+    pub traces: Option<TraceConfig>,
 }
 
 /// Which tables to have.
@@ -235,6 +242,7 @@ impl TryFrom<&Flags> for Config {
             guard: flags.guard.prove(flags.command.is_none(), &mut faults),
             log: faults.filter("log", &flags.log),
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
+            traces: flags.traces.prove(&mut faults),
         };
         if config.time_limit > config.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
             faults.add("time-limit", "is longer than --max-time allows".to_owned());

@@ -1,23 +1,29 @@
-//! The log: what is written, and how. `docs/LOGGING.md` describes the lines.
+//! The log: what is written, and how (`docs/LOGGING.md` describes the lines). And traces, in a build
+//! that has them: where they go.
 
 mod json_lines;
+#[cfg_attr(not(feature = "otel"), path = "telemetry/no_traces.rs")]
+mod traces;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
+use std::error::Error;
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
 use self::json_lines::{JsonLines, JsonMembers};
+pub use self::traces::Traces;
 use crate::config::{Config, LogFormat};
 
-/// Starts logging to standard output, for the whole process. Panics are logged as errors.
+/// Starts logging to standard output, for the whole process, and sending traces if they are asked for.
+/// Panics are logged as errors.
 ///
 /// # Errors
-/// If this process has a subscriber already.
-pub fn init(config: &Config) -> Result<(), TryInitError> {
+/// If this process has a subscriber already, or nothing can be sent.
+pub fn init(config: &Config) -> Result<Traces, Box<dyn Error>> {
     let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal());
     let lines = match config.log_format {
         LogFormat::Json => lines.event_format(JsonLines).fmt_fields(JsonMembers).boxed(),
@@ -25,7 +31,7 @@ pub fn init(config: &Config) -> Result<(), TryInitError> {
     };
     registry().with(lines).with(config.log.clone()).try_init()?;
     std::panic::set_hook(Box::new(log_panic));
-    Ok(())
+    Traces::start(config.traces.as_ref())
 }
 
 /// One line for each panic, in the place where it happens; nothing else logs it again.

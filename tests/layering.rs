@@ -26,6 +26,7 @@ const RULES: [Rule; 10] = [
             "futures_util", // a search that many wait for
             "getrandom",
             "moka",
+            "opentelemetry", // where a span belongs, not where it goes
             "prometheus_client",
             "rand_chacha",
             "sha2",
@@ -45,6 +46,7 @@ const RULES: [Rule; 10] = [
             "governor",
             "http_body_util",
             "hyper",
+            "opentelemetry",
             "prometheus_client",
             "rand_chacha", // request ids
             "serde",
@@ -81,7 +83,21 @@ const RULES: [Rule; 10] = [
     Rule {
         part: "telemetry",
         parts: &["config", "telemetry"],
-        crates: &["humantime", "itoa", "tracing", "tracing_subscriber"],
+        crates: &[
+            "async_trait",
+            "http_body_util", // these three: how traces are sent
+            "hyper",
+            "humantime",
+            "hyper_util",
+            "itoa",
+            "opentelemetry",
+            "opentelemetry_http",
+            "opentelemetry_otlp",
+            "opentelemetry_sdk",
+            "tokio",
+            "tracing",
+            "tracing_subscriber",
+        ],
     },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
     // The roots: one declares the parts, the other puts them to work.

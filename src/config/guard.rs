@@ -191,7 +191,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }
 
-fn is_host_and_port(text: &str) -> bool {
+pub(super) fn is_host_and_port(text: &str) -> bool {
     // The colons of an IPv6 address are in brackets.
     let (host, port) = match text.rfind(':') {
         Some(colon) if !text.ends_with(']') => (&text[..colon], Some(&text[colon + 1..])),

@@ -56,8 +56,10 @@ fn every_fault_is_named_at_once() {
         "--tables=huge",
         "--log=taquin=loud",
         "--log-format=xml",
+        "--otlp-endpoint=https://collector:4318",
+        "--otlp-sample=1.5",
     ]);
-    assert_eq!(faults.len(), 16, "{faults:#?}");
+    assert_eq!(faults.len(), 18, "{faults:#?}");
     for start in [
         "--admin-listen (TAQUIN_ADMIN_LISTEN): \"9090\" is not an IP address",
         "--max-connections (TAQUIN_MAX_CONNECTIONS): \"0\" is not a whole number from 1 to 1000000",
@@ -144,4 +146,21 @@ fn memory_is_shared_out_and_what_does_not_fit_is_a_fault() {
         assert!(faults[0].starts_with(flag) && faults[0].contains("give --memory more"), "{faults:?}");
     }
     assert!(config(&["--memory=256MiB", "--workers=2", "--tables=small"]).is_ok());
+}
+
+#[test]
+fn traces_are_off_and_need_a_build_that_has_them() {
+    assert_eq!(config(&[]).unwrap().traces, None);
+    assert_eq!(config(&["--otlp-endpoint=", "--otlp-sample=0.5"]).unwrap().traces, None);
+    let asked = config(&["--otlp-endpoint=http://collector:4318", "--otlp-sample=0.5"]);
+    if cfg!(feature = "otel") {
+        let url = "http://collector:4318/v1/traces".to_owned();
+        assert_eq!(asked.unwrap().traces, Some(TraceConfig { url, sample: 0.5 }));
+    } else {
+        let faults = asked.unwrap_err();
+        assert!(faults.len() == 1 && faults[0].to_string().contains("--features otel"), "{faults:?}");
+    }
+    for ratio in ["", "-0.1", "1.01", "NaN", "half"] {
+        assert_eq!(faults(&[&format!("--otlp-sample={ratio}")]).len(), 1, "{ratio}");
+    }
 }

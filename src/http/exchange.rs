@@ -20,25 +20,30 @@ use tower::{Layer, Service};
 use tracing::{Instrument, Level};
 
 use super::context::X_REQUEST_ID;
-use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, TraceId, negotiate};
+use super::server_span::ServerSpan;
+use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate};
 use crate::service::Metrics;
 
 /// The layer. Not one of axum's functions, which box what they are around for each request.
 #[derive(Clone, Debug)]
-pub(super) struct Conduct(pub(super) HttpMetrics);
+pub(super) struct Conduct {
+    pub(super) metrics: HttpMetrics,
+    /// Whether exchanges leave spans.
+    pub(super) traces: bool,
+}
 
 impl<S> Layer<S> for Conduct {
     type Service = Conducted<S>;
 
     fn layer(&self, inner: S) -> Conducted<S> {
-        Conducted { metrics: self.0.clone(), inner }
+        Conducted { conduct: self.clone(), inner }
     }
 }
 
 /// What is within the layer.
 #[derive(Clone, Debug)]
 pub(super) struct Conducted<S> {
-    metrics: HttpMetrics,
+    conduct: Conduct,
     inner: S,
 }
 
@@ -59,18 +64,26 @@ where
         // The one that is ready goes along.
         let next = self.inner.clone();
         let ready = std::mem::replace(&mut self.inner, next);
-        Box::pin(conduct(self.metrics.clone(), ready, request))
+        Box::pin(conduct(self.conduct.metrics.clone(), self.conduct.traces, ready, request))
     }
 }
 
 /// Answers a request, come what may.
-async fn conduct<S>(metrics: HttpMetrics, mut inner: S, mut request: Request) -> Result<Response, Infallible>
+async fn conduct<S>(
+    metrics: HttpMetrics,
+    traces: bool,
+    mut inner: S,
+    mut request: Request,
+) -> Result<Response, Infallible>
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     let house = metrics.house().clone();
-    let context = RequestContext::read(request.headers());
-    let mut line = AccessLine::open(metrics, &request, context.clone());
+    let mut context = RequestContext::read(request.headers());
+    let route = request.extensions().get().cloned();
+    let leaves_span = traces && !is_probe(route.as_ref());
+    let server_span = ServerSpan::begin(leaves_span, &request, route.as_ref(), &mut context);
+    let mut line = AccessLine::open(metrics, request.method().clone(), route, context.clone(), server_span);
     let uri = request.uri().clone();
     let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
     // At the highest level, so that a line of any level finds the id around it.
@@ -79,13 +92,14 @@ where
         "request",
         http.request_id = context.request_id.as_str(),
         trace_id = context.trace_id.as_ref().map(TraceId::as_str),
+        span_id = context.span_id.as_ref().map(SpanId::as_str),
     );
     let id = HeaderValue::from_str(context.request_id.as_str());
     request.extensions_mut().insert(context);
 
     // What a panic leaves half done is dropped with it.
-    let answered = AssertUnwindSafe(inner.call(request)).catch_unwind().instrument(span).await;
-    let mut response = match answered {
+    let answer = AssertUnwindSafe(inner.call(request)).catch_unwind();
+    let mut response = match line.server_span.around(answer).instrument(span).await {
         Ok(answered) => answered?,
         Err(_) => panicked(&house),
     };
@@ -98,6 +112,7 @@ where
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     vary_by_accept(headers);
+    line.server_span.name_in(headers);
     line.status = response.status();
     Ok(response)
 }
@@ -147,22 +162,33 @@ pub(super) fn panicked(metrics: &Metrics) -> Response {
     Problem::internal().into_response()
 }
 
-/// Writes and counts itself when it goes out of scope, so that a request whose client has gone has a line too.
+/// Whether it is asked for every few seconds by whoever looks after the service.
+fn is_probe(route: Option<&MatchedPath>) -> bool {
+    matches!(route.map(MatchedPath::as_str), Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
+}
+
+/// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
 struct AccessLine {
     metrics: HttpMetrics,
     started: Instant,
     method: Method,
     route: Option<MatchedPath>,
     context: RequestContext,
+    server_span: ServerSpan,
     status: StatusCode,
 }
 
 impl AccessLine {
-    fn open(metrics: HttpMetrics, request: &Request, context: RequestContext) -> Self {
+    fn open(
+        metrics: HttpMetrics,
+        method: Method,
+        route: Option<MatchedPath>,
+        context: RequestContext,
+        server_span: ServerSpan,
+    ) -> Self {
         // The client closed the connection before there was an answer, in nginx's words.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-        let route = request.extensions().get().cloned();
-        Self { metrics, started: Instant::now(), method: request.method().clone(), route, context, status }
+        Self { metrics, started: Instant::now(), method, route, context, server_span, status }
     }
 }
 
@@ -171,6 +197,7 @@ impl Drop for AccessLine {
         let route = self.route.as_ref().map(MatchedPath::as_str);
         let elapsed = self.started.elapsed();
         self.metrics.answered(&self.method, route, self.status, elapsed);
+        self.server_span.end(self.status);
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
@@ -181,15 +208,13 @@ impl Drop for AccessLine {
                     http.status = self.status.as_u16(),
                     http.request_id = self.context.request_id.as_str(),
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
+                    span_id = self.context.span_id.as_ref().map(SpanId::as_str),
                     elapsed_us = elapsed.as_micros() as u64,
                     "answered"
                 )
             };
         }
-        match route {
-            Some("/livez" | "/readyz" | "/healthz" | "/metrics") => line!(Level::DEBUG),
-            _ => line!(Level::INFO),
-        }
+        if is_probe(self.route.as_ref()) { line!(Level::DEBUG) } else { line!(Level::INFO) }
     }
 }
 
@@ -244,7 +269,7 @@ mod tests {
         let router = Router::new()
             .route("/livez", get(async || ""))
             .route("/hang/{n}", get(std::future::pending::<()>))
-            .layer(Conduct(HttpMetrics::default()));
+            .layer(Conduct { metrics: HttpMetrics::default(), traces: false });
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.oneshot(request.body(Body::empty()).unwrap());

@@ -190,8 +190,12 @@ mod tests {
 
     use super::*;
 
-    const LENIENT: HttpSettings =
-        HttpSettings { max_body: 64, body_timeout: Duration::from_millis(20), strict_content_type: false };
+    const LENIENT: HttpSettings = HttpSettings {
+        max_body: 64,
+        body_timeout: Duration::from_millis(20),
+        strict_content_type: false,
+        traces: false,
+    };
     const STRICT: HttpSettings = HttpSettings { strict_content_type: true, ..LENIENT };
     const BOARD: &str = "8 6 7/2 5 4/3 0 1";
     const FORM: &str = "application/x-www-form-urlencoded";

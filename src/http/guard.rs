@@ -46,7 +46,7 @@ const OPEN: [&str; 8] =
 const CHEAP: [&str; 1] = ["/info"];
 
 /// Puts the layers around the routes that every exchange has, and those that are on.
-pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics) -> Router<S>
+pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics, traces: bool) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -57,7 +57,7 @@ where
     // Outermost first, in one stack: each call of `layer` would box the routes again. The one that
     // conducts is around everything, so that a panic gets its problem document, id and access line
     // too; and the one of other origins is around every refusal, so that their pages can read it.
-    let conduct = Conduct(metrics.clone());
+    let conduct = Conduct { metrics: metrics.clone(), traces };
     match cors::layer(&guards.cors_origins) {
         Some(cors) => {
             let house = metrics.house().clone();

@@ -21,6 +21,8 @@ mod problem;
 mod problem_kind;
 mod query;
 mod random;
+#[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
+mod server_span;
 mod solvable;
 mod solve;
 mod solve_reply;
@@ -36,7 +38,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 
 pub use cache::{Document, weak_etag};
-pub use context::{RequestContext, RequestId, TraceId, X_REQUEST_ID};
+pub use context::{RequestContext, RequestId, SpanId, TraceId, X_REQUEST_ID};
 pub use extract::{Question, QuestionBody};
 pub use guard::{Guards, Rate, Tokens};
 pub use json::Json;
@@ -49,7 +51,7 @@ pub use solve::read_solve_body;
 
 use crate::service::Service;
 
-/// What a client may send.
+/// What a client may send, and whether it leaves traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HttpSettings {
     /// The largest body that is read, in bytes.
@@ -58,6 +60,8 @@ pub struct HttpSettings {
     pub body_timeout: Duration,
     /// Refuses bodies whose type is missing or is the one that `curl -d` sets by itself.
     pub strict_content_type: bool,
+    /// Whether requests leave spans, with whatever takes those of this process.
+    pub traces: bool,
 }
 
 /// What handlers can take as `State`: the service, or the settings.
@@ -134,7 +138,8 @@ fn operations() -> Router<Shared> {
 
 /// Routes with what is around them. Size and time of a body are bounded where it is read, in `extract`.
 fn complete(routes: Router<Shared>, guards: &Guards, shared: Shared) -> Router {
-    guard::surround(routes.fallback(nothing_here), guards, &shared.metrics).with_state(shared)
+    let routes = guard::surround(routes.fallback(nothing_here), guards, &shared.metrics, shared.settings.traces);
+    routes.with_state(shared)
 }
 
 /// GET, and HEAD with it.

@@ -12,7 +12,7 @@ use super::*;
 use crate::service::{ServiceSettings, Tier};
 
 pub(super) const SETTINGS: HttpSettings =
-    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false };
+    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
 
 pub(super) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
@@ -138,7 +138,7 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
         panic!("a secret")
     }
     let metrics = HttpMetrics::default();
-    let router = Router::new().route("/", get(panics)).layer(Conduct(metrics));
+    let router = Router::new().route("/", get(panics)).layer(Conduct { metrics, traces: false });
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -150,7 +150,8 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
     for kind in ProblemKind::ALL {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
-        let router = Router::new().route("/", get(bare)).layer(Conduct(HttpMetrics::default()));
+        let router =
+            Router::new().route("/", get(bare)).layer(Conduct { metrics: HttpMetrics::default(), traces: false });
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -10,6 +10,8 @@ mod places;
 mod plan;
 mod pool;
 mod random;
+#[cfg_attr(not(feature = "otel"), path = "no_search_span.rs")]
+mod search_span;
 mod shelf;
 mod solver;
 mod switchboard;

@@ -12,6 +12,7 @@ use tracing::{Level, Span};
 use super::answers::Answers;
 use super::metrics::Stage;
 use super::places::{Place, Places};
+use super::search_span::{SearchSpan, TraceContext};
 use super::shelf::Loaded;
 use super::switchboard::{JobTables, bytes_for};
 use super::turns::{Load, Patience, Turn, Turns};
@@ -106,21 +107,22 @@ impl Pool {
             return Err(ServiceError::ShuttingDown);
         }
         if self.is_instant(&job) {
+            let span = SearchSpan::begin();
             let report = solver::solve(&job, &self.tables, Means::default());
-            self.observe(&job, &report);
+            self.observe(&job, &report, span);
             return Ok(Answer { report: Arc::new(report?), origin: Origin::Search });
         }
         if let Some(report) = self.answers.find(&job) {
             self.metrics.answered_from(Origin::Kept);
             return Ok(Answer { report, origin: Origin::Kept });
         }
-        let (flight, is_first) = self.answers.join(&job, || Arc::clone(self).run(job.clone()));
+        let (flight, is_first) = self.answers.join(&job, || Arc::clone(self).run(job.clone(), Asker::current()));
         let origin = if is_first { Origin::Search } else { Origin::Joined };
         self.metrics.answered_from(origin);
         Ok(Answer { report: flight.await?, origin })
     }
 
-    async fn run(self: Arc<Self>, job: Job) -> Result<Report, ServiceError> {
+    async fn run(self: Arc<Self>, job: Job, asker: Asker) -> Result<Report, ServiceError> {
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
         let place = self.places.take(deadline).map_err(|retry_after| {
@@ -131,7 +133,7 @@ impl Pool {
         let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
         let Some(patterns) = self.unless_closing(self.patterns(&job, deadline)).await? else {
             leash.is_over = true;
-            return self.too_late(job, place).await;
+            return self.too_late(job, place, asker).await;
         };
         let patience = Patience { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
         let turn = self.turns.take(bytes_for(&job), patience.clone());
@@ -143,7 +145,7 @@ impl Pool {
         leash.number = Some(turn.number());
         let search = Search { job, patterns, patience, turn, _place: place, queued: submitted.elapsed() };
         self.metrics.waited(search.queued);
-        let report = self.on_a_thread(move |pool| search.make(pool)).await;
+        let report = self.on_a_thread(asker, move |pool| search.make(pool)).await;
         leash.is_over = true;
         let report = report?;
         // Nobody but the end of the grace period cancels a job that somebody still waits for.
@@ -169,12 +171,12 @@ impl Pool {
         }
     }
 
-    async fn on_a_thread<F>(self: &Arc<Self>, work: F) -> Result<Report, ServiceError>
+    async fn on_a_thread<F>(self: &Arc<Self>, asker: Asker, work: F) -> Result<Report, ServiceError>
     where
         F: FnOnce(&Self) -> Result<Report, ServiceError> + Send + 'static,
     {
-        let (pool, span) = (Arc::clone(self), Span::current());
-        let done = tokio::task::spawn_blocking(move || span.in_scope(|| work(&pool))).await;
+        let pool = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || asker.in_scope(|| work(&pool))).await;
         done.unwrap_or_else(|_| {
             self.metrics.panicked();
             Err(ServiceError::Failed("a search panicked"))
@@ -182,11 +184,12 @@ impl Pool {
     }
 
     /// Answers without a search, which takes a moment at most.
-    async fn too_late(self: &Arc<Self>, job: Job, place: Place) -> Result<Report, ServiceError> {
-        self.on_a_thread(move |pool| {
+    async fn too_late(self: &Arc<Self>, job: Job, place: Place, asker: Asker) -> Result<Report, ServiceError> {
+        self.on_a_thread(asker, move |pool| {
             let _place = place;
+            let span = SearchSpan::begin();
             let report = solver::too_late(&job, &pool.tables);
-            pool.observe(&job, &report);
+            pool.observe(&job, &report, span);
             report
         })
         .await
@@ -226,8 +229,9 @@ impl Pool {
         self.turns.wake_all();
     }
 
-    /// Counts a job that has ended, and writes its one event.
-    fn observe(&self, job: &Job, report: &Result<Report, ServiceError>) {
+    /// Counts a job that has ended, ends its span, and writes its one event.
+    fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
+        span.end(job, report);
         let report = match report {
             Ok(report) => report,
             Err(error) => {
@@ -267,6 +271,7 @@ struct Search {
 impl Search {
     fn make(self, pool: &Pool) -> Result<Report, ServiceError> {
         let Self { job, patterns, patience, turn, queued, .. } = &self;
+        let span = SearchSpan::begin();
         if let Some(before_search) = pool.before_search {
             before_search(job);
         }
@@ -281,8 +286,25 @@ impl Search {
             elapsed: report.elapsed.saturating_sub(paused),
             ..report
         });
-        pool.observe(job, &report);
+        pool.observe(job, &report, span);
         report
+    }
+}
+
+/// Who asked first: in that name the job is done, whoever else waits for it and drives it on.
+struct Asker {
+    span: Span,
+    trace: TraceContext,
+}
+
+impl Asker {
+    fn current() -> Self {
+        Self { span: Span::current(), trace: TraceContext::current() }
+    }
+
+    fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+        let Self { span, trace } = self;
+        trace.in_scope(|| span.in_scope(work))
     }
 }
 

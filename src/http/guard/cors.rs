@@ -32,12 +32,14 @@ pub(super) fn layer(origins: &[String]) -> Option<CorsLayer> {
             header::AUTHORIZATION,
             header::CONTENT_TYPE,
             HeaderName::from_static("traceparent"),
+            HeaderName::from_static("tracestate"),
             X_REQUEST_ID,
         ])
         .expose_headers([
             header::ETAG,
             header::RETRY_AFTER,
             HeaderName::from_static("server-timing"),
+            HeaderName::from_static("traceresponse"),
             X_REQUEST_ID,
             HeaderName::from_static("x-taquin-seed"),
         ])

@@ -172,7 +172,7 @@ async fn a_preflight_needs_neither_token_nor_quota() {
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (204, ORIGIN));
         assert_eq!(answer.header("access-control-allow-methods"), "GET,HEAD,POST,OPTIONS");
         let headers = answer.header("access-control-allow-headers");
-        assert_eq!(headers, "accept,authorization,content-type,traceparent,x-request-id");
+        assert_eq!(headers, "accept,authorization,content-type,traceparent,tracestate,x-request-id");
         assert_eq!(answer.header("access-control-max-age"), "3600");
         assert_eq!(answer.header("access-control-allow-credentials"), "");
         assert_eq!(answer.header("vary"), "Accept, origin");
@@ -195,7 +195,7 @@ async fn refusals_can_be_read_by_pages_of_other_origins() {
         assert_eq!((asked.status.as_u16(), asked.header("access-control-allow-origin")), (status, ORIGIN));
         assert_eq!(
             asked.header("access-control-expose-headers"),
-            "etag,retry-after,server-timing,x-request-id,x-taquin-seed"
+            "etag,retry-after,server-timing,traceresponse,x-request-id,x-taquin-seed"
         );
         assert_eq!(asked.header("vary"), "Accept, origin");
     }

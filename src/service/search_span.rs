@@ -1,0 +1,68 @@
+//! The span of a search, below the one of the request that began it.
+
+use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue, global};
+
+use super::{Job, Report, ServiceError};
+use crate::search::Named;
+
+/// Where whoever asks is in a trace; it can be taken to another thread.
+pub(super) struct TraceContext(Context);
+
+impl TraceContext {
+    pub(super) fn current() -> Self {
+        Self(Context::current())
+    }
+
+    /// Searches in `work` are below the span.
+    pub(super) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+        let _guard = self.0.attach();
+        work()
+    }
+}
+
+/// The span, if whoever asks leaves one.
+pub(super) struct SearchSpan(Option<global::BoxedSpan>);
+
+impl SearchSpan {
+    pub(super) fn begin() -> Self {
+        Self(Context::map_current(|context| {
+            let is_wanted = context.span().span_context().is_sampled();
+            is_wanted.then(|| global::tracer(env!("CARGO_PKG_NAME")).start_with_context("search", context))
+        }))
+    }
+
+    /// Ends it with what came of the job, in the words of the log.
+    pub(super) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
+        let Some(span) = &mut self.0 else { return };
+        span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
+        match report {
+            Ok(report) => span.set_attributes(attributes(report)),
+            Err(error) => span.set_status(Status::error(error.to_string())),
+        }
+    }
+}
+
+impl Drop for SearchSpan {
+    fn drop(&mut self) {
+        // As it goes, the span within ends.
+        if std::thread::panicking() {
+            self.0.iter_mut().for_each(|span| span.set_status(Status::error("panicked")));
+        }
+    }
+}
+
+fn attributes(report: &Report) -> impl Iterator<Item = KeyValue> {
+    let length = report.solution.as_ref().map(|solution| solution.path.len() as i64);
+    [
+        KeyValue::new("search.algorithm", report.algorithm.name()),
+        KeyValue::new("search.heuristic", report.heuristic.name()),
+        KeyValue::new("search.expanded", report.stats.expanded as i64),
+        KeyValue::new("search.generated", report.stats.generated as i64),
+        KeyValue::new("search.lower_bound", i64::from(report.lower_bound)),
+        KeyValue::new("job.queued_us", report.queued.as_micros() as i64),
+        KeyValue::new("job.outcome", report.outcome()),
+    ]
+    .into_iter()
+    .chain(length.map(|length| KeyValue::new("search.length", length)))
+}
