@@ -4,6 +4,7 @@
 //! thread of its own takes them from there in batches, every five seconds or sooner.
 
 mod collector;
+mod ids;
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 
 use self::collector::Collector;
+use self::ids::Ids;
 use crate::config::TraceConfig;
 
 /// How long the end of the process waits for the last batch.
@@ -50,6 +52,7 @@ fn provider(config: &TraceConfig) -> Result<SdkTracerProvider, Box<dyn Error>> {
     Ok(SdkTracerProvider::builder()
         .with_resource(resource)
         .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample))))
+        .with_id_generator(Ids::default())
         .with_batch_exporter(exporter(config)?)
         .build())
 }
