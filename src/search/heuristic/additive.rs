@@ -6,7 +6,7 @@ use super::descent::descend;
 use super::goal_class::Symmetry;
 use super::partition::Partition;
 use super::pattern_table::{Lookup, PatternTable, Placed};
-use super::placements::{MAX_CELLS, edge};
+use super::placements::{MAX_CELLS, Step};
 use crate::domain::{Cell, Packed, Size, Word};
 
 /// The sum of disjoint patterns' costs (Korf & Felner 2002): every move is a move of one tile, so
@@ -40,10 +40,10 @@ impl View<'_> {
         self.lookups[pattern % Partition::MAX_PATTERNS]
     }
 
-    /// The edge between two cells.
+    /// A tile's way between two cells.
     #[inline]
-    pub(super) fn edge(&self, from: Cell, to: Cell) -> u8 {
-        edge(self.way.size(), self.way.cell(from), self.way.cell(to))
+    pub(super) fn step(&self, from: Cell, to: Cell) -> Step {
+        Step::new(self.way.size(), self.way.cell(from), self.way.cell(to))
     }
 }
 
@@ -92,7 +92,7 @@ impl<'t> AdditivePatterns<'t> {
         let pattern = looks.pattern(slide.label);
         let placed = &mut costs.placed[view][pattern];
         let before = placed.cost;
-        *placed = looks.lookup(pattern).follow(*placed, looks.edge(slide.from, slide.to));
+        *placed = looks.lookup(pattern).follow(*placed, &looks.step(slide.from, slide.to));
         costs.sums[view] = costs.sums[view].wrapping_add(placed.cost.wrapping_sub(before));
     }
 }

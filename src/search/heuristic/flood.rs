@@ -1,7 +1,7 @@
 //! Breadth-first search over all entries of a pattern's table.
 
 use super::permutations::Shifts;
-use super::placements::Placements;
+use super::placements::{Placements, before};
 
 /// The second bit of each entry's cost: for each slot a row of bits, one an order.
 ///
@@ -20,12 +20,10 @@ pub(super) fn flood(placements: &Placements, shifts: &Shifts, orders: usize, hom
     flood.second_bits
 }
 
-struct Flood<'a> {
-    /// Bits of a row, and words.
-    orders: usize,
+struct Flood {
+    /// Words of a row.
     row: usize,
     edges: Edges,
-    shifts: &'a Shifts,
     /// Entries found, and what is told of them.
     seen: Vec<u64>,
     second_bits: Vec<u64>,
@@ -43,15 +41,13 @@ struct Layer {
     counts: Vec<u32>,
 }
 
-impl<'a> Flood<'a> {
-    fn new(placements: &Placements, shifts: &'a Shifts, orders: usize) -> Self {
+impl Flood {
+    fn new(placements: &Placements, shifts: &Shifts, orders: usize) -> Self {
         let (slots, row) = (placements.len(), orders.div_ceil(64));
         let layer = || Layer { bits: vec![0; slots * row], counts: vec![0; slots] };
         Self {
-            orders,
             row,
-            edges: Edges::new(placements),
-            shifts,
+            edges: Edges::new(placements, shifts, orders),
             seen: vec![0; slots * row],
             second_bits: vec![0; slots * row],
             left: vec![orders as u32; slots],
@@ -87,15 +83,16 @@ impl<'a> Flood<'a> {
     /// Gathers in a slot's row what lies one move away, and perhaps what was found before; false if
     /// there is nothing.
     fn reach(&mut self, slot: usize) -> bool {
-        let Self { orders, row, edges, shifts, seen, left, now, next, .. } = self;
+        let Self { row, edges, seen, left, now, next, .. } = self;
         let rows = |slot: usize| slot * *row..(slot + 1) * *row;
         let (found, seen) = (&mut next.bits[rows(slot)], &seen[rows(slot)]);
+        let ranks = &edges.ranks;
         let edges = edges.of(slot).iter().filter(|edge| now.counts[usize::from(edge.slot)] > 0);
         let (mut passing, mut bits, mut is_any) = (0, 0, false);
         for edge in edges.clone() {
             is_any = true;
             let slot = usize::from(edge.slot);
-            if shifts.ranks(edge.back, *orders).is_none() {
+            if ranks[usize::from(edge.back)].is_empty() {
                 let words = &now.bits[rows(slot)];
                 found.iter_mut().zip(words).for_each(|(found, word)| *found |= word);
             } else {
@@ -106,10 +103,11 @@ impl<'a> Flood<'a> {
         let is_push = bits < left[slot] * passing / 2;
         for edge in edges {
             let words = &now.bits[rows(usize::from(edge.slot))];
-            if is_push && let Some(ranks) = shifts.ranks(edge.there, *orders) {
-                push(found, words, ranks);
-            } else if let Some(ranks) = shifts.ranks(edge.back, *orders) {
-                pull(found, seen, words, ranks);
+            // Of no ranks nothing comes.
+            if is_push {
+                push(found, words, &ranks[usize::from(edge.there)]);
+            } else {
+                pull(found, seen, words, &ranks[usize::from(edge.back)]);
             }
         }
         is_any
@@ -140,7 +138,7 @@ impl<'a> Flood<'a> {
 struct Edge {
     /// The other slot.
     slot: u16,
-    /// What it makes of orders, and what takes that back.
+    /// The numbers of the shift that it makes of orders, and of the one that takes that back.
     there: u8,
     back: u8,
 }
@@ -149,20 +147,24 @@ struct Edge {
 struct Edges {
     edges: Vec<Edge>,
     first: Vec<usize>,
+    /// By the number of a shift: the ranks that it takes all to, or none if it leaves them as they are.
+    ranks: Vec<Vec<u16>>,
 }
 
 impl Edges {
-    fn new(placements: &Placements) -> Self {
+    fn new(placements: &Placements, shifts: &Shifts, orders: usize) -> Self {
         let (mut edges, mut first) = (Vec::new(), vec![0]);
-        for slot in 0..placements.len() {
+        for (set, region) in placements.places() {
             // Moves can be taken back: what leads out of a slot leads into it.
-            edges.extend(placements.steps_from(slot).map(|(edge, back)| {
-                let there = placements.step(back.slot(), edge);
-                Edge { slot: back.slot() as u16, there: there.shift() as u8, back: back.shift() as u8 }
+            edges.extend(placements.moves(set, region).map(|(from, to)| {
+                let other = set ^ 1 << from ^ 1 << to;
+                let (here, there) = (before(set, from), before(other, to));
+                let slot = placements.slot(other, from) as u16;
+                Edge { slot, there: Shifts::number(there, here), back: Shifts::number(here, there) }
             }));
             first.push(edges.len());
         }
-        Self { edges, first }
+        Self { edges, first, ranks: Shifts::numbers().map(|number| shifts.ranks(number, orders)).collect() }
     }
 
     fn of(&self, slot: usize) -> &[Edge] {

@@ -4,7 +4,7 @@ use super::super::{MoveAutomaton, Space, State};
 use super::additive::{AdditivePatterns, Costs, MAX_VIEWS as VIEWS};
 use super::partition::Partition;
 use super::pattern_table::{Lookup, Spot};
-use super::placements::MAX_CELLS;
+use super::placements::{MAX_CELLS, Step};
 use crate::domain::{Cell, Move, Word};
 
 /// Patterns of a view, made up to a power of two.
@@ -14,13 +14,15 @@ const KINDS: usize = VIEWS * PATTERNS;
 /// The kind of the blank: none.
 const BLANK: u64 = 15;
 
-/// The board's edges, the tables, and which moves are worth making.
+/// The board's exits, the tables, and which moves are worth making.
 pub(super) struct Ground<'t> {
     lookups: [Lookup<'t>; KINDS],
     /// Whether there is more than one view.
     pub(super) is_mirrored: bool,
     /// By the blank's cell and its move.
-    exits: [Exit; 4 * MAX_CELLS],
+    exits: [Exit; Way::EXITS],
+    /// By the same, and by view.
+    seen: [SeenExit; VIEWS * Way::EXITS],
     /// By the state of the automaton and the blank's cell.
     onward: Vec<[Onward; MAX_CELLS]>,
     root: Node,
@@ -31,11 +33,15 @@ pub(super) struct Ground<'t> {
 struct Exit {
     /// The lowest of the four bits of either cell.
     cells: u64,
+    from: Cell,
+}
+
+/// The same as a view has it.
+#[derive(Clone, Copy, Default)]
+struct SeenExit {
+    step: Step,
     /// Where the four bits of the tile's cell are.
     shift: u8,
-    from: Cell,
-    /// By view.
-    edges: [u8; VIEWS],
 }
 
 /// Moves worth making.
@@ -55,9 +61,11 @@ pub(super) struct Way(pub(super) u32);
 impl Way {
     /// The most nodes that are numbered: sixteen lanes, and 256 moves that may be left, of which boards
     /// of 16 cells need no more than 140.
-    pub(super) const NODES: usize = 1 << Self::FIRST;
-    const FIRST: u32 = 12;
-    const LOOSE: u32 = 13;
+    pub(super) const NODES: usize = 1 << Self::LOOSE;
+    /// Moves by the blank's cell.
+    const EXITS: usize = 4 * MAX_CELLS;
+    const LOOSE: u32 = 12;
+    const FIRST: u32 = Self::EXIT - 1;
     const EXIT: u32 = 16;
     const PAST: u32 = 24;
 
@@ -67,15 +75,16 @@ impl Way {
         self.0 as usize % Self::NODES
     }
 
-    /// The view to look at first: one that forbids a move up, if any does.
+    /// The exit, and in the lowest bit the view to look at first: one that forbids a move up, if any
+    /// does.
     #[inline(always)]
-    fn first(self) -> usize {
-        (self.0 >> Self::FIRST & 1) as usize
+    fn first_seen(self) -> usize {
+        (self.0 >> Self::FIRST) as usize % (VIEWS * Self::EXITS)
     }
 
     #[inline(always)]
     fn exit(self) -> usize {
-        (self.0 >> Self::EXIT) as usize % (4 * MAX_CELLS)
+        (self.0 >> Self::EXIT) as usize % Self::EXITS
     }
 
     /// The blank's move.
@@ -212,7 +221,8 @@ impl<'t> Ground<'t> {
         let mut ground = Self {
             lookups: std::array::from_fn(|kind| views[kind / PATTERNS % views.len()].lookup(kind % PATTERNS)),
             is_mirrored: views.len() > 1,
-            exits: [Exit::default(); 4 * MAX_CELLS],
+            exits: [Exit::default(); Way::EXITS],
+            seen: [SeenExit::default(); VIEWS * Way::EXITS],
             onward: vec![[Onward::default(); MAX_CELLS]; automaton.states().len()],
             root: root(patterns, &space.start(), space.size().cells(), costs),
         };
@@ -220,10 +230,11 @@ impl<'t> Ground<'t> {
         for to in 0..size.cells() as Cell {
             for mv in size.moves_from(to) {
                 let from = to.wrapping_add_signed(size.offset(mv));
-                let mut edges = [0; VIEWS];
-                edges.iter_mut().zip(views).for_each(|(edge, view)| *edge = view.edge(from, to));
-                let cells = 1 << (4 * from) | 1 << (4 * to);
-                ground.exits[exit(to, mv)] = Exit { cells, shift: 4 * from, from, edges };
+                ground.exits[exit(to, mv)] = Exit { cells: 1 << (4 * from) | 1 << (4 * to), from };
+                for (nth, view) in views.iter().enumerate() {
+                    let step = view.step(from, to);
+                    ground.seen[VIEWS * exit(to, mv) + nth] = SeenExit { step, shift: 4 * from };
+                }
             }
             for state in automaton.states() {
                 let Onward { ways, count } = &mut ground.onward[usize::from(state)][usize::from(to)];
@@ -251,10 +262,10 @@ impl<'t> Ground<'t> {
     /// Begins to look at a successor, in the view whose turn it is.
     #[inline(always)]
     pub(super) fn look(&self, node: &Node, way: Way, nth: usize) -> Look<'_> {
-        let exit = &self.exits[way.exit()];
-        let view = way.first() ^ nth;
-        let kind = (node.kinds[view] >> exit.shift) as usize % KINDS;
-        let (spot, word) = self.lookups[kind].begin(node.spots[kind], exit.edges[view]);
+        let seen = way.first_seen() ^ nth;
+        let SeenExit { step, shift } = &self.seen[seen];
+        let kind = (node.kinds[seen % VIEWS] >> shift) as usize % KINDS;
+        let (spot, word) = self.lookups[kind].begin(node.spots[kind], step);
         let turn = u32::from(node.ups[kind]) & Turn::SINKS | (kind as u32) << Turn::KIND;
         Look { word, spot, turn: Turn(turn) }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::flood::flood;
 use super::permutations::{Permutations, Shifts, pack, unpack};
-use super::placements::{Placements, Step, members};
+use super::placements::{Cells, Placements, Step, members};
 use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
 
@@ -23,7 +23,8 @@ pub struct PatternTable {
     geometry: Arc<Geometry>,
     /// The tiles by their goal cells, ascending.
     labels: Vec<u8>,
-    home: Spot,
+    /// The slot of home.
+    home: usize,
     /// For each slot a row of bits, one an order.
     bits: Vec<u64>,
 }
@@ -50,76 +51,75 @@ impl Placed {
     pub(super) const NOWHERE: Self = Self { spot: Spot::NOWHERE, cost: 0 };
 }
 
-/// How the tiles of a pattern lie: in the high half the cells and the region of the blank, their slot,
-/// and in the low one the rank of their order by cells.
+/// How the tiles of a pattern lie: in the low half in which cells, and in the high one the rank of
+/// their order by cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Spot(u32);
 
 impl Spot {
     pub(super) const NOWHERE: Self = Self(0);
+    /// Where the order is.
+    const ORDER: u32 = 16;
 
-    fn new(slot: usize, order: usize) -> Self {
-        Self((slot as u32) << 16 | order as u32)
+    fn new(set: Cells, order: usize) -> Self {
+        Self((order as u32) << Self::ORDER | u32::from(set))
     }
 
     #[inline(always)]
-    fn slot(self) -> usize {
-        (self.0 >> 16) as usize
+    fn set(self) -> Cells {
+        self.0 as Cells
     }
 
     #[inline(always)]
-    fn order(self) -> usize {
-        usize::from(self.0 as u16)
+    fn order(self) -> u32 {
+        self.0 >> Self::ORDER
     }
 
     /// Which bit of its word it has.
     #[inline(always)]
     pub(super) fn bit(self) -> u32 {
-        self.0 % 64
+        self.order() % 64
+    }
+
+    /// In which word of its row it is.
+    #[inline(always)]
+    fn word(self) -> usize {
+        (self.order() / 64) as usize
     }
 }
 
 /// Look-ups in one table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'t> {
-    /// By slot and edge.
-    steps: &'t [Step],
-    edges: usize,
-    first_ranks: &'t [u32; Shifts::COUNT],
-    ranks: &'t [u16],
-    /// Words of a row.
-    row: usize,
+    geometry: &'t Geometry,
     bits: &'t [u64],
 }
 
 impl Lookup<'_> {
-    /// After a move of one of the pattern's tiles along an edge.
+    /// After a step of one of the pattern's tiles.
     #[inline(always)]
-    pub(super) fn follow(&self, placed: Placed, edge: u8) -> Placed {
-        let (spot, word) = self.begin(placed.spot, edge);
+    pub(super) fn follow(&self, placed: Placed, step: &Step) -> Placed {
+        let (spot, word) = self.begin(placed.spot, step);
         let up = placed.cost.wrapping_add(1);
         let is_down = (*word >> spot.bit()) as u8 & 1 ^ up >> 1 & 1;
         Placed { spot, cost: up.wrapping_sub(2 * is_down) }
     }
 
-    /// A move without its cost, and the word that tells it: its line of memory is asked for.
+    /// A step without its cost, and the word that tells it: its line of memory is asked for.
     #[inline(always)]
-    pub(super) fn begin(&self, spot: Spot, edge: u8) -> (Spot, &u64) {
-        let spot = self.slide(spot, edge);
-        let word = &self.bits[spot.slot() * self.row + spot.order() / 64];
+    pub(super) fn begin(&self, spot: Spot, step: &Step) -> (Spot, &u64) {
+        let Geometry { placements, shifts, row, .. } = self.geometry;
+        let moved = Spot(step.after(spot.0));
+        let layout = placements.layout(moved.set());
+        let added = shifts.added(layout.shift(step), spot.order());
+        let spot = Spot(moved.0.wrapping_add(u32::from(added) << Spot::ORDER));
+        let word = &self.bits[layout.slot_after(step) * row + spot.word()];
         prefetch(word);
         (spot, word)
     }
 
-    #[inline(always)]
-    fn slide(&self, spot: Spot, edge: u8) -> Spot {
-        let step = self.steps[spot.slot() * self.edges + usize::from(edge)];
-        let order = self.ranks[self.first_ranks[step.shift()] as usize + spot.order()];
-        Spot(step.to() | u32::from(order))
-    }
-
-    fn bit(&self, spot: Spot) -> bool {
-        self.bits[spot.slot() * self.row + spot.order() / 64] >> spot.bit() & 1 != 0
+    fn bit(&self, slot: usize, spot: Spot) -> u8 {
+        (self.bits[slot * self.geometry.row + spot.word()] >> spot.bit() & 1) as u8
     }
 }
 
@@ -128,17 +128,15 @@ impl Geometry {
     pub fn new(size: Size, tiles: usize) -> Self {
         let permutations = Permutations::new(tiles);
         let row = permutations.count().div_ceil(64);
-        let most = size.cols().min(tiles) as u32 - 1;
-        let shifts = Shifts::new(&permutations, most);
+        let shifts = Shifts::new(&permutations, size.cols().min(tiles) as u32 - 1);
         Self { placements: Placements::new(size, tiles), permutations, shifts, row }
     }
 
-    /// Where the tiles of a pattern are at home.
-    fn home(&self, goal_blank: Cell, labels: &[u8]) -> Spot {
+    /// The slot of the tiles of a pattern at home.
+    fn home(&self, goal_blank: Cell, labels: &[u8]) -> usize {
         assert!(!labels.contains(&goal_blank) && labels.is_sorted(), "a pattern is an ascending list of tiles");
         let set = labels.iter().fold(0, |set, label| set | 1 << label);
-        // In their own order, which is the first.
-        Spot::new(self.placements.slot(set, goal_blank), 0)
+        self.placements.slot(set, goal_blank)
     }
 
     /// Memory it takes.
@@ -159,7 +157,7 @@ impl PatternTable {
     /// If the pattern is not an ascending list of tiles, as many as the geometry is for.
     pub fn build(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
         let home = geometry.home(goal_blank, labels);
-        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), home.slot());
+        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), home);
         Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
     }
 
@@ -202,38 +200,39 @@ impl PatternTable {
             }
         }
         let order = self.geometry.permutations.rank(pack(things.into_iter()));
-        let spot = Spot::new(self.geometry.placements.slot(set, blank), order);
-        Placed { spot, cost: self.cost(spot) }
+        let spot = Spot::new(set, order);
+        Placed { spot, cost: self.cost(spot, blank) }
     }
 
-    /// A table's look-ups, with all that they read at hand.
+    /// A table's look-ups.
     pub(super) fn lookup(&self) -> Lookup<'_> {
-        let Geometry { placements, shifts, row, .. } = &*self.geometry;
-        let (steps, edges) = placements.steps();
-        let (first_ranks, ranks) = shifts.all();
-        Lookup { steps, edges, first_ranks, ranks, row: *row, bits: &self.bits }
+        Lookup { geometry: &self.geometry, bits: &self.bits }
     }
 
     /// The cost, found by going home one move at a time.
-    fn cost(&self, mut spot: Spot) -> u8 {
+    fn cost(&self, mut spot: Spot, mut blank: Cell) -> u8 {
         let (placements, lookup) = (&self.geometry.placements, self.lookup());
         // The parity of the cost is that of the tiles' distances; with the bit it is known modulo 4.
-        let mut modulo = self.distances(spot) as u8 % 2 + 2 * u8::from(lookup.bit(spot));
+        let mut modulo = self.distances(spot) as u8 % 2 + 2 * lookup.bit(placements.slot(spot.set(), blank), spot);
         for cost in 0.. {
-            if spot == self.home {
+            // At home the order is the first.
+            if spot.order() == 0 && placements.slot(spot.set(), blank) == self.home {
                 return cost;
             }
             let less = (modulo + 3) % 4;
-            let mut next = placements.steps_from(spot.slot()).map(|(edge, _)| lookup.slide(spot, edge));
-            let nearer = next.find(|next| lookup.bit(*next) == (less >= 2));
-            (spot, modulo) = (nearer.expect("an entry that is not home has one that is nearer"), less);
+            let mut next = placements.moves_from(spot.set(), blank).map(|(from, to)| {
+                let (next, word) = lookup.begin(spot, &Step::new(self.size, from, to));
+                (next, from, *word >> next.bit() & 1 != 0)
+            });
+            let nearer = next.find(|(.., bit)| *bit == (less >= 2));
+            let (next, from, _) = nearer.expect("an entry that is not home has one that is nearer");
+            (spot, blank, modulo) = (next, from, less);
         }
         unreachable!("each step is one nearer")
     }
 
     fn distances(&self, spot: Spot) -> u32 {
-        let (set, _) = self.geometry.placements.place(spot.slot());
-        let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(spot.order())));
+        let tiles = members(spot.set()).zip(unpack(self.geometry.permutations.unrank(spot.order() as usize)));
         tiles.map(|(cell, thing)| self.size.distance(cell, self.labels[usize::from(thing)])).sum()
     }
 }

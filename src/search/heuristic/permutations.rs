@@ -30,6 +30,11 @@ impl Permutations {
         (1..=self.things).product()
     }
 
+    /// How many orders there are of the things that are left for the places from one on.
+    fn count_from(&self, place: u32) -> usize {
+        (1..=self.things - place as usize).product()
+    }
+
     /// The rank of a packed order.
     pub(super) fn rank(&self, packed: u32) -> usize {
         let thing = |place: usize| packed >> (BITS * place) & 7;
@@ -71,51 +76,97 @@ pub(super) fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
     others & below(to) | thing << to | (others & !below(to)) << BITS
 }
 
-/// What becomes of the rank of an order when a thing passes some others.
+/// What becomes of the ranks of orders when a thing passes some others.
+///
+/// A rank has a digit for each place, in the factorial number system: how many smaller things come
+/// after. Passing changes the digits of the places passed, and no other digit has a say in it. So what
+/// a shift adds to a rank is kept by the value of these digits: a few kilobytes for all shifts, where
+/// all ranks would take megabytes.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
-    /// By [`Shifts::number`]: where the ranks begin.
-    first: [u32; Self::COUNT],
-    ranks: Vec<u16>,
+    /// By [`Shifts::number`].
+    shifts: [Shift; Self::COUNT],
+    /// What shifts add to ranks, modulo 2¹⁶; first nothing.
+    added: Box<[u16; Self::ADDED]>,
+}
+
+/// What becomes of ranks when the thing in one place goes to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shift {
+    /// 2³² by how many values the digits have that change and those after them, rounded up.
+    scale: u32,
+    /// How many values the digits have that change.
+    values: u16,
+    /// Where what it adds for the first of them is.
+    first: u16,
+}
+
+impl Shift {
+    /// Leaves all ranks as they are.
+    const NONE: Self = Self { scale: 0, values: 0, first: 0 };
+
+    /// Where what it adds to a rank is.
+    #[inline(always)]
+    fn at(self, rank: u32) -> usize {
+        // What remains without the digits before, as a part of 2³². That the scale was rounded up
+        // changes nothing, since there are no more than 2¹⁶ orders: the square is below 2³².
+        let part = u64::from(rank.wrapping_mul(self.scale));
+        let value = (part * u64::from(self.values)) >> u32::BITS;
+        usize::from(self.first) + value as usize
+    }
 }
 
 impl Shifts {
-    pub(super) const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
+    const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
+    /// As many as seven things need that pass any of the others, and a power of two, so that nothing
+    /// needs to be checked.
+    const ADDED: usize = 1 << 15;
 
     /// Of things that pass at most `most` others.
     pub(super) fn new(permutations: &Permutations, most: u32) -> Self {
-        let (mut first, mut ranks) = ([0; Self::COUNT], (0..permutations.count() as u16).collect::<Vec<_>>());
+        let (mut shifts, mut added) = ([Shift::NONE; Self::COUNT], vec![0]);
         let places = 0..permutations.things() as u32;
         for (from, to) in places.clone().flat_map(|from| places.clone().map(move |to| (from, to))) {
             if (1..=most).contains(&from.abs_diff(to)) {
-                first[usize::from(Self::number(from, to))] = ranks.len() as u32;
-                let moved = |rank| permutations.rank(move_thing(permutations.unrank(rank), from, to)) as u16;
-                ranks.extend((0..permutations.count()).map(moved));
+                let (all, after) = (permutations.count_from(from.min(to)), permutations.count_from(from.max(to) + 1));
+                let (scale, values) = ((1_u64 << 32).div_ceil(all as u64) as u32, (all / after) as u16);
+                shifts[usize::from(Self::number(from, to))] = Shift { scale, values, first: added.len() as u16 };
+                // All other digits are zero.
+                let moved = |rank| permutations.rank(move_thing(permutations.unrank(rank), from, to));
+                added.extend((0..all).step_by(after).map(|rank| moved(rank).wrapping_sub(rank) as u16));
             }
         }
-        Self { first, ranks }
+        assert!(added.len() <= Self::ADDED, "few things pass many others, or many few");
+        added.resize(Self::ADDED, 0);
+        Self { shifts, added: added.try_into().expect("as many as there are") }
     }
 
-    /// The number of the shift of a thing from one place to another. Those that change nothing share
-    /// the ranks that come first.
+    /// The number of the shift of a thing from one place to another; zero changes nothing.
     pub(super) fn number(from: u32, to: u32) -> u8 {
         (from * Permutations::MAX_THINGS as u32 + to) as u8
     }
 
-    /// The ranks that a shift takes all ranks to, or nothing if it leaves all as they are.
-    pub(super) fn ranks(&self, shift: u8, count: usize) -> Option<&[u16]> {
-        let first = self.first[usize::from(shift)] as usize;
-        (first > 0).then(|| &self.ranks[first..first + count])
+    /// What a shift adds to a rank, modulo 2¹⁶.
+    #[inline(always)]
+    pub(super) fn added(&self, number: u8, rank: u32) -> u16 {
+        self.added[self.shifts[usize::from(number) % Self::COUNT].at(rank) % Self::ADDED]
+    }
+
+    /// The ranks that a shift takes all of so many to, or none if it leaves them as they are.
+    pub(super) fn ranks(&self, number: u8, count: usize) -> Vec<u16> {
+        let is_none = self.shifts[usize::from(number)] == Shift::NONE;
+        let ranks = (0..count as u32).map(|rank| (rank as u16).wrapping_add(self.added(number, rank)));
+        if is_none { Vec::new() } else { ranks.collect() }
+    }
+
+    /// How many numbers there are.
+    pub(super) fn numbers() -> std::ops::Range<u8> {
+        0..Self::COUNT as u8
     }
 
     /// Memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.ranks.as_slice())
-    }
-
-    /// All ranks, and by shift where those of it begin.
-    pub(super) fn all(&self) -> (&[u32; Self::COUNT], &[u16]) {
-        (&self.first, &self.ranks)
+        size_of::<Self>() + size_of_val(&*self.added)
     }
 }
 
@@ -148,6 +199,23 @@ mod tests {
                 moved.insert(to, thing);
                 let packed = move_thing(pack(things.into_iter()), from as u32, to as u32);
                 assert_eq!(packed, pack(moved.into_iter()), "from {from} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn shifts_take_ranks_to_those_of_the_orders_that_come_of_them() {
+        for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
+            let permutations = Permutations::new(things as usize);
+            let shifts = Shifts::new(&permutations, most);
+            for (from, to) in (0..things).flat_map(|from| (0..things).map(move |to| (from, to))) {
+                let number = Shifts::number(from, to);
+                let ranks = shifts.ranks(number, permutations.count());
+                assert_eq!(ranks.is_empty(), !(1..=most).contains(&from.abs_diff(to)));
+                for (rank, moved) in ranks.into_iter().enumerate() {
+                    let packed = move_thing(permutations.unrank(rank), from, to);
+                    assert_eq!(usize::from(moved), permutations.rank(packed), "{things} things, {from} to {to}");
+                }
             }
         }
     }

@@ -7,159 +7,197 @@ use crate::domain::{Cell, Move, Size};
 pub(super) type Cells = u16;
 
 /// Every set of so many cells of a board, and every connected region that it leaves for the blank:
-/// numbered, the regions of one set next to each other.
+/// numbered as slots, ascending by set, the regions of one set next to each other.
 ///
 /// A tile outside the pattern gives way at no cost, so within a region the blank goes where it
 /// likes, and beyond it only by moves of the pattern's tiles (Clausecker & Reinefeld 2019, "zero-aware").
 #[derive(Clone, Debug)]
 pub(super) struct Placements {
     size: Size,
-    /// By slot: the set and the region, ascending by set.
-    places: Vec<(Cells, Cells)>,
-    /// By slot, and by edge: where a tile's move along it leads.
-    steps: Vec<Step>,
-    edges: usize,
+    tiles: usize,
+    ranks: SetRanks,
+    /// By rank of the set.
+    layouts: Vec<Layout>,
+    /// How many there are.
+    slots: usize,
 }
 
 /// Cells of the largest boards with patterns.
 pub(super) const MAX_CELLS: usize = 16;
 
-/// What a move of one of the tiles makes of a slot.
-///
-/// A move of any other tile leaves the slot as it is: the blank stays in its region.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Step(u32);
+/// Ranks of sets of so many cells each, ascending: what their upper eight cells decide, and what their
+/// lower eight do.
+#[derive(Clone, Debug)]
+struct SetRanks {
+    /// How many sets have lower upper cells.
+    upper: [u16; 256],
+    /// How many as many of the lower cells are lower.
+    lower: [u16; 256],
+}
+
+/// What there is to know of a set, two bytes a cell: of a free one the slot of the blank there, and of
+/// one of its own the numbers of the shifts that the tile there has made of the order, if it has come
+/// from the row before and if it has come from the one after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout([[u8; 2]; MAX_CELLS]);
+
+/// A tile's way from a cell into the blank beside it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Step {
+    /// Both cells.
+    cells: Cells,
+    from: Cell,
+    /// Where layouts have the number of the shift, and which bits of it count: within a row none do,
+    /// since no tile is passed.
+    shift: u8,
+    mask: u8,
+}
 
 impl Step {
-    /// No tile can move along this edge into the region.
-    const NONE: Self = Self(u32::MAX);
-
-    fn new(slot: usize, shift: u8) -> Self {
-        Self((slot as u32) << 16 | u32::from(shift))
+    pub(super) fn new(size: Size, from: Cell, to: Cell) -> Self {
+        let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
+        Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }
     }
 
-    /// The slot that it leads to.
-    pub(super) fn slot(self) -> usize {
-        (self.0 >> 16) as usize
-    }
-
-    /// The slot in the high half.
+    /// What it makes of a set, and of whatever is in the bits above.
     #[inline(always)]
-    pub(super) fn to(self) -> u32 {
-        self.0 & !0xffff
+    pub(super) fn after(&self, set: u32) -> u32 {
+        set ^ u32::from(self.cells)
+    }
+}
+
+impl Layout {
+    /// The slot of a blank.
+    #[inline(always)]
+    fn slot(&self, blank: Cell) -> usize {
+        usize::from(u16::from_le_bytes(self.0[usize::from(blank) % MAX_CELLS]))
     }
 
-    /// The number of the shift that it makes of the tiles' order.
+    /// The slot after a step that leads to this set.
     #[inline(always)]
-    pub(super) fn shift(self) -> usize {
-        (self.0 & 63) as usize
+    pub(super) fn slot_after(&self, step: &Step) -> usize {
+        self.slot(step.from)
+    }
+
+    /// The number of the shift that a step to this set makes of the order.
+    #[inline(always)]
+    pub(super) fn shift(&self, step: &Step) -> u8 {
+        self.0.as_flattened()[usize::from(step.shift) % (2 * MAX_CELLS)] & step.mask
+    }
+}
+
+impl SetRanks {
+    fn new(cells: usize) -> Self {
+        let count = |below: usize, ones: u32| (0..below).filter(|set| set.count_ones() == ones).count();
+        let lower = std::array::from_fn(|set| count(set, set.count_ones()) as u16);
+        let mut sets = 0;
+        let upper = std::array::from_fn(|set: usize| {
+            let rank = sets as u16;
+            sets += (cells as u32).checked_sub(set.count_ones()).map_or(0, |ones| count(256, ones));
+            rank
+        });
+        Self { upper, lower }
+    }
+
+    #[inline(always)]
+    fn of(&self, set: Cells) -> usize {
+        let [lower, upper] = set.to_le_bytes().map(usize::from);
+        usize::from(self.upper[upper]) + usize::from(self.lower[lower])
     }
 }
 
 impl Placements {
     /// All sets of `tiles` cells.
     pub(super) fn new(size: Size, tiles: usize) -> Self {
-        let cells = size.cells();
-        assert!(cells <= MAX_CELLS, "a board of {size} is too large for patterns");
-        let edges = usize::from(edge_count(size));
-        let mut placements = Self { size, places: Vec::new(), steps: Vec::new(), edges };
-        for set in (0..=u16::MAX >> (MAX_CELLS - cells)).filter(|set| set.count_ones() as usize == tiles) {
-            let mut free = !set & u16::MAX >> (MAX_CELLS - cells);
-            while free != 0 {
-                let region = placements.region(set, free.trailing_zeros() as Cell);
-                placements.places.push((set, region));
-                free &= !region;
+        assert!(size.cells() <= MAX_CELLS, "a board of {size} is too large for patterns");
+        let mut this = Self { size, tiles, ranks: SetRanks::new(tiles), layouts: Vec::new(), slots: 0 };
+        for set in sets(size, tiles) {
+            let mut layout = [[0; 2]; MAX_CELLS];
+            for to in members(set) {
+                let shift = |mv: Move| {
+                    let from = size.neighbour(to, mv).filter(|from| set & 1 << from == 0)?;
+                    Some(Shifts::number(before(set ^ 1 << from ^ 1 << to, from), before(set, to)))
+                };
+                layout[usize::from(to)] = [Move::Up, Move::Down].map(|mv| shift(mv).unwrap_or(0));
             }
-        }
-        assert!(placements.places.len() < usize::from(u16::MAX), "fewer slots than 2^16");
-        placements.steps = vec![Step::NONE; edges * placements.places.len()];
-        for slot in 0..placements.len() {
-            let (set, region) = placements.places[slot];
-            for to in members(region) {
-                for from in placements.neighbours(to).filter(|from| set & 1 << from != 0) {
-                    let after = set ^ 1 << from ^ 1 << to;
-                    let shift = Shifts::number(before(set, from), before(after, to));
-                    let step = Step::new(placements.slot(after, from), shift);
-                    placements.steps[slot * edges + usize::from(edge(size, from, to))] = step;
-                }
+            for region in regions(size, set) {
+                let slot = u16::try_from(this.slots).expect("fewer slots than 2^16");
+                members(region).for_each(|cell| layout[usize::from(cell)] = slot.to_le_bytes());
+                this.slots += 1;
             }
+            this.layouts.push(Layout(layout));
         }
-        placements
-    }
-
-    /// The free cells that the blank can reach from one of them.
-    fn region(&self, set: Cells, from: Cell) -> Cells {
-        let mut region = 1 << from;
-        loop {
-            let reached =
-                members(region).flat_map(|cell| self.neighbours(cell)).fold(region, |all, cell| all | 1 << cell);
-            if reached & !set == region {
-                return region;
-            }
-            region = reached & !set;
-        }
-    }
-
-    /// The cells beside a cell.
-    fn neighbours(&self, cell: Cell) -> impl Iterator<Item = Cell> + use<> {
-        let size = self.size;
-        Move::ALL.into_iter().filter_map(move |mv| size.neighbour(cell, mv))
+        this
     }
 
     /// How many slots there are.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.slots
+    }
+
+    /// What there is to know of a set.
+    #[inline(always)]
+    pub(super) fn layout(&self, set: Cells) -> &Layout {
+        &self.layouts[self.ranks.of(set)]
     }
 
     /// The slot of a set and a blank outside it.
     pub(super) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        let first = self.places.partition_point(|(other, _)| *other < set);
-        let nth = self.places[first..].iter().position(|(_, region)| region & 1 << blank != 0);
-        first + nth.expect("the blank is in one of the set's regions")
+        self.layout(set).slot(blank)
     }
 
-    /// The set and the region of a slot.
-    pub(super) fn place(&self, slot: usize) -> (Cells, Cells) {
-        self.places[slot]
+    /// By slot: the set and the region.
+    pub(super) fn places(&self) -> impl Iterator<Item = (Cells, Cells)> {
+        sets(self.size, self.tiles).flat_map(|set| regions(self.size, set).map(move |region| (set, region)))
     }
 
-    /// By edge: what a tile's move along it makes of a slot.
-    #[inline(always)]
-    pub(super) fn steps(&self) -> (&[Step], usize) {
-        (&self.steps, self.edges)
+    /// The moves of tiles that a blank in a region can make: from which cell, and to which.
+    pub(super) fn moves(&self, set: Cells, region: Cells) -> impl Iterator<Item = (Cell, Cell)> {
+        let tiles_beside = move |to| neighbours(self.size, to).filter(move |from| set & 1 << from != 0);
+        members(region).flat_map(move |to| tiles_beside(to).map(move |from| (from, to)))
     }
 
-    /// The moves of tiles that a blank in a slot's region can make: edges, and where they lead.
-    pub(super) fn steps_from(&self, slot: usize) -> impl Iterator<Item = (u8, Step)> {
-        let steps = &self.steps[slot * self.edges..(slot + 1) * self.edges];
-        (0..).zip(steps.iter().copied()).filter(|(_, step)| *step != Step::NONE)
-    }
-
-    /// The move that takes back one along an edge.
-    pub(super) fn step(&self, slot: usize, edge: u8) -> Step {
-        self.steps[slot * self.edges + usize::from(edge)]
+    /// The same for the region that a blank is in.
+    pub(super) fn moves_from(&self, set: Cells, blank: Cell) -> impl Iterator<Item = (Cell, Cell)> {
+        self.moves(set, region(self.size, set, blank))
     }
 
     /// Memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.places.as_slice()) + size_of_val(self.steps.as_slice())
+        size_of::<Self>() + size_of_val(self.layouts.as_slice())
     }
 }
 
-/// How many pairs of neighbouring cells a board has.
-fn edge_count(size: Size) -> u8 {
-    (size.rows() * (size.cols() - 1) + size.cols() * (size.rows() - 1)) as u8
+/// All regions that a set leaves, ascending by their first cells.
+fn regions(size: Size, set: Cells) -> impl Iterator<Item = Cells> {
+    let mut free = !set & Cells::MAX >> (MAX_CELLS - size.cells());
+    std::iter::from_fn(move || {
+        let region = (free != 0).then(|| region(size, set, free.trailing_zeros() as Cell))?;
+        free &= !region;
+        Some(region)
+    })
 }
 
-/// The number of a pair of neighbouring cells, either way: those in rows first.
-pub(super) fn edge(size: Size, a: Cell, b: Cell) -> u8 {
-    let first = a.min(b);
-    let (row, col) = (size.row_of(first), size.col_of(first));
-    if size.row_of(a) == size.row_of(b) {
-        (row * (size.cols() - 1) + col) as u8
-    } else {
-        (size.rows() * (size.cols() - 1)) as u8 + first
+/// The free cells that the blank can reach from one of them.
+fn region(size: Size, set: Cells, from: Cell) -> Cells {
+    let mut region = 1 << from;
+    loop {
+        let reached = members(region).flat_map(|cell| neighbours(size, cell)).fold(region, |all, cell| all | 1 << cell);
+        if reached & !set == region {
+            return region;
+        }
+        region = reached & !set;
     }
+}
+
+/// The cells beside a cell.
+fn neighbours(size: Size, cell: Cell) -> impl Iterator<Item = Cell> {
+    Move::ALL.into_iter().filter_map(move |mv| size.neighbour(cell, mv))
+}
+
+/// The sets of so many of a board's cells, ascending.
+fn sets(size: Size, tiles: usize) -> impl Iterator<Item = Cells> {
+    (0..=Cells::MAX >> (MAX_CELLS - size.cells())).filter(move |set| set.count_ones() as usize == tiles)
 }
 
 /// The cells of a set, lowest first.
@@ -168,7 +206,7 @@ pub(super) fn members(set: Cells) -> impl Iterator<Item = Cell> {
 }
 
 /// How many cells of a set lie before a cell.
-fn before(set: Cells, cell: Cell) -> u32 {
+pub(super) fn before(set: Cells, cell: Cell) -> u32 {
     (set & ((1 << cell) - 1)).count_ones()
 }
 
@@ -190,12 +228,13 @@ mod tests {
     fn a_slot_is_found_from_each_cell_of_its_region() {
         for (rows, cols, tiles) in [(2, 5, 4), (3, 4, 6), (4, 4, 7)] {
             let placements = Placements::new(Size::try_from((rows, cols)).unwrap(), tiles);
-            for slot in 0..placements.len() {
-                let (set, region) = placements.place(slot);
+            assert_eq!(placements.places().count(), placements.len());
+            for (slot, (set, region)) in placements.places().enumerate() {
                 assert_eq!(set & region, 0);
                 assert!(members(region).all(|blank| placements.slot(set, blank) == slot));
-                let border =
-                    members(region).flat_map(|cell| placements.neighbours(cell)).filter(|cell| region & 1 << cell == 0);
+                let border = members(region)
+                    .flat_map(|cell| neighbours(placements.size, cell))
+                    .filter(|cell| region & 1 << cell == 0);
                 assert!(border.into_iter().all(|cell| set & 1 << cell != 0), "a region goes up to tiles");
             }
         }
