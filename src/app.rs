@@ -123,7 +123,7 @@ impl App {
                 () = door.keep_open(&connections) => {}
             }
             service.drain();
-            drop(door);
+            door.close(&connections).await;
             drain(connections, &service, shutdown_grace).await;
         };
         match &admin {
