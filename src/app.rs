@@ -25,7 +25,7 @@ use self::door::{Door, bind};
 use self::patience::Patience;
 use crate::config::{Config, RateConfig, TableTier, Token};
 use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
-use crate::service::{Service, ServiceSettings, Tier};
+use crate::service::{Hook, Service, ServiceSettings, Tier};
 
 /// The most connections of the admin listener: those who look after one instance are few.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -73,12 +73,21 @@ impl App {
     /// # Errors
     /// If a port cannot be bound.
     pub async fn build(config: &Config) -> Result<Self, AppError> {
+        Self::build_with(config, None).await
+    }
+
+    /// The same with something to be done before each search: tests want to know what happens if it panics.
+    ///
+    /// # Errors
+    /// If a port cannot be bound.
+    #[doc(hidden)]
+    pub async fn build_with(config: &Config, before_search: Option<Hook>) -> Result<Self, AppError> {
         let main = bind(config.listen).await?;
         let admin = match config.admin_listen {
             Some(addr) => Some(bind(addr).await?),
             None => None,
         };
-        let service = Service::start(service_settings(config));
+        let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
         let settings = http_settings(config);
         let patience = Patience {
             header: config.header_timeout,
@@ -123,7 +132,7 @@ impl App {
                 () = door.keep_open(&connections) => {}
             }
             service.drain();
-            drop(door);
+            door.close(&connections).await;
             drain(connections, &service, shutdown_grace).await;
         };
         match &admin {

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ const MAX_HEADERS: usize = 100;
 /// The most bytes of a request's line and headers; more are answered 431. It is what a connection
 /// can make the service hold before it has asked for anything.
 const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// How long after a door is closed requests are read that came before.
+const LAST_READ: Duration = Duration::from_millis(100);
 
 /// A listener with a cap on its connections, and what is served by them.
 #[derive(Debug)]
@@ -109,6 +113,23 @@ impl Door {
             let stream = accept(&self.listener).await;
             self.serve(stream, permit, connections.watcher());
         }
+    }
+
+    /// Closes it. Whoever stands before it by then is let in, if there is a place, and what they all sent by then is
+    /// read: a connection that is closed with a request unread is reset, and the request lost.
+    pub(super) async fn close(self, connections: &GracefulShutdown) {
+        // The system is asked, for the runtime may not have heard of the last ones.
+        if let Ok(listener) = self.listener.as_fd().try_clone_to_owned().map(std::net::TcpListener::from) {
+            while let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
+                && let Ok((stream, _)) = listener.accept()
+                && stream.set_nonblocking(true).is_ok()
+                && let Ok(stream) = TcpStream::from_std(stream)
+            {
+                self.serve(stream, permit, connections.watcher());
+            }
+        }
+        drop(self);
+        sleep(LAST_READ).await;
     }
 
     /// A place for one connection; a full house is told once a minute at most.

@@ -85,16 +85,17 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
     }
 }
 
+/// What a search takes beside its nodes: the path, the tables of moves, a thread's stack.
+const LITTLE: u64 = 256 << 10;
+
 /// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
 pub(super) fn nodes_within(bytes: u64, size: Size, heuristic: HeuristicKind) -> u64 {
     // Node indices have 32 bits, of which the largest stands for none.
-    (bytes / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
+    (bytes.saturating_sub(LITTLE) / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
 }
 
 /// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
 pub(super) fn bytes_for(job: &Job) -> u64 {
-    /// The path, the tables of moves, a thread's stack.
-    const LITTLE: u64 = 256 << 10;
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
     LITTLE + nodes * per_node(size, job.plan.heuristic)

@@ -20,7 +20,7 @@ use crate::search::{Crew, Help, MainWork};
 /// and then the oldest has its turn, lest it wait for ever.
 ///
 /// A job that has begun keeps its memory, so that is reserved beforehand: a job waits until there is
-/// all that it may take. Small ones may pass large ones meanwhile.
+/// all that it may take. Small ones may pass large ones meanwhile, and have some that is theirs alone.
 #[derive(Debug)]
 pub(super) struct Turns {
     workers: usize,
@@ -36,6 +36,8 @@ struct State {
     free: usize,
     /// Bytes that nobody reserved.
     memory: u64,
+    /// Those of them that are kept for small jobs: they come on top of what large ones share.
+    kept: u64,
     /// Jobs that have begun and not ended.
     begun: usize,
     /// Jobs so far.
@@ -76,13 +78,20 @@ const MOMENT: Duration = Duration::from_millis(5);
 const OLDEST_FIRST: u32 = 8;
 /// Jobs that may have begun beside those that search: each has a thread.
 const MAX_PAUSED: usize = 240;
-/// Jobs of at most this share of the memory are small.
+/// Jobs of at most this share of the memory are small, or of that much, if it is not a quarter of all: A\* on any board of
+/// nine cells is.
 const SMALL_SHARE: u64 = 32;
+const SMALL: u64 = 32 << 20;
 
 /// The level of a job that has searched for so long: up to 5 ms, 50 ms, half a second, 5 s, and more.
 fn level(worked: Duration) -> u8 {
     let moments = worked.as_micros() / MOMENT.as_micros();
     moments.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
+}
+
+/// The most bytes of a small job, and what is kept for such.
+fn small(memory: u64) -> u64 {
+    (memory / SMALL_SHARE).max(SMALL.min(memory / 4))
 }
 
 /// What is held of workers and memory.
@@ -103,7 +112,8 @@ impl Turns {
     pub(super) fn new(workers: usize, memory: u64) -> Arc<Self> {
         let state = State {
             free: workers,
-            memory,
+            memory: memory.saturating_add(small(memory)),
+            kept: small(memory),
             begun: 0,
             arrivals: 0,
             fresh: Default::default(),
@@ -116,7 +126,7 @@ impl Turns {
     /// Waits for a worker, and for memory. Dropping the future gives the place up.
     pub(super) async fn take(self: &Arc<Self>, bytes: u64, patience: Patience) -> Turn {
         let bytes = bytes.min(self.memory);
-        let line = usize::from(bytes > self.memory / SMALL_SHARE);
+        let line = usize::from(bytes > small(self.memory));
         let (call, called) = oneshot::channel();
         let number = self.change(|state| {
             state.arrivals += 1;
@@ -136,7 +146,7 @@ impl Turns {
             busy: self.workers - state.free,
             waiting: state.fresh.iter().map(BTreeMap::len).sum(),
             begun: state.begun,
-            reserved: self.memory - state.memory,
+            reserved: self.memory.saturating_add(state.kept) - state.memory,
         }
     }
 
@@ -229,9 +239,10 @@ impl State {
 
     /// The first of those that have not begun and could.
     fn eligible(&self) -> Option<u64> {
-        let firsts = self.fresh.iter().filter_map(BTreeMap::first_key_value);
-        let fitting = firsts.filter(|(_, fresh)| fresh.bytes <= self.memory);
-        fitting.map(|(number, _)| *number).min().filter(|_| self.paused.len() < MAX_PAUSED)
+        let firsts = self.fresh.iter().zip([0, self.kept]);
+        let firsts = firsts.filter_map(|(line, kept)| line.first_key_value().map(|first| (first, kept)));
+        let fitting = firsts.filter(|((_, fresh), kept)| fresh.bytes.saturating_add(*kept) <= self.memory);
+        fitting.map(|((number, _), _)| *number).min().filter(|_| self.paused.len() < MAX_PAUSED)
     }
 
     fn oldest(&self) -> Option<(u8, u64)> {
@@ -473,6 +484,17 @@ mod tests {
         // One that asks for more than there is gets all.
         drop(second);
         assert_eq!(turns.take(1_000, Patience::default()).await.bytes, 100);
+        assert_eq!(turns.load(), Load::default());
+    }
+
+    #[tokio::test]
+    async fn large_jobs_leave_some_memory_to_small_ones() {
+        let turns = Turns::new(3, 100);
+        let all = turns.take(1_000, Patience::default()).await;
+        drop(turns.take(3, Patience::default()).await);
+        let mut large = Box::pin(turns.take(26, Patience::default()));
+        assert!(futures_util::FutureExt::now_or_never(&mut large).is_none());
+        drop((all, large));
         assert_eq!(turns.load(), Load::default());
     }
 

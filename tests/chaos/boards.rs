@@ -1,0 +1,107 @@
+//! Questions, easy and hard.
+
+use serde_json::{Value, json};
+
+/// As hard as a 15-puzzle gets: 80 moves.
+const HARDEST: &str = include_str!("../../benches/data/hard15.txt");
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number below another one.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((word ^ word >> 31) % bound as u64) as usize
+    }
+}
+
+/// A board as rows, any permutation: half of them are solvable.
+pub(crate) fn any_board(random: &mut Random, rows: usize, cols: usize) -> Value {
+    let mut tiles: Vec<usize> = (0..rows * cols).collect();
+    for place in (1..tiles.len()).rev() {
+        tiles.swap(place, random.below(place + 1));
+    }
+    rows_of(&tiles, cols)
+}
+
+/// A board that is some moves away from the goal at most.
+pub(crate) fn near_board(random: &mut Random, rows: usize, cols: usize, moves: usize) -> Value {
+    let mut tiles: Vec<usize> = (1..rows * cols).chain([0]).collect();
+    walk(random, &mut tiles, cols, moves);
+    rows_of(&tiles, cols)
+}
+
+/// A 3×3 board that can be solved; no two of a run are likely to be the same.
+pub(crate) fn eight(random: &mut Random) -> Value {
+    near_board(random, 3, 3, 200)
+}
+
+/// One of any number of different boards that take 70 moves or more.
+pub(crate) fn hard(nth: usize) -> Value {
+    let boards: Vec<&str> = HARDEST.lines().filter(|line| !line.starts_with('#')).collect();
+    let numbers = boards[nth % boards.len()].split(' ').skip(1).take(16);
+    let mut tiles: Vec<usize> = numbers.map(|number| number.parse().expect("a tile")).collect();
+    // Away from it by ways that differ, but not far.
+    walk(&mut Random(nth as u64), &mut tiles, 4, nth % 10);
+    rows_of(&tiles, 4)
+}
+
+/// A search of a board by a method, with the limits of the house.
+pub(crate) fn by(board: &Value, algorithm: &str) -> Value {
+    match algorithm {
+        "auto" | "breadth_first" => json!({ "board": board, "algorithm": algorithm }),
+        _ => json!({ "board": board, "algorithm": algorithm, "heuristic": "manhattan" }),
+    }
+}
+
+/// A search that takes hours and no memory.
+pub(crate) fn endless(nth: usize) -> Value {
+    let mut question = by(&hard(nth), "ida_star");
+    question["limits"] = json!({ "time_ms": 60_000 });
+    question
+}
+
+/// One that takes hours and all the memory it can have.
+pub(crate) fn greedy(nth: usize) -> Value {
+    let mut question = by(&hard(nth), "astar");
+    question["limits"] = json!({ "time_ms": 60_000, "nodes": 9_007_199_254_740_991_u64 });
+    question
+}
+
+/// A search that has all the memory for as long as anybody waits for it.
+pub(crate) fn lasting(random: &mut Random) -> Value {
+    let limits =
+        json!({ "time_ms": 60_000, "expanded": 9_007_199_254_740_991_u64, "nodes": 9_007_199_254_740_991_u64 });
+    json!({
+        "board": near_board(random, 7, 7, 2000),
+        "algorithm": "depth_first",
+        "duplicate_detection": "parent",
+        "depth_limit": 200,
+        "limits": limits,
+    })
+}
+
+fn rows_of(tiles: &[usize], cols: usize) -> Value {
+    json!(tiles.chunks(cols).collect::<Vec<_>>())
+}
+
+/// Slides tiles at random, none back at once.
+fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
+    let mut from = usize::MAX;
+    for _ in 0..moves {
+        let blank = tiles.iter().position(|tile| *tile == 0).expect("a blank");
+        let (row, col) = (blank / cols, blank % cols);
+        let mut next = Vec::new();
+        next.extend((col > 0).then(|| blank - 1));
+        next.extend((col + 1 < cols).then_some(blank + 1));
+        next.extend((row > 0).then(|| blank - cols));
+        next.extend((blank + cols < tiles.len()).then_some(blank + cols));
+        next.retain(|cell| *cell != from);
+        let cell = next[random.below(next.len())];
+        tiles.swap(blank, cell);
+        from = blank;
+    }
+}

@@ -1,0 +1,125 @@
+//! Clients that see how their connection ends.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// No answer takes this long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A connection, kept until it is dropped.
+pub(crate) struct Client {
+    pub(crate) stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// In lower case.
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// Nobody listens.
+    Refused,
+    /// Closed before a byte of it.
+    Closed,
+    /// Reset before a byte of it.
+    Reset,
+    /// Ended within it.
+    Torn,
+}
+
+impl Client {
+    pub(crate) fn try_connect(addr: SocketAddr) -> Result<Self, End> {
+        let stream = TcpStream::connect(addr).map_err(|_| End::Refused)?;
+        stream.set_nodelay(true).expect("an option");
+        stream.set_read_timeout(Some(PATIENCE)).expect("an option");
+        Ok(Self { stream, unread: Vec::new() })
+    }
+
+    pub(crate) fn connect(addr: SocketAddr) -> Self {
+        Self::try_connect(addr).unwrap_or_else(|end| panic!("{addr}: {end:?}"))
+    }
+
+    /// Writes bytes; whether they were taken.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
+        self.stream.write_all(bytes).map_err(|_| End::Reset)
+    }
+
+    /// The next answer, or how the connection ends instead.
+    pub(crate) fn answer(&mut self) -> Result<Answer, End> {
+        let end = loop {
+            if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
+                break end + 4;
+            }
+            self.read()?;
+        };
+        let head = String::from_utf8_lossy(&self.unread[..end]).to_lowercase();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let mut answer = Answer { status, head, body: String::new() };
+        let length: usize = answer.header("content-length").parse().unwrap_or(0);
+        while self.unread.len() < end + length {
+            self.read()?;
+        }
+        answer.body = String::from_utf8_lossy(&self.unread[end..end + length]).into_owned();
+        self.unread.drain(..end + length);
+        Ok(answer)
+    }
+
+    fn read(&mut self) -> Result<(), End> {
+        let mut buffer = [0; 1 << 14];
+        let end = match self.stream.read(&mut buffer) {
+            Ok(0) => End::Closed,
+            Ok(length) => {
+                self.unread.extend_from_slice(&buffer[..length]);
+                return Ok(());
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => End::Reset,
+            Err(error) => panic!("no answer: {error}"),
+        };
+        Err(if self.unread.is_empty() { end } else { End::Torn })
+    }
+
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<Answer, End> {
+        self.write(request)?;
+        self.answer()
+    }
+
+    pub(crate) fn get(&mut self, target: &str) -> Answer {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
+        self.exchange(request.as_bytes()).unwrap_or_else(|end| panic!("{target}: {end:?}"))
+    }
+
+    pub(crate) fn solve(&mut self, question: &Value) -> Answer {
+        self.exchange(&post(question, "")).unwrap_or_else(|end| panic!("{question}: {end:?}"))
+    }
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let mut lines = self.head.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        lines.next().unwrap_or_default().trim()
+    }
+
+    /// Asserts the status.
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+}
+
+/// `POST /solve`, with more headers (each with its line's end).
+pub(crate) fn post(question: &Value, headers: &str) -> Vec<u8> {
+    let body = question.to_string();
+    let length = body.len();
+    let head = "POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json";
+    format!("{head}\r\nContent-Length: {length}\r\n{headers}\r\n{body}").into_bytes()
+}

@@ -1,0 +1,156 @@
+//! Clients that leave, at each stage.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::boards::{Random, by, eight, endless, greedy, hard, lasting};
+use crate::client::{Client, post};
+use crate::figures::{Times, alone, short_or_long, tell, within};
+use crate::taquin::Taquin;
+
+const SLOT: Duration = Duration::from_millis(20);
+
+/// A connection with a question that nobody waits for yet.
+fn begin(taquin: &Taquin, question: &Value) -> Client {
+    let mut client = taquin.client();
+    client.write(&post(question, "")).expect("an ear");
+    client
+}
+
+/// Leaves, and asks by a connection that is open until there is a place; how long that took.
+fn slot_after(leaving: Client, other: &mut Client, random: &mut Random) -> Duration {
+    let quick = by(&eight(random), "ida_star");
+    // It shows that there is none before.
+    other.solve(&quick).expect(503);
+    let begun = Instant::now();
+    drop(leaving);
+    while other.solve(&quick).status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the place is never free");
+    }
+    begun.elapsed()
+}
+
+fn told(what: &str, times: Vec<Duration>) {
+    let times = Times::new(times);
+    let rest = format!(" (of {}; median {:.1?})", times.count(), times.percentile(50));
+    within(&format!("a client leaves {what}: its place is free within"), SLOT, times.worst(), rest);
+}
+
+/// Nobody wants anything, so nothing is done.
+fn is_at_rest(taquin: &Taquin) {
+    taquin.until_idle();
+    sleep(Duration::from_millis(100));
+    let percent = taquin.cpu_percent(Duration::from_millis(500));
+    tell("all clients have left: CPU", "0", format!("{percent:.0} % of a core"));
+    assert!(percent <= 10.0, "{percent} %");
+}
+
+#[test]
+fn who_leaves_a_search_leaves_its_place() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--workers=1", "--queue=0", "--tables=small", "--cache-memory=0"]);
+    let (mut other, mut random) = (taquin.client(), Random(3));
+    type Search = fn(usize) -> Value;
+    // A* has some dozen megabytes of nodes by then.
+    let kinds: [(&str, Search, u64); 2] = [("in the midst of IDA*", endless, 20), ("in the midst of A*", greedy, 300)];
+    for (what, search, millis) in kinds {
+        let times = (0..short_or_long(5, 30)).map(|nth| {
+            let searching = begin(&taquin, &search(nth));
+            taquin.until("taquin_jobs_in_progress", 1.0);
+            sleep(Duration::from_millis(millis));
+            slot_after(searching, &mut other, &mut random)
+        });
+        told(what, times.collect());
+    }
+    drop(other);
+    is_at_rest(&taquin);
+    taquin.end("clients that leave searches");
+}
+
+#[test]
+fn who_leaves_the_queue_leaves_its_place() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--workers=1", "--queue=1", "--tables=small", "--cache-memory=0"]);
+    let (mut other, mut random) = (taquin.client(), Random(4));
+    // It may take all the memory, so the next one cannot begin.
+    let running = begin(&taquin, &lasting(&mut random));
+    taquin.until("taquin_jobs_in_progress", 1.0);
+    let times = (0..short_or_long(10, 50)).map(|nth| {
+        let queued = begin(&taquin, &greedy(nth));
+        taquin.until("taquin_queue_waiting", 1.0);
+        slot_after(queued, &mut other, &mut random)
+    });
+    told("the queue", times.collect());
+    drop((running, other));
+    is_at_rest(&taquin);
+    taquin.end("clients that leave the queue");
+}
+
+/// A question for a 2×8 board, whose small tables take a while to build, with its blank's goal somewhere.
+fn with_tables(blank: usize) -> Value {
+    let mut goal: Vec<usize> = (1..16).collect();
+    goal.insert(blank, 0);
+    let mut board = goal.clone();
+    // Two pairs, so that it can be solved.
+    let mut tiles: Vec<usize> = (0..16).filter(|cell| *cell != blank).collect();
+    tiles.truncate(4);
+    board.swap(tiles[0], tiles[1]);
+    board.swap(tiles[2], tiles[3]);
+    json!({ "board": [board[..8], board[8..]], "goal": [goal[..8], goal[8..]], "heuristic": "pattern_database" })
+}
+
+#[test]
+fn who_leaves_while_tables_are_built_leaves_its_place() {
+    let _alone = alone();
+    let flags = ["--workers=1", "--queue=0", "--cache-memory=0"];
+    let (mut waits, mut searches, mut random) = (Vec::new(), Vec::new(), Random(5));
+    // Tables are built once, so each pass has a service of its own.
+    for pass in 0..short_or_long(1, 3) {
+        let taquin = Taquin::start(1024, &flags);
+        let mut other = taquin.client();
+        for blank in 0..4 {
+            let waiting = begin(&taquin, &with_tables(blank));
+            sleep(Duration::from_millis(5));
+            waits.push(slot_after(waiting, &mut other, &mut random));
+            // They are built on, for the next one to ask.
+            let searching = begin(&taquin, &endless(10 * pass + blank));
+            taquin.until("taquin_jobs_in_progress", 1.0);
+            searches.push(slot_after(searching, &mut other, &mut random));
+        }
+        drop(other);
+        taquin.until_idle();
+        taquin.end("clients that leave while tables are built");
+    }
+    told("while it waits for tables", waits);
+    told("in the midst of IDA* while tables are built", searches);
+}
+
+#[test]
+fn who_leaves_at_any_byte_leaves_nothing() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--workers=2", "--queue=8", "--tables=small"]);
+    let mut random = Random(6);
+    let large = json!({ "board": "867254301", "algorithm": "breadth_first", "include": ["expansions"] });
+    let whole = [post(&by(&hard(0), "ida_star"), ""), post(&large, ""), post(&by(&eight(&mut random), "auto"), "")];
+    let count = short_or_long(600, 10_000);
+    for nth in 0..count {
+        let request = &whole[nth % whole.len()];
+        let mut client = taquin.client();
+        // Within the headers, within the body, or when all is said.
+        let sent = if nth.is_multiple_of(4) { request.len() } else { random.below(request.len()) };
+        client.write(&request[..sent]).expect("an ear");
+        if nth.is_multiple_of(8) {
+            // Within the answer, or before there is one.
+            let mut byte = [0];
+            client.stream.set_read_timeout(Some(Duration::from_millis(5))).expect("an option");
+            let _ = client.stream.peek(&mut byte);
+        }
+    }
+    is_at_rest(&taquin);
+    taquin.client().solve(&by(&eight(&mut random), "ida_star")).expect(200);
+    assert_eq!(taquin.metrics()["taquin_panics_total"], 0.0);
+    tell("clients that left at any byte: jobs, memory, connections that are held", 0, format!("0 (of {count})"));
+    taquin.end("clients that leave at any byte");
+}

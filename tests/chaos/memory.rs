@@ -1,0 +1,83 @@
+//! Searches that want more memory than there is.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::boards::{Random, by, eight, greedy, lasting};
+use crate::client::{Answer, Client, post};
+use crate::figures::{alone, short_or_long, tell};
+use crate::taquin::Taquin;
+
+/// The status, and the limit that was met.
+fn outcome(answer: &Answer) -> String {
+    let body: Value = serde_json::from_str(&answer.body).expect("a document");
+    format!("{} {}", answer.status, body["limit"].as_str().unwrap_or_default())
+}
+
+/// Six of them at once, in the long form twice, so that what the first have left behind counts.
+fn six_greedy_searches(memory_mib: u64) {
+    let taquin = Taquin::start(memory_mib, &["--workers=2", "--queue=16", "--cache-memory=0"]);
+    let idle = taquin.resident_mib();
+    let mut ended = Vec::new();
+    for round in 0..short_or_long(1, 2) {
+        let outcomes: Vec<String> = thread::scope(|scope| {
+            let addr = taquin.addr;
+            let ask = move |nth: usize| {
+                let mut question = greedy(10 * round + nth);
+                question["limits"]["time_ms"] = json!(short_or_long(20_000, 60_000));
+                outcome(&Client::connect(addr).solve(&question))
+            };
+            let asked: Vec<_> = (0..6).map(|nth| scope.spawn(move || ask(nth))).collect();
+            asked.into_iter().map(|one| one.join().expect("an answer")).collect()
+        });
+        assert!(!outcomes.iter().any(|outcome| outcome.starts_with('5')), "{outcomes:?}");
+        ended.extend(outcomes);
+    }
+    taquin.until_idle();
+    thread::sleep(Duration::from_secs(1));
+    let after = taquin.resident_mib();
+    let what = format!("6 A* searches that want all memory, 2 workers, {memory_mib} MiB");
+    tell(&format!("{what}: resident before, after"), "–", format!("{idle} MiB, {after} MiB"));
+    ended.sort_unstable();
+    tell(&format!("{what}: ended by"), "–", ended.join(", "));
+    taquin.end(&what);
+}
+
+#[test]
+fn six_greedy_searches_stay_within_half_a_gibibyte() {
+    let _alone = alone();
+    six_greedy_searches(512);
+}
+
+#[test]
+fn six_greedy_searches_stay_within_a_gibibyte() {
+    let _alone = alone();
+    six_greedy_searches(1024);
+}
+
+#[test]
+fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() {
+    let _alone = alone();
+    for workers in [1_usize, 2] {
+        let flags = [&format!("--workers={workers}")[..], "--tables=small", "--search-memory=128MiB"];
+        let taquin = Taquin::start(1024, &flags);
+        let mut random = Random(9);
+        // Each may take all that one may, for as long as anybody waits for it.
+        let running: Vec<Client> = (0..workers)
+            .map(|_| {
+                let mut client = taquin.client();
+                client.write(&post(&lasting(&mut random), "")).expect("an ear");
+                client
+            })
+            .collect();
+        taquin.until("taquin_jobs_in_progress", workers as f64);
+        for algorithm in ["ida_star", "astar"] {
+            taquin.client().solve(&by(&eight(&mut random), algorithm)).expect(200);
+        }
+        assert_eq!(taquin.metrics()["taquin_jobs_in_progress"], workers as f64, "the greedy ones go on");
+        drop(running);
+        taquin.until_idle();
+    }
+}

@@ -1,0 +1,133 @@
+//! Everything at once, for a while.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::net::SocketAddr;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::boards::{Random, any_board, near_board};
+use crate::client::{Client, post};
+use crate::figures::{alone, is_long, short_or_long, tell};
+use crate::taquin::Taquin;
+
+const CLIENTS: u64 = 6;
+
+/// What the contract allows of `/solve`, without guards.
+const STATUSES: [u16; 9] = [200, 400, 406, 408, 413, 415, 422, 431, 503];
+
+const ALGORITHMS: [&str; 9] = [
+    "auto",
+    "astar",
+    "weighted_astar",
+    "greedy_best_first",
+    "ida_star",
+    "breadth_first",
+    "depth_first",
+    "iterative_deepening",
+    "constructive",
+];
+
+/// The long form takes `TAQUIN_CHAOS_MINUTES`, 10 if nobody says.
+fn time() -> Duration {
+    let minutes = env::var("TAQUIN_CHAOS_MINUTES").ok().and_then(|text| text.parse::<u64>().ok());
+    if is_long() { Duration::from_secs(60 * minutes.unwrap_or(10)) } else { Duration::from_secs(6) }
+}
+
+/// A search of a board of any size by any method; it may have no solution, or make no sense.
+fn search(random: &mut Random) -> Value {
+    let sides = [2, 3, 3, 3, 4, 4, 4, 5, 6, 8, 10];
+    let (rows, cols) = (sides[random.below(sides.len())], sides[random.below(sides.len())]);
+    let board = match random.below(4) {
+        0 => any_board(random, rows, cols),
+        _ => {
+            let moves = random.below(120);
+            near_board(random, rows, cols, moves)
+        }
+    };
+    let algorithm = ALGORITHMS[random.below(ALGORITHMS.len())];
+    let mut question =
+        json!({ "board": board, "algorithm": algorithm, "limits": { "time_ms": 1 + random.below(150) } });
+    if random.below(4) == 0 {
+        question["include"] = json!(["states", "expansions"]);
+    }
+    question
+}
+
+/// A request of any kind, in order or not.
+fn request(random: &mut Random) -> Vec<u8> {
+    let question = search(random);
+    let whole = post(&question, "");
+    match random.below(12) {
+        0 => post(&json!({ "board": [[1, 2], [3]], "algorithm": 7, "nonsense": null }), ""),
+        1 => post(&json!({ "board": "x".repeat(70_000) }), ""),
+        2 => String::from_utf8_lossy(&whole).replacen("application/json", "image/png", 1).into_bytes(),
+        3 => String::from_utf8_lossy(&whole).replacen(['[', ':'], "", 2).into_bytes(),
+        4 => b"GET /random?rows=4&cols=4 HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        5 => b"GET /solve?board=867254301&algorithm=breadth_first HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        6 => b"BREW /livez HTTP/9.1\r\n\r\n".to_vec(),
+        _ => whole,
+    }
+}
+
+/// Asks anything, and leaves now and then without an answer; how often which status came.
+fn ask_on(addr: SocketAddr, seed: u64, until: Instant) -> BTreeMap<u16, usize> {
+    let (mut random, mut statuses) = (Random(seed), BTreeMap::new());
+    let mut connection: Option<Client> = None;
+    while Instant::now() < until {
+        let mut client = connection.take().unwrap_or_else(|| Client::connect(addr));
+        let request = request(&mut random);
+        if random.below(10) == 0 {
+            let sent = random.below(request.len() + 1);
+            let _ = client.write(&request[..sent]);
+            sleep(Duration::from_millis(random.below(20) as u64));
+            continue;
+        }
+        let _ = client.write(&request);
+        let Ok(answer) = client.answer() else {
+            // A body that is too large may be cut short by a reset before its answer is read.
+            assert!(request.len() > 60_000, "no answer to {}", String::from_utf8_lossy(&request));
+            continue;
+        };
+        assert!(STATUSES.contains(&answer.status), "{answer:?}");
+        *statuses.entry(answer.status).or_default() += 1;
+        connection = (answer.header("connection") != "close").then_some(client);
+    }
+    statuses
+}
+
+fn mean(samples: &[u64]) -> u64 {
+    samples.iter().sum::<u64>() / samples.len() as u64
+}
+
+#[test]
+fn memory_is_flat_whatever_is_asked_for() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--workers=2", "--queue=8"]);
+    let (addr, begun, time) = (taquin.addr, Instant::now(), time());
+    let mut samples = Vec::new();
+    let mut statuses = BTreeMap::<u16, usize>::new();
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|seed| scope.spawn(move || ask_on(addr, seed, begun + time))).collect();
+        while begun.elapsed() < time {
+            sleep(Duration::from_millis(100));
+            samples.push(taquin.resident_mib());
+        }
+        for (status, count) in clients.into_iter().flat_map(|client| client.join().expect("only what may come")) {
+            *statuses.entry(status).or_default() += count;
+        }
+    });
+    // A third is for warming up: tables are built on first use, and answers are kept.
+    let third = samples.len() / 3;
+    let (before, after) = (mean(&samples[third..2 * third]), mean(&samples[2 * third..]));
+    let total: usize = statuses.values().sum();
+    let what = format!("soak of {time:?}");
+    tell(&format!("{what}: answers"), "as in the contract", format!("{total}, by status {statuses:?}"));
+    tell(&format!("{what}: resident in its second and last third"), "+10 %", format!("{before} and {after} MiB"));
+    assert!(100 * after <= (100 + short_or_long(50, 10)) * before, "{before} MiB become {after}");
+    taquin.until_idle();
+    assert_eq!(taquin.metrics()["taquin_panics_total"], 0.0);
+    taquin.end(&what);
+}

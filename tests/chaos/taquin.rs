@@ -1,0 +1,201 @@
+//! The binary, as a child of the test.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::client::{Client, PATIENCE};
+use crate::figures::tell;
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
+
+/// A process that is ended with the test.
+pub(crate) struct Taquin {
+    pub(crate) addr: SocketAddr,
+    process: Child,
+    memory_mib: u64,
+    log: Arc<Mutex<Vec<Value>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Taquin {
+    /// Starts it with so much memory and these flags on a free port, and waits until it is ready, and has the tables that
+    /// it builds at the start.
+    pub(crate) fn start(memory_mib: u64, flags: &[&str]) -> Self {
+        let taquin = Self::spawn(Command::new(BINARY), memory_mib, flags);
+        let tables = if flags.contains(&"--tables=small") { "tables are ready" } else { "standard tables are ready" };
+        taquin.until_told(tables);
+        taquin
+    }
+
+    /// Starts it by a command that becomes it, and waits until it listens.
+    pub(crate) fn spawn(mut command: Command, memory_mib: u64, flags: &[&str]) -> Self {
+        if !flags.iter().any(|flag| flag.starts_with("--listen")) {
+            command.arg("--listen=127.0.0.1:0");
+        }
+        if !flags.iter().any(|flag| flag.starts_with("--log=")) {
+            command.arg("--log=info,taquin::access=off,taquin::job=off");
+        }
+        command.args(["--log-format=json", &format!("--memory={memory_mib}MiB")]).args(flags);
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the binary");
+        let lines = BufReader::new(process.stdout.take().expect("a log")).lines();
+        let log: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let reader = thread::spawn({
+            let log = Arc::clone(&log);
+            move || {
+                let lines = lines.map_while(Result::ok);
+                let lines = lines.map(|line| serde_json::from_str(&line).expect("a line of JSON"));
+                lines.for_each(|line| log.lock().expect("a log").push(line));
+            }
+        });
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut taquin = Self { addr, process, memory_mib, log, reader: Some(reader) };
+        let line = taquin.until_told("listening");
+        taquin.addr = line["addr"].as_str().expect("an address").parse().expect("an address");
+        taquin
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.addr)
+    }
+
+    /// Waits for a line of the log.
+    pub(crate) fn until_told(&self, message: &str) -> Value {
+        let begun = Instant::now();
+        loop {
+            if let Some(line) = self.lines().into_iter().find(|line| line["message"] == message) {
+                return line;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain for {message:?}: {:?}", self.lines());
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.log.lock().expect("a log").clone()
+    }
+
+    /// Lines of trouble.
+    pub(crate) fn lines_at(&self, level: &str) -> Vec<Value> {
+        self.lines().into_iter().filter(|line| line["level"] == level).collect()
+    }
+
+    /// What it says of itself.
+    pub(crate) fn metrics(&self) -> HashMap<String, f64> {
+        let body = self.client().get("/metrics").expect(200).body;
+        let samples = body.lines().filter(|line| !line.starts_with('#'));
+        samples.filter_map(|line| line.rsplit_once(' ')).map(|(name, value)| (name.to_owned(), number(value))).collect()
+    }
+
+    /// Waits until a gauge has a value.
+    pub(crate) fn until(&self, gauge: &str, value: f64) {
+        let begun = Instant::now();
+        while self.metrics()[gauge] != value {
+            assert!(begun.elapsed() < PATIENCE, "{gauge} is {} and not {value}", self.metrics()[gauge]);
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until no job is in hand, and asserts that nothing is held.
+    pub(crate) fn until_idle(&self) {
+        self.until("taquin_jobs_in_progress", 0.0);
+        self.until("taquin_queue_waiting", 0.0);
+        self.until("taquin_workers_busy", 0.0);
+        self.until("taquin_memory_reserved_bytes", 0.0);
+        // The one that asks.
+        self.until("taquin_http_connections", 1.0);
+    }
+
+    fn proc(&self, file: &str) -> String {
+        fs::read_to_string(format!("/proc/{}/{file}", self.process.id())).expect("a process that runs")
+    }
+
+    fn status_kib(&self, field: &str) -> u64 {
+        let status = self.proc("status");
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
+        line.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().expect("a number")
+    }
+
+    pub(crate) fn resident_mib(&self) -> u64 {
+        self.status_kib("VmRSS:") / 1024
+    }
+
+    pub(crate) fn peak_mib(&self) -> u64 {
+        self.status_kib("VmHWM:") / 1024
+    }
+
+    /// CPU time so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        let stat = self.proc("stat");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("ticks")).sum();
+        Duration::from_millis(10 * ticks)
+    }
+
+    /// The share of a core that it takes during a while, in percent.
+    pub(crate) fn cpu_percent(&self, time: Duration) -> f64 {
+        let (before, begun) = (self.cpu(), Instant::now());
+        sleep(time);
+        100.0 * (self.cpu() - before).as_secs_f64() / begun.elapsed().as_secs_f64()
+    }
+
+    /// Where its root is, whatever it has mounted.
+    pub(crate) fn root(&self) -> String {
+        format!("/proc/{}/root", self.process.id())
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = Pid::from_raw(self.process.id() as i32).expect("an id");
+        kill_process(id, signal).expect("a process that runs");
+    }
+
+    /// Waits for its end, and for the end of its log.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.process.try_wait().expect("a child") {
+                break status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not end");
+            sleep(Duration::from_millis(1));
+        };
+        self.reader.take().into_iter().for_each(|reader| reader.join().expect("a log of JSON"));
+        status
+    }
+
+    /// Asserts that it took no more memory than it may, and has no bug to tell of.
+    #[track_caller]
+    pub(crate) fn check(&self, what: &str) {
+        let peak = self.peak_mib();
+        tell(&format!("{what}: peak of memory"), format!("{} MiB", self.memory_mib), format!("{peak} MiB"));
+        assert!(peak <= self.memory_mib, "{what}: {peak} MiB of {}", self.memory_mib);
+        assert_eq!(self.lines_at("ERROR"), [Value::Null; 0]);
+    }
+
+    /// [Checks](Self::check), and has it end by a signal.
+    #[track_caller]
+    pub(crate) fn end(mut self, what: &str) {
+        self.check(what);
+        self.signal(Signal::TERM);
+        assert_eq!(self.wait().code(), Some(0));
+    }
+}
+
+impl Drop for Taquin {
+    fn drop(&mut self) {
+        self.process.kill().unwrap_or_default();
+        self.process.wait().map(drop).unwrap_or_default();
+    }
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
