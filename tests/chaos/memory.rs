@@ -52,6 +52,7 @@ fn six_greedy_searches_stay_within_half_a_gibibyte() {
 }
 
 #[test]
+#[ignore = "takes as long as the other one once more"]
 fn six_greedy_searches_stay_within_a_gibibyte() {
     let _alone = alone();
     six_greedy_searches(1024);
