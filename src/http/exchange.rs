@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
-use tracing::{Instrument, Level};
+use tracing::{Instrument, Level, Span};
 
 use super::context::X_REQUEST_ID;
 use super::server_span::ServerSpan;
@@ -86,14 +86,7 @@ where
     let mut line = AccessLine::open(metrics, request.method().clone(), route, context.clone(), server_span);
     let uri = request.uri().clone();
     let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
-    // At the highest level, so that a line of any level finds the id around it.
-    let span = tracing::error_span!(
-        target: "taquin::http",
-        "request",
-        http.request_id = context.request_id.as_str(),
-        trace_id = context.trace_id.as_ref().map(TraceId::as_str),
-        span_id = context.span_id.as_ref().map(SpanId::as_str),
-    );
+    let span = span_of(&context);
     let id = HeaderValue::from_str(context.request_id.as_str());
     request.extensions_mut().insert(context);
 
@@ -115,6 +108,18 @@ where
     line.server_span.name_in(headers);
     line.status = response.status();
     Ok(response)
+}
+
+/// What lines of the log have around them. At the highest level, so that a line of any level finds the
+/// id.
+fn span_of(context: &RequestContext) -> Span {
+    tracing::error_span!(
+        target: "taquin::http",
+        "request",
+        http.request_id = context.request_id.as_str(),
+        trace_id = context.trace_id.as_ref().map(TraceId::as_str),
+        span_id = context.span_id.as_ref().map(SpanId::as_str),
+    )
 }
 
 /// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
