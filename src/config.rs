@@ -120,8 +120,8 @@ pub struct Flags {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     strict_content_type: String,
 
-    /// Which tables to have: small, standard (40 MB, and 15-puzzles several times as fast), or large
-    /// (205 MB, and the hardest of them four times as fast again; 0.85 GB while they are built)
+    /// Which tables to have: small, standard (36 MB, and 15-puzzles several times as fast), or large
+    /// (197 MB, and the hardest of them four times as fast again; 0.85 GB while they are built)
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
     tables: String,
 
