@@ -38,7 +38,12 @@ pub(crate) enum End {
 
 impl Client {
     pub(crate) fn try_connect(addr: SocketAddr) -> Result<Self, End> {
-        let stream = TcpStream::connect(addr).map_err(|_| End::Refused)?;
+        let stream = TcpStream::connect(addr).map_err(|error| match error.kind() {
+            ErrorKind::ConnectionRefused => End::Refused,
+            // It stood in the system's queue when the door was closed.
+            ErrorKind::ConnectionReset => End::Reset,
+            _ => panic!("no connection: {error}"),
+        })?;
         stream.set_nodelay(true).expect("an option");
         stream.set_read_timeout(Some(PATIENCE)).expect("an option");
         Ok(Self { stream, unread: Vec::new() })
