@@ -39,6 +39,12 @@ impl Path {
         &self.0
     }
 
+    /// The text form.
+    pub fn letters(&self) -> String {
+        let letters = self.0.iter().map(|mv| mv.letter() as u8).collect();
+        String::from_utf8(letters).expect("letters are ASCII")
+    }
+
     /// Number of moves.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -83,8 +89,7 @@ impl From<Vec<Move>> for Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letters: String = self.0.iter().map(|mv| mv.letter()).collect();
-        f.write_str(&letters)
+        f.write_str(&self.letters())
     }
 }
 

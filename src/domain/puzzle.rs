@@ -81,6 +81,14 @@ impl Reachability {
         })
     }
 
+    /// Whether one of two boards of one shape can be reached from the other: what
+    /// [`is_reachable`](Self::is_reachable) says, without the inversions, which take longest to count.
+    fn exists(start: &Board, goal: &Board) -> bool {
+        let size = start.size();
+        let is_odd_distance = size.distance(start.blank(), goal.blank()) % 2 == 1;
+        is_odd(&labels(start, goal)[..size.cells()]) == is_odd_distance
+    }
+
     /// Whether the goal can be reached.
     pub fn is_reachable(&self) -> bool {
         self.odd_permutation == (self.blank_distance % 2 == 1)
@@ -89,12 +97,12 @@ impl Reachability {
 
 /// The parity of a permutation: cells minus cycles.
 fn is_odd(permutation: &[Cell]) -> bool {
-    let mut seen = 0_u128;
+    let mut seen = [false; Size::MAX_CELLS];
     let mut odd = false;
     for start in 0..permutation.len() {
         let mut at = start;
-        while seen & (1 << at) == 0 {
-            seen |= 1 << at;
+        while !seen[at] {
+            seen[at] = true;
             at = usize::from(permutation[at]);
             // A cycle of k cells takes k − 1 exchanges: one for each step but the closing one.
             odd ^= at != start;
@@ -118,8 +126,10 @@ impl Puzzle {
     /// # Errors
     /// When the shapes differ, or parity forbids to reach the goal.
     pub fn try_new(start: Board, goal: Board) -> Result<Self, PuzzleError> {
-        let reachability = Reachability::between(&start, &goal)?;
-        if reachability.is_reachable() { Ok(Self { start, goal }) } else { Err(PuzzleError::Unreachable(reachability)) }
+        if start.size() == goal.size() && Reachability::exists(&start, &goal) {
+            return Ok(Self { start, goal });
+        }
+        Err(PuzzleError::Unreachable(Reachability::between(&start, &goal)?))
     }
 
     /// The board to solve.

@@ -81,6 +81,11 @@ impl Size {
         self.rows() * self.cols()
     }
 
+    /// Rows × columns: `3×4`.
+    pub fn name(self) -> &'static str {
+        NAMES[self.rows() - Self::MIN_SIDE][self.cols() - Self::MIN_SIDE]
+    }
+
     /// The row of a cell, from 0.
     #[inline]
     pub fn row_of(self, cell: Cell) -> usize {
@@ -146,9 +151,27 @@ impl Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}×{}", self.rows, self.cols)
+        f.write_str(self.name())
     }
 }
+
+macro_rules! names_with {
+    ($rows:literal) => { names_with!($rows: 2 3 4 5 6 7 8 9 10) };
+    ($rows:literal: $($cols:literal)*) => { [$(concat!($rows, "×", $cols)),*] };
+}
+
+/// By rows and columns, both from the fewest.
+const NAMES: [[&str; 9]; 9] = [
+    names_with!(2),
+    names_with!(3),
+    names_with!(4),
+    names_with!(5),
+    names_with!(6),
+    names_with!(7),
+    names_with!(8),
+    names_with!(9),
+    names_with!(10),
+];
 
 impl fmt::Debug for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -167,6 +190,13 @@ mod tests {
                 assert_eq!(size.row_of(cell as Cell), cell / size.cols(), "{size}, cell {cell}");
                 assert_eq!(size.col_of(cell as Cell), cell % size.cols(), "{size}, cell {cell}");
             }
+        }
+    }
+
+    #[test]
+    fn names_are_the_sides() {
+        for size in Size::all() {
+            assert_eq!(size.name(), format!("{}×{}", size.rows(), size.cols()));
         }
     }
 

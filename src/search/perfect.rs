@@ -45,15 +45,13 @@ fn descend<P: Packed, H: Heuristic<P>>(
             trace.record(space, &Visit { state: &state, slide, parent, g, h, f: f64::from(g + h) });
         }
         let onward = space.moves_except(state.blank, back);
-        let mut nearest = None;
-        for mv in onward {
+        // The newest first; those before it are generated all the same.
+        let nearest = onward.rev().find_map(|mv| {
             let mut successor = state;
             let slide = space.make(&mut successor, mv);
             let after = heuristic.after(memo, &slide, &successor);
-            if heuristic.h(after) < h {
-                nearest = Some((successor, after, mv));
-            }
-        }
+            (heuristic.h(after) < h).then_some((successor, after, mv))
+        });
         stats.expanded += 1;
         stats.generated += onward.len() as u64;
         // The other successors of every node so far, and the one that is taken next.

@@ -54,8 +54,11 @@ impl<P: Packed> Space<P> {
         assert!(cells <= P::MAX_CELLS, "a board of {cells} cells does not fit");
         let identity: [Cell; Size::MAX_CELLS] = std::array::from_fn(|cell| cell as Cell);
         let mut moves = [MoveSet::EMPTY; 256];
-        for (set, cell) in moves.iter_mut().zip(&identity[..cells]) {
-            *set = size.moves_from(*cell);
+        for (row, sets) in moves[..cells].chunks_exact_mut(size.cols()).enumerate() {
+            let vertical = MoveSet::EMPTY.with_if(row > 0, Move::Up).with_if(row + 1 < size.rows(), Move::Down);
+            sets.fill(vertical.with(Move::Left).with(Move::Right));
+            sets[0] = sets[0].without(Move::Left);
+            sets[size.cols() - 1] = sets[size.cols() - 1].without(Move::Right);
         }
         Self {
             puzzle: *puzzle,

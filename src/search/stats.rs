@@ -35,7 +35,7 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
     // the size of a tree is convex in b, so Newton's steps come down to it and never pass it.
     let mut b = nodes.powf(1.0 / length as f64);
     for _ in 0..NEWTON_STEPS {
-        let (tree, slope) = (0..length).fold((0.0, 0.0), |(tree, slope), _| ((tree + 1.0) * b, slope * b + tree + 1.0));
+        let (tree, slope) = tree_and_slope(b, length);
         let step = (tree - nodes) / slope;
         b -= step;
         if step.abs() < 1e-12 * b {
@@ -45,12 +45,25 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
     Some(b)
 }
 
+/// The nodes of a uniform tree below its root, and how fast they become more as its branching factor
+/// does.
+fn tree_and_slope(b: f64, depth: usize) -> (f64, f64) {
+    let beyond = b - 1.0;
+    if beyond < 1e-3 {
+        // Summed up layer by layer, since the closed form divides by next to nothing.
+        return (0..depth).fold((0.0, 0.0), |(tree, slope), _| ((tree + 1.0) * b, slope * b + tree + 1.0));
+    }
+    let last = b.powi(depth as i32);
+    let tree = b * (last - 1.0) / beyond;
+    (tree, ((depth as f64 + 1.0) * last - 1.0 - tree) / beyond)
+}
+
 /// Several times what it takes from so near a start.
 const NEWTON_STEPS: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::effective_branching_factor;
+    use super::{effective_branching_factor, tree_and_slope};
 
     #[test]
     fn a_uniform_tree_has_its_own_branching_factor() {
@@ -58,6 +71,20 @@ mod tests {
             let nodes: u64 = (1..=length as u32).map(|depth| b.pow(depth)).sum();
             let found = effective_branching_factor(nodes + 1, length).unwrap();
             assert!((found - b as f64).abs() < 1e-9, "{found}");
+        }
+    }
+
+    #[test]
+    fn a_tree_is_the_sum_of_its_layers() {
+        for b in [1.0, 1.000_9, 1.001, 1.1, 1.7, 3.0] {
+            for depth in [1, 2, 31, 80] {
+                let power = |exponent: usize| f64::powi(b, exponent as i32);
+                let tree: f64 = (1..=depth).map(power).sum();
+                let slope: f64 = (1..=depth).map(|layer| layer as f64 * power(layer - 1)).sum();
+                let found = tree_and_slope(b, depth);
+                assert!((found.0 / tree - 1.0).abs() < 1e-11, "{b}, {depth}: {} for {tree}", found.0);
+                assert!((found.1 / slope - 1.0).abs() < 1e-8, "{b}, {depth}: {} for {slope}", found.1);
+            }
         }
     }
 
