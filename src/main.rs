@@ -44,13 +44,13 @@ fn main() -> ExitCode {
 }
 
 fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
-    let traces = telemetry::init(config)?;
+    let telemetry = telemetry::init(config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
     // Cancelled searches end within a poll interval; a thread that hangs must not hold the process.
     runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });
     if ending == Ending::Clean {
-        traces.finish();
+        telemetry.finish();
     }
     Ok(ending)
 }

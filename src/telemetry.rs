@@ -2,6 +2,7 @@
 //! that has them: where they go.
 
 mod json_lines;
+mod line_queue;
 #[cfg_attr(not(feature = "otel"), path = "telemetry/no_traces.rs")]
 mod traces;
 
@@ -12,26 +13,48 @@ use std::panic::PanicHookInfo;
 
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, fmt, registry};
+use tracing_subscriber::{fmt, registry};
 
-use self::json_lines::{JsonLines, JsonMembers};
-pub use self::traces::Traces;
+use self::json_lines::JsonLines;
+use self::line_queue::{Flush, LineQueue};
+use self::traces::Traces;
 use crate::config::{Config, LogFormat};
+
+/// What is on its way out of the process. The last lines of the log are written when it goes out of
+/// scope, which takes a second at most.
+#[derive(Debug)]
+pub struct Telemetry {
+    traces: Traces,
+    _flush: Option<Flush>,
+}
 
 /// Starts logging to standard output, for the whole process, and sending traces if they are asked for.
 /// Panics are logged as errors.
 ///
 /// # Errors
 /// If this process has a subscriber already, or nothing can be sent.
-pub fn init(config: &Config) -> Result<Traces, Box<dyn Error>> {
-    let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal());
-    let lines = match config.log_format {
-        LogFormat::Json => lines.event_format(JsonLines).fmt_fields(JsonMembers).boxed(),
-        LogFormat::Pretty => lines.compact().boxed(),
-    };
-    registry().with(lines).with(config.log.clone()).try_init()?;
+pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
+    let mut flush = None;
+    match config.log_format {
+        LogFormat::Json => {
+            let (queue, rest) = LineQueue::start(std::io::stdout())?;
+            flush = Some(rest);
+            JsonLines::new(config.log.clone(), queue).try_init()?;
+        }
+        LogFormat::Pretty => {
+            let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).compact();
+            registry().with(lines).with(config.log.clone()).try_init()?;
+        }
+    }
     std::panic::set_hook(Box::new(log_panic));
-    Traces::start(config.traces.as_ref())
+    Ok(Telemetry { traces: Traces::start(config.traces.as_ref())?, _flush: flush })
+}
+
+impl Telemetry {
+    /// Sends the last traces, and takes a second for it at most.
+    pub fn finish(self) {
+        self.traces.finish();
+    }
 }
 
 /// One line for each panic, in the place where it happens; nothing else logs it again.

@@ -46,6 +46,7 @@ const RULES: [Rule; 10] = [
             "governor",
             "http_body_util",
             "hyper",
+            "itoa",
             "opentelemetry",
             "prometheus_client",
             "rand_chacha", // request ids
@@ -68,7 +69,6 @@ const RULES: [Rule; 10] = [
             "axum",
             "hyper",
             "hyper_util",
-            "pin_project_lite", // a timer of our own for hyper
             "procfs",
             "prometheus_client",
             "rustix", // the limit of open files
@@ -94,8 +94,10 @@ const RULES: [Rule; 10] = [
             "opentelemetry_http",
             "opentelemetry_otlp",
             "opentelemetry_sdk",
+            "slab", // spans by id
             "tokio",
             "tracing",
+            "tracing_core", // what a subscriber answers with
             "tracing_subscriber",
         ],
     },

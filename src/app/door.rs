@@ -7,15 +7,13 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,6 +21,7 @@ use tokio::time::{Instant, sleep};
 
 use super::AppError;
 use super::patience::{HeadTimer, Idle, Patience, PatientStream};
+use crate::http::Conducted;
 
 /// The most headers that a request may have; one more is answered 431.
 const MAX_HEADERS: usize = 100;
@@ -39,7 +38,7 @@ const LAST_READ: Duration = Duration::from_millis(100);
 pub(super) struct Door {
     listener: TcpListener,
     addr: SocketAddr,
-    router: Router,
+    router: Conducted,
     protocol: http1::Builder,
     patience: Patience,
     max_connections: usize,
@@ -73,7 +72,7 @@ pub(super) async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), 
 impl Door {
     pub(super) fn new(
         (listener, addr): (TcpListener, SocketAddr),
-        router: Router,
+        router: Conducted,
         patience: Patience,
         max_connections: usize,
         connections: Gauge,
@@ -154,12 +153,12 @@ impl Door {
         let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
         let idle = Idle::default();
         let io = TokioIo::new(PatientStream::new(stream, self.patience, idle.clone()));
-        let router = TowerToHyperService::new(self.router.clone());
+        let router = self.router.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
-            router.call(request)
+            router.answer(request)
         });
         self.connections.inc();
         let place = Place { _permit: permit, connections: self.connections.clone() };

@@ -8,13 +8,12 @@
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use hyper::rt::Timer;
-use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep, sleep_until};
@@ -44,17 +43,23 @@ impl Idle {
     }
 }
 
+/// What wakes a connection that waits for a request. It is set for the first wait, and from then on
+/// it goes off no later than the wait in hand is over: if that was too early it is set anew. So a
+/// connection that is busy does not set it for each request.
+type Alarm = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
+
 /// hyper's clock for one connection.
 #[derive(Debug)]
 pub(super) struct HeadTimer {
     patience: Patience,
     idle: Idle,
+    alarm: Alarm,
     has_begun: AtomicBool,
 }
 
 impl HeadTimer {
     pub(super) fn new(patience: Patience, idle: Idle) -> Self {
-        Self { patience, idle, has_begun: AtomicBool::new(false) }
+        Self { patience, idle, alarm: Alarm::default(), has_begun: AtomicBool::new(false) }
     }
 }
 
@@ -67,26 +72,25 @@ impl Timer for HeadTimer {
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
         let is_idle = self.has_begun.swap(true, Ordering::Relaxed);
         self.idle.set(is_idle);
-        let deadline = if is_idle { Instant::now() + self.patience.keep_alive } else { deadline };
+        let deadline = if is_idle { deadline - self.patience.header + self.patience.keep_alive } else { deadline };
         Box::pin(HeadWait {
-            sleep: sleep_until(deadline.into()),
+            deadline,
             is_idle,
             idle: self.idle.clone(),
+            alarm: Arc::clone(&self.alarm),
             header: self.patience.header,
         })
     }
 }
 
-pin_project! {
-    /// The wait for one request, first for its beginning and then for its headers. hyper polls it
-    /// after each byte that is not the last.
-    struct HeadWait {
-        #[pin]
-        sleep: Sleep,
-        is_idle: bool,
-        idle: Idle,
-        header: Duration,
-    }
+/// The wait for one request, first for its beginning and then for its headers. hyper polls it after
+/// each byte that is not the last.
+struct HeadWait {
+    deadline: Instant,
+    is_idle: bool,
+    idle: Idle,
+    alarm: Alarm,
+    header: Duration,
 }
 
 impl hyper::rt::Sleep for HeadWait {}
@@ -95,12 +99,22 @@ impl Future for HeadWait {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut wait = self.project();
-        if *wait.is_idle && !wait.idle.get() {
-            *wait.is_idle = false;
-            wait.sleep.as_mut().reset((Instant::now() + *wait.header).into());
+        let wait = self.get_mut();
+        if wait.is_idle && !wait.idle.get() {
+            wait.is_idle = false;
+            wait.deadline = Instant::now() + wait.header;
         }
-        wait.sleep.poll(context)
+        let deadline = wait.deadline.into();
+        let mut alarm = wait.alarm.lock().unwrap_or_else(PoisonError::into_inner);
+        let alarm = alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if alarm.deadline() > deadline {
+            alarm.as_mut().reset(deadline);
+        }
+        while alarm.deadline() < deadline {
+            ready!(alarm.as_mut().poll(context));
+            alarm.as_mut().reset(deadline);
+        }
+        alarm.as_mut().poll(context)
     }
 }
 

@@ -166,7 +166,9 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
 }
 
 fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]) -> Option<Written> {
-    let (mut entries, mut row_lengths) = (Vec::new(), Vec::new());
+    let width = if let Some(Json::Array(cells)) = rows.first() { cells.len() } else { 0 };
+    let cells = (rows.len() * width).min(Size::MAX_CELLS);
+    let (mut entries, mut row_lengths) = (Vec::with_capacity(cells), Vec::with_capacity(rows.len()));
     for (at, row) in rows.iter().enumerate() {
         let Json::Array(cells) = row else {
             let detail = format!("a row is an array, not {}", row.kind());

@@ -1,13 +1,10 @@
 //! What names a request in answers, logs and traces.
 
 use std::cell::RefCell;
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -15,7 +12,10 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// The header that carries the request's id, both ways.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Identity of a request; an extractor that never fails.
+/// The header of W3C Trace Context.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Identity of a request.
 #[derive(Clone, Debug)]
 pub struct RequestContext {
     /// The client's id if it sent a well-formed one, else one made here.
@@ -33,14 +33,6 @@ impl RequestContext {
             trace_id: Traceparent::read(headers).map(|parent| TraceId(parent.trace_id.into())),
             span_id: None,
         }
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for RequestContext {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get().cloned().unwrap_or_else(|| Self::read(&parts.headers)))
     }
 }
 
@@ -64,7 +56,11 @@ impl RequestId {
             static SOURCE: RefCell<ChaCha8Rng> = RefCell::new(ChaCha8Rng::from_seed(seed()));
         }
         let (high, low) = SOURCE.with_borrow_mut(|source| (source.next_u64(), source.next_u64()));
-        Self(format!("{high:016x}{low:016x}").into())
+        let digits: [u8; 32] = std::array::from_fn(|at| {
+            let half = if at < 16 { high } else { low };
+            b"0123456789abcdef"[(half >> (60 - 4 * (at % 16))) as usize % 16]
+        });
+        Self(std::str::from_utf8(&digits).unwrap_or_default().into())
     }
 
     /// The id as it is written everywhere.
@@ -124,7 +120,7 @@ pub(super) struct Traceparent<'h> {
 
 impl<'h> Traceparent<'h> {
     pub(super) fn read(headers: &'h HeaderMap) -> Option<Self> {
-        Self::parse(only(headers, &HeaderName::from_static("traceparent"))?)
+        Self::parse(only(headers, &TRACEPARENT)?)
     }
 
     /// Reads a `traceparent` as W3C Trace Context 1 demands: version 00 has four fields and no

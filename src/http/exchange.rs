@@ -1,103 +1,74 @@
 //! The outermost layer: what every exchange has, whichever route answers it.
 //!
 //! It gives the request its [`RequestContext`], writes the problem document of every failure, sets
-//! the headers that all answers share, and writes one access line. One layer does it all because
-//! every layer of a router costs an allocation or two per request.
+//! the headers that all answers share, and writes one access line. One layer does it all, and stands
+//! around the router as a whole: within, a layer costs some allocations per request.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
-use axum::body::Body;
-use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
+use bytes::Bytes;
 use futures_util::FutureExt;
-use tower::{Layer, Service};
+use tower::Service;
 use tracing::{Instrument, Level, Span};
 
 use super::context::X_REQUEST_ID;
 use super::server_span::ServerSpan;
-use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate};
+use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate, route_of};
 use crate::service::Metrics;
 
-/// The layer. Not one of axum's functions, which box what they are around for each request.
+/// A router with what every exchange has.
 #[derive(Clone, Debug)]
-pub(super) struct Conduct {
+pub struct Conducted {
+    pub(super) routes: Router,
     pub(super) metrics: HttpMetrics,
     /// Whether exchanges leave spans.
     pub(super) traces: bool,
 }
 
-impl<S> Layer<S> for Conduct {
-    type Service = Conducted<S>;
-
-    fn layer(&self, inner: S) -> Conducted<S> {
-        Conducted { conduct: self.clone(), inner }
+impl Conducted {
+    /// Answers a request, come what may.
+    pub fn answer<B>(&self, request: Request<B>) -> impl Future<Output = Result<Response, Infallible>> + Send + use<B>
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        conduct(self.metrics.clone(), self.traces, self.routes.clone(), request)
     }
 }
 
-/// What is within the layer.
-#[derive(Clone, Debug)]
-pub(super) struct Conducted<S> {
-    conduct: Conduct,
-    inner: S,
-}
-
-impl<S> Service<Request> for Conducted<S>
-where
-    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send + 'static,
-{
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        // The one that is ready goes along.
-        let next = self.inner.clone();
-        let ready = std::mem::replace(&mut self.inner, next);
-        Box::pin(conduct(self.conduct.metrics.clone(), self.conduct.traces, ready, request))
-    }
-}
-
-/// Answers a request, come what may.
-async fn conduct<S>(
+async fn conduct<B>(
     metrics: HttpMetrics,
     traces: bool,
-    mut inner: S,
-    mut request: Request,
+    mut routes: Router,
+    request: Request<B>,
 ) -> Result<Response, Infallible>
 where
-    S: Service<Request, Response = Response, Error = Infallible>,
+    B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let house = metrics.house().clone();
     let mut context = RequestContext::read(request.headers());
-    let route = request.extensions().get().cloned();
-    let leaves_span = traces && !is_probe(route.as_ref());
-    let server_span = ServerSpan::begin(leaves_span, &request, route.as_ref(), &mut context);
-    let mut line = AccessLine::open(metrics, request.method().clone(), route, context.clone(), server_span);
+    let route = route_of(request.uri().path());
+    let leaves_span = traces && !is_probe(route);
+    let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
+    let mut line = AccessLine::open(metrics, request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
     let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
-    let span = span_of(&context);
-    let id = HeaderValue::from_str(context.request_id.as_str());
-    request.extensions_mut().insert(context);
+    let span = span_of(&line.context);
+    let id = HeaderValue::from_str(line.context.request_id.as_str());
 
     // What a panic leaves half done is dropped with it.
-    let answer = AssertUnwindSafe(inner.call(request)).catch_unwind();
+    let answer = AssertUnwindSafe(routes.call(request)).catch_unwind();
     let mut response = match line.server_span.around(answer).instrument(span).await {
         Ok(answered) => answered?,
-        Err(_) => panicked(&house),
+        Err(_) => panicked(line.metrics.house()),
     };
     if let Some(problem) = problem_of(&mut response, &line.method) {
-        write(&problem, &mut response, &uri, format, &line.context);
+        write(&problem, &mut response, &uri, format, &line);
     }
     let headers = response.headers_mut();
     if let Ok(id) = id {
@@ -124,9 +95,12 @@ fn span_of(context: &RequestContext) -> Span {
 
 /// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
 fn vary_by_accept(headers: &mut HeaderMap) {
+    if !headers.contains_key(header::VARY) {
+        headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        return;
+    }
     let others: Vec<&str> = headers.get_all(header::VARY).iter().filter_map(|value| value.to_str().ok()).collect();
-    let all =
-        if others.is_empty() { None } else { HeaderValue::try_from(format!("Accept, {}", others.join(", "))).ok() };
+    let all = HeaderValue::try_from(format!("Accept, {}", others.join(", ")));
     headers.insert(header::VARY, all.unwrap_or(HeaderValue::from_static("Accept")));
 }
 
@@ -147,18 +121,18 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
     }))
 }
 
-fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, context: &RequestContext) {
-    let id = context.request_id.as_str();
-    let (content_type, body) = match format {
-        Offer::Text => (Offer::Text.content_type(), Body::from(problem.to_text(id))),
-        _ => ("application/problem+json", Body::from(problem.to_json(uri.path(), id))),
+fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, line: &AccessLine) {
+    let id = line.context.request_id.as_str();
+    let (content_type, text) = match format {
+        Offer::Text => (Offer::Text.content_type(), problem.to_text(id).into_bytes()),
+        _ => ("application/problem+json", problem.to_json(uri.path(), id)),
     };
     *response.status_mut() = problem.kind.status();
-    *response.body_mut() = body;
     let headers = response.headers_mut();
-    headers.remove(header::CONTENT_LENGTH);
+    headers.insert(header::CONTENT_LENGTH, text.len().into());
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { Body::from(text) };
 }
 
 /// The answer in place of one that panicked; the panic hook has logged why.
@@ -168,8 +142,8 @@ pub(super) fn panicked(metrics: &Metrics) -> Response {
 }
 
 /// Whether it is asked for every few seconds by whoever looks after the service.
-fn is_probe(route: Option<&MatchedPath>) -> bool {
-    matches!(route.map(MatchedPath::as_str), Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
+fn is_probe(route: Option<&str>) -> bool {
+    matches!(route, Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
 }
 
 /// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
@@ -177,7 +151,7 @@ struct AccessLine {
     metrics: HttpMetrics,
     started: Instant,
     method: Method,
-    route: Option<MatchedPath>,
+    route: Option<&'static str>,
     context: RequestContext,
     server_span: ServerSpan,
     status: StatusCode,
@@ -187,7 +161,7 @@ impl AccessLine {
     fn open(
         metrics: HttpMetrics,
         method: Method,
-        route: Option<MatchedPath>,
+        route: Option<&'static str>,
         context: RequestContext,
         server_span: ServerSpan,
     ) -> Self {
@@ -199,9 +173,8 @@ impl AccessLine {
 
 impl Drop for AccessLine {
     fn drop(&mut self) {
-        let route = self.route.as_ref().map(MatchedPath::as_str);
         let elapsed = self.started.elapsed();
-        self.metrics.answered(&self.method, route, self.status, elapsed);
+        self.metrics.answered(&self.method, self.route, self.status, elapsed);
         self.server_span.end(self.status);
         macro_rules! line {
             ($level:expr) => {
@@ -209,7 +182,7 @@ impl Drop for AccessLine {
                     target: "taquin::access",
                     $level,
                     http.method = self.method.as_str(),
-                    http.route = route,
+                    http.route = self.route,
                     http.status = self.status.as_u16(),
                     http.request_id = self.context.request_id.as_str(),
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
@@ -219,7 +192,7 @@ impl Drop for AccessLine {
                 )
             };
         }
-        if is_probe(self.route.as_ref()) { line!(Level::DEBUG) } else { line!(Level::INFO) }
+        if is_probe(self.route) { line!(Level::DEBUG) } else { line!(Level::INFO) }
     }
 }
 
@@ -231,7 +204,6 @@ mod tests {
 
     use axum::Router;
     use axum::routing::get;
-    use tower::ServiceExt;
     use tracing::field::{Field, Visit};
     use tracing::{Event, Subscriber};
     use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -271,13 +243,12 @@ mod tests {
     async fn line_of(path: &str) -> Line {
         let lines = Lines::default();
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
-        let router = Router::new()
-            .route("/livez", get(async || ""))
-            .route("/hang/{n}", get(std::future::pending::<()>))
-            .layer(Conduct { metrics: HttpMetrics::default(), traces: false });
+        let routes =
+            Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
+        let router = Conducted { routes, metrics: HttpMetrics::default(), traces: false };
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
-        let answer = router.oneshot(request.body(Body::empty()).unwrap());
+        let answer = router.answer(request.body(Body::empty()).unwrap());
         let _ = tokio::time::timeout(std::time::Duration::from_millis(20), answer).await;
         let lines = lines.0.lock().unwrap();
         assert_eq!(lines.len(), 1, "one line for one request: {lines:?}");
@@ -302,7 +273,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_whose_client_has_gone_is_a_499() {
-        let (_, fields) = line_of("/hang/7").await;
-        assert_eq!((fields["http.status"].as_str(), fields["http.route"].as_str()), ("499", "/hang/{n}"));
+        let (_, fields) = line_of("/problems/7").await;
+        assert_eq!((fields["http.status"].as_str(), fields["http.route"].as_str()), ("499", "/problems/{slug}"));
     }
 }

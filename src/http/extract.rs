@@ -1,9 +1,13 @@
 //! From bytes to a [`Question`].
 
+use std::pin::pin;
+
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRef, FromRequest, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::{HttpSettings, Json, Problem, ProblemKind, query};
@@ -34,14 +38,21 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let settings = HttpSettings::from_ref(state);
-        let query = query::parse(request.uri().query().unwrap_or_default())?;
-        if request.method() != Method::POST {
+        let (head, body) = request.into_parts();
+        Self::read(&head, body, HttpSettings::from_ref(state)).await
+    }
+}
+
+impl Question {
+    /// Reads what a request asks; its head is there for what else there is to know of it.
+    pub(super) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
+        let query = query::parse(head.uri.query().unwrap_or_default())?;
+        if head.method != Method::POST {
             return Ok(Self { query, body: None });
         }
-        let has_body = request.headers().contains_key(header::CONTENT_TYPE) || !request.body().is_end_stream();
-        let format = if has_body { Format::of(request.headers(), settings)? } else { Format::Sniffed };
-        let bytes = read(request.into_body(), settings).await?;
+        let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
+        let format = if has_body { Format::of(&head.headers, settings)? } else { Format::Sniffed };
+        let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None });
         }
@@ -99,11 +110,16 @@ impl Format {
         }
         let media_type = media_type.to_str().unwrap_or_default();
         let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
-        let format = match essence.trim().to_ascii_lowercase().as_str() {
-            "application/json" => Self::Json,
-            "text/plain" => Self::Text,
-            "application/x-www-form-urlencoded" if !settings.strict_content_type => Self::Sniffed,
-            _ => return Err(unsupported(WRONG_TYPE)),
+        let essence = essence.trim();
+        let is = |name: &str| essence == name || essence.eq_ignore_ascii_case(name);
+        let format = if is("application/json") {
+            Self::Json
+        } else if is("text/plain") {
+            Self::Text
+        } else if is("application/x-www-form-urlencoded") && !settings.strict_content_type {
+            Self::Sniffed
+        } else {
+            return Err(unsupported(WRONG_TYPE));
         };
         if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only charset that is read here is UTF-8.")) }
     }
@@ -150,7 +166,13 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > max_body as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(body_timeout, gather(Limited::new(body, max_body))).await {
+    let mut gathered = pin!(gather(Limited::new(body, max_body)));
+    // Most are there already, and need no clock.
+    let in_time = match gathered.as_mut().now_or_never() {
+        Some(bytes) => Ok(bytes),
+        None => tokio::time::timeout(body_timeout, gathered).await,
+    };
+    match in_time {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::new(ProblemKind::MalformedJson, "The body broke off, or its framing is wrong.")),
@@ -161,14 +183,16 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     }
 }
 
-/// Copies a body together as it comes: kept as frames, one that comes byte by byte would take many
-/// times its size.
+/// Copies a body together as it comes, unless it comes whole: kept as frames, one that comes byte by
+/// byte would take many times its size.
 async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        if let Some(data) = frame?.data_ref() {
-            bytes.extend_from_slice(data);
+        let Ok(data) = frame?.into_data() else { continue };
+        if bytes.is_empty() && body.is_end_stream() {
+            return Ok(data);
         }
+        bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
 }

@@ -42,13 +42,13 @@ impl Fields {
         };
         let mut fields = Self { fields: Vec::new(), faults: Vec::new(), missing };
         for (name, value) in question.query {
-            fields.add(&name, Value::Query(value), known);
+            fields.add(name, Value::Query(value), known);
         }
         match question.body {
-            Some(QuestionBody::Text(text)) => fields.add("board", Value::Body(Json::String(text)), known),
+            Some(QuestionBody::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
             Some(QuestionBody::Json(Json::Object(members))) => fields.add_members("", members, known),
             // A bare board.
-            Some(QuestionBody::Json(board)) => fields.add("board", Value::Body(board), known),
+            Some(QuestionBody::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
             None => {}
         }
         fields
@@ -57,40 +57,42 @@ impl Fields {
     fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
         let mut groups = Vec::new();
         for (member, value) in members {
-            let name = format!("{prefix}{member}");
-            let group = format!("{name}.");
+            let has_dot = member.contains('.');
+            let name = if prefix.is_empty() { member } else { format!("{prefix}{member}") };
+            let leads_to = |known: &&str| known.strip_prefix(&*name).is_some_and(|inner| inner.starts_with('.'));
+            let is_group = !known.contains(&&*name) && known.iter().any(leads_to);
             match value {
                 // In a query a dot leads into an object; in a body it is part of a name.
-                _ if member.contains('.') => {
+                _ if has_dot => {
                     let at = pointer(prefix).trim_end_matches('/').to_owned();
-                    let own = shortened(&member).replace('~', "~0").replace('/', "~1");
+                    let own = shortened(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
                     self.refuse_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
                 }
-                Json::Object(_) if groups.contains(&group) => {
+                Json::Object(_) if groups.contains(&name) => {
                     let detail = format!("`{name}` is given more than once: keep one");
                     self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "repeated-field", detail));
                 }
-                Json::Object(inner) if known.iter().any(|known| known.starts_with(&group)) => {
-                    self.add_members(&group, inner, known);
-                    groups.push(group);
+                Json::Object(inner) if is_group => {
+                    self.add_members(&format!("{name}."), inner, known);
+                    groups.push(name);
                 }
-                other if known.iter().any(|known| known.starts_with(&group)) => {
+                other if is_group => {
                     let detail = format!("`{name}` is an object, not {}", other.kind());
                     self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "wrong-type", detail));
                 }
-                other => self.add(&name, Value::Body(other), known),
+                other => self.add(name, Value::Body(other), known),
             }
         }
     }
 
-    fn add(&mut self, name: &str, value: Value, known: &[&str]) {
-        if !known.contains(&name) {
-            self.refuse_unknown(name, pointer(&shortened(name)), known, value.kind());
+    fn add(&mut self, name: String, value: Value, known: &[&str]) {
+        if !known.contains(&&*name) {
+            self.refuse_unknown(&name, pointer(&shortened(&name)), known, value.kind());
         } else if self.fields.iter().any(|field| field.name == name) {
             let detail = format!("`{name}` is given more than once: keep one");
-            self.note(value.kind(), Fault::new(pointer(name), "repeated-field", detail));
+            self.note(value.kind(), Fault::new(pointer(&name), "repeated-field", detail));
         } else {
-            self.fields.push(Field { name: name.to_owned(), value });
+            self.fields.push(Field { name, value });
         }
     }
 

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
@@ -19,8 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use rate::Rate;
 pub use tokens::Tokens;
 
-use super::exchange::{self, Conduct};
-use super::{HttpMetrics, Problem};
+use super::{HttpMetrics, Problem, exchange, route_of};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
@@ -46,7 +45,7 @@ const OPEN: [&str; 8] =
 const CHEAP: [&str; 1] = ["/info"];
 
 /// Puts the layers around the routes that every exchange has, and those that are on.
-pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics, traces: bool) -> Router<S>
+pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -54,17 +53,15 @@ where
         Some(gate) => routes.layer(from_fn_with_state(Arc::new(gate), admit)),
         None => routes,
     };
-    // Outermost first, in one stack: each call of `layer` would box the routes again. The one that
-    // conducts is around everything, so that a panic gets its problem document, id and access line
-    // too; and the one of other origins is around every refusal, so that their pages can read it.
-    let conduct = Conduct { metrics: metrics.clone(), traces };
+    // The layer of other origins is around every refusal, and panics become one within it, so that
+    // their pages can read them all. In one stack: each call of `layer` would box the routes again.
     match cors::layer(&guards.cors_origins) {
         Some(cors) => {
             let house = metrics.house().clone();
             let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
-            routes.layer((conduct, from_fn_with_state(cors, cors::share), panics))
+            routes.layer((from_fn_with_state(cors, cors::share), panics))
         }
-        None => routes.layer(conduct),
+        None => routes,
     }
 }
 
@@ -94,7 +91,7 @@ impl Gate {
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
-        let route = request.extensions().get().map(MatchedPath::as_str);
+        let route = route_of(request.uri().path());
         // OPTIONS tells what the contract tells, and no browser sends a token along when it asks so.
         if request.method() == Method::OPTIONS || route.is_some_and(|route| OPEN.contains(&route)) {
             return Ok(());

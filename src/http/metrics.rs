@@ -81,7 +81,7 @@ impl HttpMetrics {
         &self.0.house
     }
 
-    /// Counts an exchange; `route` is the pattern that matched, if any did.
+    /// Counts an exchange; `route` is the pattern that its path fits, if any does.
     pub(super) fn answered(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
         let inner = &*self.0;
         let named = |name: &str| ROUTES.iter().position(|route| *route == name);

@@ -25,6 +25,7 @@ mod random;
 mod server_span;
 mod solvable;
 mod solve;
+mod solve_json;
 mod solve_reply;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use axum::routing::{MethodRouter, get};
 
 pub use cache::{Document, weak_etag};
 pub use context::{RequestContext, RequestId, SpanId, TraceId, X_REQUEST_ID};
+pub use exchange::Conducted;
 pub use extract::{Question, QuestionBody};
 pub use guard::{Guards, Rate, Tokens};
 pub use json::Json;
@@ -64,9 +66,12 @@ pub struct HttpSettings {
     pub traces: bool,
 }
 
-/// What handlers can take as `State`: the service, or the settings.
+/// What handlers can take as `State`, whole or in parts. It is cloned some times a request, so it is
+/// one pointer.
 #[derive(Clone)]
-struct Shared {
+struct Shared(Arc<House>);
+
+struct House {
     service: Arc<Service>,
     settings: HttpSettings,
     metrics: HttpMetrics,
@@ -74,19 +79,19 @@ struct Shared {
 
 impl FromRef<Shared> for Arc<Service> {
     fn from_ref(shared: &Shared) -> Self {
-        Self::clone(&shared.service)
+        Self::clone(&shared.0.service)
     }
 }
 
 impl FromRef<Shared> for HttpSettings {
     fn from_ref(shared: &Shared) -> Self {
-        shared.settings
+        shared.0.settings
     }
 }
 
 impl FromRef<Shared> for HttpMetrics {
     fn from_ref(shared: &Shared) -> Self {
-        shared.metrics.clone()
+        shared.0.metrics.clone()
     }
 }
 
@@ -106,9 +111,17 @@ const ROUTES: [&str; 12] = [
     "/problems/{slug}",
 ];
 
+/// The pattern that a path fits, as the router would find it.
+fn route_of(path: &str) -> Option<&'static str> {
+    const WITH_A_SLUG: &str = "/problems/{slug}";
+    let is_slug = |slug: &str| !slug.is_empty() && !slug.contains('/');
+    let exact = ROUTES.into_iter().find(|route| *route == path);
+    exact.or_else(|| path.strip_prefix("/problems/").is_some_and(is_slug).then_some(WITH_A_SLUG))
+}
+
 /// All routes, and what is around them; each exchange is counted in `metrics`, which are told at one
 /// of them.
-pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Router {
+pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Conducted {
     let routes = operations()
         .route("/", read(pages::usage))
         .route("/solve", ask(solve::answer))
@@ -117,13 +130,13 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         .route("/openapi.yaml", read(openapi::yaml))
         .route("/openapi.json", read(openapi::json))
         .route("/problems/{slug}", read(pages::problem));
-    complete(routes, guards, Shared { service, settings, metrics })
+    complete(routes, guards, House { service, settings, metrics })
 }
 
 /// The routes of the admin listener: for those who look after the service, and none that works. Who
 /// gets there is let in.
-pub fn admin_router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Router {
-    complete(operations(), &Guards::default(), Shared { service, settings, metrics })
+pub fn admin_router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Conducted {
+    complete(operations(), &Guards::default(), House { service, settings, metrics })
 }
 
 /// What both listeners serve.
@@ -137,9 +150,10 @@ fn operations() -> Router<Shared> {
 }
 
 /// Routes with what is around them. Size and time of a body are bounded where it is read, in `extract`.
-fn complete(routes: Router<Shared>, guards: &Guards, shared: Shared) -> Router {
-    let routes = guard::surround(routes.fallback(nothing_here), guards, &shared.metrics, shared.settings.traces);
-    routes.with_state(shared)
+fn complete(routes: Router<Shared>, guards: &Guards, house: House) -> Conducted {
+    let (metrics, traces) = (house.metrics.clone(), house.settings.traces);
+    let routes = guard::surround(routes.fallback(nothing_here), guards, &metrics);
+    Conducted { routes: routes.with_state(Shared(Arc::new(house))), metrics, traces }
 }
 
 /// GET, and HEAD with it.

@@ -52,6 +52,9 @@ impl Offer {
 /// The offer the client likes best: by quality, then by how precisely it was named, then by the
 /// order of `offers`. The first one if the client does not say; none if it excludes them all.
 pub fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> {
+    if !headers.contains_key(header::ACCEPT) {
+        return offers.first().copied();
+    }
     let ranges: Vec<(&str, u16)> = headers
         .get_all(header::ACCEPT)
         .iter()

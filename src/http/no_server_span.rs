@@ -2,8 +2,7 @@
 
 use std::future::Future;
 
-use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Request, StatusCode};
 
 use super::RequestContext;
 
@@ -11,7 +10,7 @@ use super::RequestContext;
 pub(super) struct ServerSpan;
 
 impl ServerSpan {
-    pub(super) fn begin(_: bool, _: &Request, _: Option<&MatchedPath>, _: &mut RequestContext) -> Self {
+    pub(super) fn begin<B>(_: bool, _: &Request<B>, _: Option<&str>, _: &mut RequestContext) -> Self {
         Self
     }
 

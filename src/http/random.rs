@@ -9,7 +9,8 @@ use axum::response::Response;
 
 use super::board_fields::{NamedGoal, goal, sides};
 use super::fields::Fields;
-use super::solve_reply::{Rows, grid, json};
+use super::solve_json::json;
+use super::solve_reply::{Rows, grid};
 use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose};
 use crate::domain::{Board, Encoding, Sides, Size};
 use crate::search::named;

@@ -3,8 +3,7 @@
 use std::future::Future;
 use std::str::FromStr;
 
-use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use opentelemetry::trace::{FutureExt, SpanContext, SpanKind, Status, TraceContextExt, TraceFlags, TraceState, Tracer};
 use opentelemetry::{Context, KeyValue, global, trace};
 
@@ -21,10 +20,10 @@ pub(super) struct ServerSpan(Option<Context>);
 impl ServerSpan {
     /// Begins one below the client's, and notes its ids in `context`. There is none if it is not wanted,
     /// or is not sampled.
-    pub(super) fn begin(
+    pub(super) fn begin<B>(
         is_wanted: bool,
-        request: &Request,
-        route: Option<&MatchedPath>,
+        request: &Request<B>,
+        route: Option<&'static str>,
         context: &mut RequestContext,
     ) -> Self {
         if !is_wanted {
@@ -77,22 +76,22 @@ impl ServerSpan {
 }
 
 /// Begins the span of a request. What a client can write at will is in it only where it matched a route.
-fn span_of(
-    request: &Request,
-    route: Option<&MatchedPath>,
+fn span_of<B>(
+    request: &Request<B>,
+    route: Option<&'static str>,
     context: &RequestContext,
     parent: &Context,
 ) -> global::BoxedSpan {
     let method = known(request.method());
     let verb = method.unwrap_or("HTTP");
-    let name = route.map_or_else(|| verb.to_owned(), |route| format!("{verb} {}", route.as_str()));
+    let name = route.map_or_else(|| verb.to_owned(), |route| format!("{verb} {route}"));
     let mut attributes = vec![
         KeyValue::new("http.request.method", method.unwrap_or("_OTHER")),
         KeyValue::new("url.scheme", "http"),
         KeyValue::new("http.request_id", context.request_id.as_str().to_owned()),
     ];
     if let Some(route) = route {
-        attributes.push(KeyValue::new("http.route", route.as_str().to_owned()));
+        attributes.push(KeyValue::new("http.route", route));
         attributes.push(KeyValue::new("url.path", request.uri().path().to_owned()));
     }
     let tracer = global::tracer(env!("CARGO_PKG_NAME"));

@@ -5,7 +5,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
 use super::fields::{Fields, sentence};
-use super::solve_reply::{Rows, grid, json};
+use super::solve_json::json;
+use super::solve_reply::{Rows, grid};
 use super::{Document, Offer, Problem, ProblemKind, Question, choose};
 use crate::domain::Reachability;
 

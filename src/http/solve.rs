@@ -1,20 +1,20 @@
 //! `/solve`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
 use super::extract::Format;
 use super::fields::Fields;
 use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
-use super::{Document, Fault, Offer, Problem, ProblemKind, Question, QuestionBody, choose, solvable};
+use super::{Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, solvable};
 use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::search::{StopReason, Weight, named};
-use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
+use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, ServiceError, Wish};
 
 /// The fields besides [`BOARD_FIELDS`].
 const SEARCH_FIELDS: [&str; 11] = [
@@ -30,6 +30,17 @@ const SEARCH_FIELDS: [&str; 11] = [
     "limits.nodes",
     "include",
 ];
+
+/// All fields.
+const FIELDS: [&str; BOARD_FIELDS.len() + SEARCH_FIELDS.len()] = {
+    let mut all = [""; _];
+    all.split_at_mut(BOARD_FIELDS.len()).0.copy_from_slice(&BOARD_FIELDS);
+    all.split_at_mut(BOARD_FIELDS.len()).1.copy_from_slice(&SEARCH_FIELDS);
+    all
+};
+
+/// How long what took.
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
@@ -64,14 +75,12 @@ struct SolveBody {
     include: Vec<Include>,
 }
 
-/// Answers GET and POST.
-pub(super) async fn answer(
-    State(service): State<Arc<Service>>,
-    method: Method,
-    headers: HeaderMap,
-    question: Question,
-) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+/// Answers GET and POST. The request is taken whole, as each part taken alone is a copy.
+pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
+    let House { service, settings, .. } = &*shared.0;
+    let (head, body) = request.into_parts();
+    let question = Question::read(&head, body, *settings).await?;
+    let offer = choose(&head.headers, &[Offer::Json, Offer::Text])?;
     let body = SolveBody::read(question)?;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
@@ -90,18 +99,21 @@ pub(super) async fn answer(
         None => {
             let mut reply = SolveReply::new(&puzzle, report)?;
             let body = reply.written(offer);
-            if method == Method::GET || method == Method::HEAD {
+            if head.method == Method::GET || head.method == Method::HEAD {
                 let is_repeatable = report.search_stopped != Some(StopReason::Time);
                 // The time it took is no part of what the answer says.
                 reply.search.elapsed_us = 0;
-                reply.document(offer, body, is_repeatable).answer(&headers)
+                reply.document(offer, body, is_repeatable).answer(&head.headers)
             } else {
-                ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()))], body).into_response()
+                let mut response = Response::new(Body::from(body));
+                let content_type = HeaderValue::from_static(offer.content_type());
+                response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+                response
             }
         }
     };
-    if let Ok(timing) = HeaderValue::from_str(&timing) {
-        response.headers_mut().insert("server-timing", timing);
+    if let Ok(timing) = HeaderValue::try_from(timing) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
     }
     Ok(response)
 }
@@ -122,8 +134,7 @@ impl SolveBody {
     }
 
     fn read(question: Question) -> Result<Self, Problem> {
-        let known: Vec<&str> = BOARD_FIELDS.into_iter().chain(SEARCH_FIELDS).collect();
-        let mut fields = Fields::gather(question, &known);
+        let mut fields = Fields::gather(question, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let wish = Wish {
             algorithm: fields.word("algorithm", Some("auto")),
@@ -234,14 +245,22 @@ fn time_spent(report: &Report) -> String {
 
 /// What the time went by with: none was spent on what was kept.
 fn server_timing(Answer { report, origin }: &Answer) -> String {
-    let millis = |time: Duration| time.as_secs_f64() * 1e3;
-    match origin {
-        Origin::Kept => "queue;dur=0, search;dur=0, cache;desc=hit".to_owned(),
-        _ => format!("queue;dur={:.3}, search;dur={:.3}", millis(report.queued), millis(report.elapsed)),
+    if *origin == Origin::Kept {
+        return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
     }
+    let mut text = String::with_capacity(64);
+    for (name, time) in [("queue;dur=", report.queued), (", search;dur=", report.elapsed)] {
+        // Milliseconds with three decimals; a one in front of them keeps their zeros.
+        let micros = time.as_micros() as u64;
+        text.push_str(name);
+        text.push_str(itoa::Buffer::new().format(micros / 1000));
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(1000 + micros % 1000)[1..]);
+    }
+    text
 }
 
-impl SolveReply {
+impl SolveReply<'_> {
     /// The answer to a GET, tagged by what it says without the time it took.
     fn document(&self, offer: Offer, body: Vec<u8>, is_repeatable: bool) -> Document {
         let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };

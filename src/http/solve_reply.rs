@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use super::{Offer, Problem, ProblemKind};
+use super::{Offer, Problem, ProblemKind, solve_json};
 use crate::domain::{Board, Move, Puzzle, Tile};
 use crate::search::{Algorithm, Expansion, Named, effective_branching_factor};
 use crate::service::{Report, Solution};
@@ -33,38 +33,39 @@ impl Serialize for Letter {
     }
 }
 
-/// The answer of `/solve`.
-#[derive(Debug, serde::Serialize)]
-pub(super) struct SolveReply {
-    length: usize,
-    optimal: bool,
-    lower_bound: u32,
-    moves: String,
-    tiles: Vec<Tile>,
-    start: Rows,
-    goal: Rows,
+/// The answer of `/solve`. How it is written is in [`solve_json`](super::solve_json).
+#[derive(Debug)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct SolveReply<'r> {
+    pub(super) length: usize,
+    pub(super) optimal: bool,
+    pub(super) lower_bound: u32,
+    pub(super) moves: String,
+    pub(super) tiles: &'r [Tile],
+    pub(super) start: Rows,
+    pub(super) goal: Rows,
     pub(super) search: SearchReply,
-    limits: LimitsReply,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    states: Vec<StateReply>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expansions: Option<Vec<ExpansionReply>>,
+    pub(super) limits: LimitsReply,
+    #[cfg_attr(test, serde(skip_serializing_if = "Vec::is_empty"))]
+    pub(super) states: Vec<StateReply>,
+    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
+    pub(super) expansions: Option<Vec<ExpansionReply>>,
 }
 
 /// What was searched and spent.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct SearchReply {
-    algorithm: &'static str,
-    heuristic: Option<&'static str>,
-    admissible: bool,
-    expanded: u64,
-    generated: u64,
-    duplicates: u64,
-    reopened: u64,
-    peak_open: u64,
-    iterations: u32,
-    initial_h: u32,
-    effective_branching_factor: Option<f64>,
+    pub(super) algorithm: &'static str,
+    pub(super) heuristic: Option<&'static str>,
+    pub(super) admissible: bool,
+    pub(super) expanded: u64,
+    pub(super) generated: u64,
+    pub(super) duplicates: u64,
+    pub(super) reopened: u64,
+    pub(super) peak_open: u64,
+    pub(super) iterations: u32,
+    pub(super) initial_h: u32,
+    pub(super) effective_branching_factor: Option<f64>,
     pub(super) elapsed_us: u64,
 }
 
@@ -78,16 +79,16 @@ pub(super) struct LimitsReply {
 
 /// A solution that is not all that was required.
 #[derive(Debug, serde::Serialize)]
-pub(super) struct SolutionReply {
+pub(super) struct SolutionReply<'r> {
     length: usize,
     optimal: bool,
     lower_bound: u32,
     moves: String,
-    tiles: Vec<Tile>,
+    tiles: &'r [Tile],
 }
 
 #[derive(Debug, serde::Serialize)]
-struct StateReply {
+pub(super) struct StateReply {
     #[serde(rename = "move")]
     mv: Option<Letter>,
     tile: Option<Tile>,
@@ -98,7 +99,7 @@ struct StateReply {
 }
 
 #[derive(Debug, serde::Serialize)]
-struct ExpansionReply {
+pub(super) struct ExpansionReply {
     board: Rows,
     #[serde(rename = "move")]
     mv: Option<Letter>,
@@ -150,25 +151,25 @@ impl LimitsReply {
     }
 }
 
-impl SolutionReply {
-    pub(super) fn new(report: &Report) -> Option<Self> {
+impl<'r> SolutionReply<'r> {
+    pub(super) fn new(report: &'r Report) -> Option<Self> {
         let solution = report.solution.as_ref()?;
         Some(Self {
             length: solution.path.len(),
             optimal: report.is_optimal(),
             lower_bound: report.lower_bound,
-            moves: solution.path.to_string(),
-            tiles: solution.tiles.clone(),
+            moves: solution.path.letters(),
+            tiles: &solution.tiles,
         })
     }
 }
 
-impl SolveReply {
+impl<'r> SolveReply<'r> {
     /// The answer that a report without a stop makes.
     ///
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
-    pub(super) fn new(puzzle: &Puzzle, report: &Report) -> Result<Self, Problem> {
+    pub(super) fn new(puzzle: &Puzzle, report: &'r Report) -> Result<Self, Problem> {
         let found = SolutionReply::new(report).zip(report.solution.as_ref());
         let Some((found, solution)) = found else {
             return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
@@ -193,18 +194,9 @@ impl SolveReply {
     pub(super) fn written(&self, offer: Offer) -> Vec<u8> {
         match offer {
             Offer::Text => self.to_string().into_bytes(),
-            _ => json(self),
+            _ => solve_json::written(self),
         }
     }
-}
-
-/// The JSON of a reply, all of which have string keys and finite numbers.
-pub(super) fn json(reply: &impl Serialize) -> Vec<u8> {
-    /// More than most replies take, so that they are written without being moved.
-    const USUAL: usize = 1 << 10;
-    let mut json = Vec::with_capacity(USUAL);
-    serde_json::to_writer(&mut json, reply).expect("names are strings, and writing to memory does not fail");
-    json
 }
 
 fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {
@@ -248,7 +240,7 @@ pub(super) fn grid(board: &Board) -> String {
 }
 
 /// For a terminal: where it starts, what to do, where it ends, and a line of figures.
-impl std::fmt::Display for SolveReply {
+impl std::fmt::Display for SolveReply<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", grid(&self.start.0))?;
         let moves = if self.length == 1 { "move" } else { "moves" };

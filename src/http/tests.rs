@@ -7,7 +7,6 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use super::exchange::Conduct;
 use super::*;
 use crate::service::{ServiceSettings, Tier};
 
@@ -48,8 +47,8 @@ impl Answer {
     }
 }
 
-async fn answer_of(router: Router, request: Request) -> Answer {
-    let response = router.oneshot(request).await.unwrap();
+async fn answer_of(router: Conducted, request: Request) -> Answer {
+    let response = router.answer(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = response.into_body().collect().await.unwrap().to_bytes();
     Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
@@ -138,7 +137,8 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
         panic!("a secret")
     }
     let metrics = HttpMetrics::default();
-    let router = Router::new().route("/", get(panics)).layer(Conduct { metrics, traces: false });
+    let routes = Router::new().route("/", get(panics));
+    let router = Conducted { routes, metrics, traces: false };
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -146,12 +146,26 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
 }
 
 #[tokio::test]
+async fn a_route_is_known_where_the_router_finds_one() {
+    let routes = ROUTES.into_iter().fold(Router::new(), |routes, route| routes.route(route, get(async move || route)));
+    let near = ["/solve/", "//solve", "/SOLVE", "/solv", "/solve%20", "/problems", "/problems/", "/problems/a/b", "*"];
+    let slugs = ["/problems/invalid-board", "/problems/%2f", "/problems/.."];
+    for path in ROUTES.into_iter().chain(near).chain(slugs) {
+        let path = path.replace(['{', '}'], "");
+        let response = routes.clone().oneshot(request(&format!("GET {path}"), &[])).await.unwrap();
+        let is_found = response.status().is_success();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(route_of(&path).map(str::as_bytes), is_found.then_some(&*body), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_bare_error_of_any_layer_becomes_its_problem() {
     for kind in ProblemKind::ALL {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
-        let router =
-            Router::new().route("/", get(bare)).layer(Conduct { metrics: HttpMetrics::default(), traces: false });
+        let routes = Router::new().route("/", get(bare));
+        let router = Conducted { routes, metrics: HttpMetrics::default(), traces: false };
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -235,7 +235,7 @@ impl Pool {
         let report = match report {
             Ok(report) => report,
             Err(error) => {
-                tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = %job.puzzle.size(), puzzle.start = %job.puzzle.start(), %error, "job failed");
+                tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = job.puzzle.size().name(), puzzle.start = %job.puzzle.start(), %error, "job failed");
                 return;
             }
         };
@@ -243,7 +243,7 @@ impl Pool {
         tracing::event!(
             target: "taquin::job",
             Level::INFO,
-            puzzle.size = %job.puzzle.size(),
+            puzzle.size = job.puzzle.size().name(),
             search.algorithm = report.algorithm.name(),
             search.heuristic = report.heuristic.name(),
             search.expanded = report.stats.expanded,

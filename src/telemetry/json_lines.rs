@@ -1,51 +1,182 @@
 //! Log lines as JSON: one flat object each, and the span around it.
 
-use std::cell::RefCell;
-use std::fmt::{self, Write};
+use std::cell::{Cell, RefCell};
+use std::fmt::{self, Write as _};
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use slab::Slab;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
-use tracing_subscriber::registry::LookupSpan;
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_core::span::Current;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
 
 /// Writes events as JSON, each field as it comes.
 ///
-/// The JSON format that tracing-subscriber brings collects fields in maps, and reads the span's
-/// fields back from text for every line: a quarter of what a request costs when it asks for a
-/// 3×3 board. What this one writes is the same but for the order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JsonLines;
+/// It is a subscriber of its own, not a format of tracing-subscriber's: what a span says is written
+/// once, when it begins, and a line is put together in one buffer. With the registry and its layers
+/// the two lines of a request for a 3×3 board took a fifth of its instructions (docs/adr/0013).
+#[derive(Debug)]
+pub(super) struct JsonLines<W> {
+    filter: Targets,
+    writer: W,
+    /// By id, which is one more than the key.
+    spans: Mutex<Slab<Span>>,
+}
 
-impl<S, N> FormatEvent<S, N> for JsonLines
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-    N: for<'a> FormatFields<'a> + 'static,
-{
-    fn format_event(&self, context: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+/// A span that somebody holds.
+#[derive(Debug)]
+struct Span {
+    metadata: &'static Metadata<'static>,
+    member: Member,
+    holders: usize,
+}
+
+/// What a span adds to a line within it: `,"span":{…}`.
+type Member = Arc<str>;
+
+/// A span that a thread is in.
+struct Entered {
+    id: Id,
+    metadata: &'static Metadata<'static>,
+    member: Member,
+}
+
+thread_local! {
+    /// Innermost last.
+    static ENTERED: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
+    /// The memory of the last line, for the next one.
+    static LINE: Cell<String> = const { Cell::new(String::new()) };
+}
+
+impl<W> JsonLines<W> {
+    pub(super) fn new(filter: Targets, writer: W) -> Self {
+        Self { filter, writer, spans: Mutex::default() }
+    }
+
+    fn spans(&self) -> MutexGuard<'_, Slab<Span>> {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The span that an event is in.
+    fn member_around(&self, event: &Event<'_>) -> Option<Member> {
+        match event.parent() {
+            Some(id) => self.spans().get(key(id)).map(|span| Arc::clone(&span.member)),
+            None if event.is_root() => None,
+            None => ENTERED.with_borrow(|entered| entered.last().map(|span| Arc::clone(&span.member))),
+        }
+    }
+}
+
+fn key(id: &Id) -> usize {
+    id.into_u64() as usize - 1
+}
+
+impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.enabled(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.filter.would_enable(metadata.target(), metadata.level())
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        let of_targets = self.filter.iter().map(|(_, level)| level);
+        of_targets.chain(self.filter.default_level()).max()
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let metadata = attributes.metadata();
+        let mut member = String::with_capacity(128);
+        for piece in [",\"span\":{\"name\":\"", metadata.name(), "\""] {
+            member.push_str(piece);
+        }
+        attributes.record(&mut Members(&mut member));
+        member.push('}');
+        let key = self.spans().insert(Span { metadata, member: member.into(), holders: 1 });
+        Id::from_u64(key as u64 + 1)
+    }
+
+    fn record(&self, id: &Id, values: &Record<'_>) {
+        if let Some(span) = self.spans().get_mut(key(id)) {
+            let mut member = span.member.strip_suffix('}').unwrap_or_default().to_owned();
+            values.record(&mut Members(&mut member));
+            member.push('}');
+            span.member = member.into();
+        }
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
-        line.write_str("{\"timestamp\":\"")?;
-        write_time(&mut line)?;
+        // Whoever logs while a field of a line is written has memory of its own.
+        let mut line = LINE.take();
+        line.push_str("{\"timestamp\":\"");
+        write_time(&mut line);
         for piece in ["\",\"level\":\"", metadata.level().as_str(), "\",\"target\":\"", metadata.target(), "\""] {
-            line.write_str(piece)?;
+            line.push_str(piece);
         }
-        write_fields(&mut line, |fields| event.record(fields))?;
-        if let Some(span) = context.parent_span() {
-            for piece in [",\"span\":{\"name\":\"", span.name(), "\""] {
-                line.write_str(piece)?;
-            }
-            if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
-                line.write_str(fields)?;
-            }
-            line.write_char('}')?;
+        event.record(&mut Members(&mut line));
+        if let Some(member) = self.member_around(event) {
+            line.push_str(&member);
         }
-        line.write_str("}\n")
+        line.push_str("}\n");
+        // There is nowhere to tell of a log that cannot be written.
+        let _ = self.writer.make_writer_for(metadata).write_all(line.as_bytes());
+        line.clear();
+        LINE.set(line);
+    }
+
+    fn enter(&self, id: &Id) {
+        let span = self.spans().get(key(id)).map(|span| (span.metadata, Arc::clone(&span.member)));
+        if let Some((metadata, member)) = span {
+            ENTERED.with_borrow_mut(|entered| entered.push(Entered { id: id.clone(), metadata, member }));
+        }
+    }
+
+    fn exit(&self, id: &Id) {
+        ENTERED.with_borrow_mut(|entered| {
+            if let Some(at) = entered.iter().rposition(|span| span.id == *id) {
+                entered.remove(at);
+            }
+        });
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        if let Some(span) = self.spans().get_mut(key(id)) {
+            span.holders += 1;
+        }
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let mut spans = self.spans();
+        let Some(span) = spans.get_mut(key(&id)) else { return false };
+        span.holders -= 1;
+        let is_last = span.holders == 0;
+        if is_last {
+            spans.remove(key(&id));
+        }
+        is_last
+    }
+
+    fn current_span(&self) -> Current {
+        ENTERED.with_borrow(|entered| match entered.last() {
+            Some(span) => Current::new(span.id.clone(), span.metadata),
+            None => Current::none(),
+        })
     }
 }
 
 /// The time in UTC, to the microsecond. What does not change for a second is written once in it.
-fn write_time(line: &mut Writer<'_>) -> fmt::Result {
+fn write_time(line: &mut String) {
     thread_local! {
         static SECOND: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
     }
@@ -55,111 +186,87 @@ fn write_time(line: &mut Writer<'_>) -> fmt::Result {
             *second = since.as_secs();
             *text = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(*second)).to_string();
         }
-        line.write_str(text.strip_suffix('Z').unwrap_or(text))
-    })?;
+        line.push_str(text.strip_suffix('Z').unwrap_or(text));
+    });
     // A one in front keeps the zeros.
-    line.write_char('.')?;
-    line.write_str(&itoa::Buffer::new().format(1_000_000 + since.subsec_micros())[1..])?;
-    line.write_char('Z')
+    line.push('.');
+    line.push_str(&itoa::Buffer::new().format(1_000_000 + since.subsec_micros())[1..]);
+    line.push('Z');
 }
 
-/// Writes the fields of a span as [`JsonLines`] puts them into a line: members, a comma before each.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JsonMembers;
+/// Writes fields as members of a JSON object, a comma before each.
+struct Members<'l>(&'l mut String);
 
-impl<'a> FormatFields<'a> for JsonMembers {
-    fn format_fields<R: tracing_subscriber::field::RecordFields>(
-        &self,
-        mut writer: Writer<'a>,
-        fields: R,
-    ) -> fmt::Result {
-        write_fields(&mut writer, |members| fields.record(members))
+impl Members<'_> {
+    /// Begins a member; names are the program's own, and plain.
+    fn name(&mut self, field: &Field) -> &mut String {
+        // One by one: what is known beforehand is copied without a call.
+        self.0.push_str(",\"");
+        self.0.push_str(field.name());
+        self.0.push_str("\":");
+        self.0
+    }
+
+    fn number(&mut self, field: &Field, number: impl itoa::Integer) {
+        self.name(field).push_str(itoa::Buffer::new().format(number));
     }
 }
 
-fn write_fields(line: &mut Writer<'_>, record: impl FnOnce(&mut dyn Visit)) -> fmt::Result {
-    let mut members = Members { line, result: Ok(()) };
-    record(&mut members);
-    members.result
-}
-
-/// Members of a JSON object, a comma before each.
-struct Members<'l, 'w> {
-    line: &'l mut Writer<'w>,
-    result: fmt::Result,
-}
-
-impl Members<'_, '_> {
-    fn member(&mut self, field: &Field, value: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
-        if self.result.is_ok() {
-            self.result = self.name(field).and_then(|()| value(self.line));
-        }
-    }
-
-    /// Names are the program's own, and plain.
-    fn name(&mut self, field: &Field) -> fmt::Result {
-        [",\"", field.name(), "\":"].iter().try_for_each(|piece| self.line.write_str(piece))
-    }
-}
-
-impl Visit for Members<'_, '_> {
+impl Visit for Members<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        let is_number = value.is_finite();
-        self.member(field, |line| if is_number { write!(line, "{value}") } else { line.write_str("null") });
+        let line = self.name(field);
+        // Writing to a string does not fail, here and below.
+        let _ = if value.is_finite() { write!(line, "{value}") } else { line.write_str("null") };
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.member(field, |line| line.write_str(itoa::Buffer::new().format(value)));
+        self.number(field, value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.member(field, |line| line.write_str(itoa::Buffer::new().format(value)));
+        self.number(field, value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.member(field, |line| line.write_str(if value { "true" } else { "false" }));
+        self.name(field).push_str(if value { "true" } else { "false" });
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.member(field, |line| {
-            line.write_char('"')?;
-            Quoted(line).write_str(value)?;
-            line.write_char('"')
-        });
+        let line = self.name(field);
+        line.push('"');
+        let _ = Quoted(line).write_str(value);
+        line.push('"');
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.member(field, |line| Quoted(line).quote(format_args!("{value:?}")));
+        let line = self.name(field);
+        line.push('"');
+        let _ = write!(Quoted(line), "{value:?}");
+        line.push('"');
     }
 }
 
 /// The inside of a JSON string.
-struct Quoted<'l, 'w>(&'l mut Writer<'w>);
+struct Quoted<'l>(&'l mut String);
 
-impl Quoted<'_, '_> {
-    fn quote(&mut self, value: fmt::Arguments<'_>) -> fmt::Result {
-        self.0.write_char('"')?;
-        self.write_fmt(value)?;
-        self.0.write_char('"')
-    }
-}
-
-impl Write for Quoted<'_, '_> {
-    fn write_str(&mut self, mut text: &str) -> fmt::Result {
+impl fmt::Write for Quoted<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
         let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-        while let Some(at) = text.bytes().position(is_special) {
-            let (plain, rest) = text.split_at(at);
-            let (special, after) = rest.split_at(1);
-            self.0.write_str(plain)?;
-            match special {
-                "\"" => self.0.write_str("\\\"")?,
-                "\\" => self.0.write_str("\\\\")?,
-                "\n" => self.0.write_str("\\n")?,
-                control => write!(self.0, "\\u{:04x}", control.as_bytes()[0])?,
-            }
-            text = after;
+        // Nearly always; without a way out of the loop it takes many bytes at a time.
+        if !text.bytes().fold(false, |any, byte| any | is_special(byte)) {
+            self.0.push_str(text);
+            return Ok(());
         }
-        self.0.write_str(text)
+        for char in text.chars() {
+            match char {
+                '"' => self.0.push_str("\\\""),
+                '\\' => self.0.push_str("\\\\"),
+                '\n' => self.0.push_str("\\n"),
+                control if control < ' ' => write!(self.0, "\\u{:04x}", u32::from(control))?,
+                plain => self.0.push(plain),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -198,8 +305,8 @@ mod tests {
     /// What the log has after `events`, a value for each line, without the times.
     fn lines_of(events: impl FnOnce()) -> Vec<Value> {
         let log = Log::default();
-        let builder = tracing_subscriber::fmt().event_format(JsonLines).fmt_fields(JsonMembers);
-        tracing::subscriber::with_default(builder.with_writer(log.clone()).finish(), events);
+        let filter = Targets::new().with_default(tracing::Level::TRACE);
+        tracing::subscriber::with_default(JsonLines::new(filter, log.clone()), events);
         let bytes = log.0.lock().unwrap();
         let lines = std::str::from_utf8(&bytes).unwrap().lines();
         lines

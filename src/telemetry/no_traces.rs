@@ -6,7 +6,7 @@ use crate::config::TraceConfig;
 
 /// Stands where traces would be.
 #[derive(Debug)]
-pub struct Traces;
+pub(super) struct Traces;
 
 impl Traces {
     #[expect(clippy::unnecessary_wraps, reason = "with traces it can fail")]
@@ -15,5 +15,5 @@ impl Traces {
     }
 
     /// Does nothing.
-    pub fn finish(self) {}
+    pub(super) fn finish(self) {}
 }

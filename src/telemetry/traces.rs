@@ -23,7 +23,7 @@ const LAST_BATCH: Duration = Duration::from_secs(1);
 
 /// What sends traces; nothing if there are to be none.
 #[derive(Debug)]
-pub struct Traces(Option<SdkTracerProvider>);
+pub(super) struct Traces(Option<SdkTracerProvider>);
 
 impl Traces {
     /// Makes it what all spans of this process go to.
@@ -36,7 +36,7 @@ impl Traces {
     }
 
     /// Sends what is left, and takes a second for it at most.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         if let Some(provider) = self.0 {
             // What could not be sent has been told.
             let _ = provider.shutdown_with_timeout(LAST_BATCH);

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
-use tower::ServiceExt;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use super::*;
-use crate::http::router;
 use crate::http::tests::{SETTINGS, service};
+use crate::http::{Conducted, router};
 
 const TOKEN: &str = "abcdefghijklmnop";
 const WITH_TOKEN: (&str, &str) = ("authorization", "Bearer abcdefghijklmnop");
@@ -39,20 +38,20 @@ impl Asked {
 }
 
 /// Sends `METHOD path`, from a peer.
-async fn ask_from(peer: [u8; 4], router: &Router, line: &str, headers: &[(&str, &str)]) -> Asked {
+async fn ask_from(peer: [u8; 4], router: &Conducted, line: &str, headers: &[(&str, &str)]) -> Asked {
     let (method, path) = line.split_once(' ').unwrap();
     let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
     let request = Request::builder().method(method).uri(path).extension(peer);
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let response = router.answer(request.body(Body::empty()).unwrap()).await.unwrap();
     Asked { status: response.status(), headers: response.headers().clone() }
 }
 
-async fn ask(router: &Router, line: &str, headers: &[(&str, &str)]) -> Asked {
+async fn ask(router: &Conducted, line: &str, headers: &[(&str, &str)]) -> Asked {
     ask_from([192, 0, 2, 1], router, line, headers).await
 }
 
-fn guarded(guards: &Guards) -> Router {
+fn guarded(guards: &Guards) -> Conducted {
     router(service(), SETTINGS, guards, HttpMetrics::default())
 }
 
@@ -154,7 +153,7 @@ async fn who_has_no_token_spends_no_quota() {
 
 const ORIGIN: &str = "https://example.org";
 
-fn shared_with(origins: &[&str]) -> Router {
+fn shared_with(origins: &[&str]) -> Conducted {
     let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
     guarded(&Guards { rate: rate(2), cors_origins, ..guards() })
 }
