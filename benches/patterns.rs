@@ -232,7 +232,7 @@ impl Client {
         let (mut head, mut length) = (String::new(), 0);
         while !head.ends_with("\r\n\r\n") {
             let begun = head.len();
-            self.0.read_line(&mut head).expect("an answer");
+            assert_ne!(self.0.read_line(&mut head).expect("an answer"), 0, "the server closed the connection");
             if let Some((_, value)) = head[begun..].split_once("content-length: ") {
                 length = value.trim().parse().expect("a length");
             }

@@ -32,7 +32,8 @@ pub struct Telemetry {
 /// Panics are logged as errors.
 ///
 /// # Errors
-/// If this process has a subscriber already, or nothing can be sent.
+/// If this process has a subscriber already, or nothing can be sent, or the system has no thread for
+/// the log.
 pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
     let mut flush = None;
     match config.log_format {

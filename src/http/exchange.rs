@@ -1,6 +1,6 @@
 //! The outermost layer: what every exchange has, whichever route answers it.
 //!
-//! It gives the request its [`RequestContext`], writes the problem document of every failure, sets
+//! It reads or makes the [`RequestContext`], writes the problem document of every failure, sets
 //! the headers that all answers share, and writes one access line. One layer does it all, and stands
 //! around the router as a whole: within, a layer costs some allocations per request.
 
@@ -20,13 +20,14 @@ use tracing::{Instrument, Level, Span};
 
 use super::context::X_REQUEST_ID;
 use super::server_span::ServerSpan;
-use super::{HttpMetrics, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate, route_of};
+use super::{HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate, route_of};
 use crate::service::Metrics;
 
 /// A router with what every exchange has.
 #[derive(Clone, Debug)]
 pub struct Conducted {
     pub(super) routes: Router,
+    pub(super) known: Known,
     pub(super) metrics: HttpMetrics,
     /// Whether exchanges leave spans.
     pub(super) traces: bool,
@@ -38,7 +39,8 @@ impl Conducted {
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
-        conduct(self.metrics.clone(), self.traces, self.routes.clone(), request)
+        let route = route_of(&self.known, request.uri().path());
+        conduct(self.metrics.clone(), self.traces, self.routes.clone(), route, request)
     }
 }
 
@@ -46,13 +48,13 @@ async fn conduct<B>(
     metrics: HttpMetrics,
     traces: bool,
     mut routes: Router,
+    route: Option<&'static str>,
     request: Request<B>,
 ) -> Result<Response, Infallible>
 where
     B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     let mut context = RequestContext::read(request.headers());
-    let route = route_of(request.uri().path());
     let leaves_span = traces && !is_probe(route);
     let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
     let mut line = AccessLine::open(metrics, request.method().clone(), route, context, server_span);
@@ -209,6 +211,7 @@ mod tests {
     use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
     use super::*;
+    use crate::http::ROUTES;
 
     type Line = (Level, BTreeMap<String, String>);
 
@@ -245,7 +248,7 @@ mod tests {
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
         let routes =
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
-        let router = Conducted { routes, metrics: HttpMetrics::default(), traces: false };
+        let router = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.answer(request.body(Body::empty()).unwrap());

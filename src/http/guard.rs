@@ -19,7 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use rate::Rate;
 pub use tokens::Tokens;
 
-use super::{HttpMetrics, Problem, exchange, route_of};
+use super::{HttpMetrics, Known, Problem, exchange, route_of};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
@@ -44,12 +44,12 @@ const OPEN: [&str; 8] =
 /// Routes that are not open and cost next to nothing. One that is not listed counts.
 const CHEAP: [&str; 1] = ["/info"];
 
-/// Puts the layers around the routes that every exchange has, and those that are on.
-pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics) -> Router<S>
+/// Puts the layers around the routes that are on.
+pub(super) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics, known: &Known) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    let routes = match Gate::new(guards, metrics) {
+    let routes = match Gate::new(guards, metrics, known) {
         Some(gate) => routes.layer(from_fn_with_state(Arc::new(gate), admit)),
         None => routes,
     };
@@ -70,6 +70,7 @@ struct Gate {
     tokens: Tokens,
     rate: Option<RateLimit>,
     trusted_proxies: usize,
+    known: Known,
     house: Metrics,
 }
 
@@ -80,18 +81,19 @@ async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> R
 
 impl Gate {
     /// None if it would let everybody in.
-    fn new(guards: &Guards, metrics: &HttpMetrics) -> Option<Self> {
+    fn new(guards: &Guards, metrics: &HttpMetrics, known: &Known) -> Option<Self> {
         let Guards { tokens, rate, trusted_proxies, .. } = guards;
         (!tokens.is_empty() || rate.is_some()).then(|| Self {
             tokens: tokens.clone(),
             rate: rate.map(RateLimit::new),
             trusted_proxies: *trusted_proxies,
+            known: Arc::clone(known),
             house: metrics.house().clone(),
         })
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
-        let route = route_of(request.uri().path());
+        let route = route_of(&self.known, request.uri().path());
         // OPTIONS tells what the contract tells, and no browser sends a token along when it asks so.
         if request.method() == Method::OPTIONS || route.is_some_and(|route| OPEN.contains(&route)) {
             return Ok(());

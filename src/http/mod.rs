@@ -1,7 +1,7 @@
 //! Third floor: HTTP. Reads questions, writes answers, and knows nothing of how a search works.
 //!
 //! A handler takes a [`Question`], and returns a response or a [`Problem`]; ids, access lines and
-//! problem documents are written around it, by the layers below.
+//! problem documents are written around it, by `exchange`.
 
 mod board_fields;
 mod cache;
@@ -95,7 +95,7 @@ impl FromRef<Shared> for HttpMetrics {
     }
 }
 
-/// The patterns of all routes.
+/// The patterns of all routes, which metrics have as labels.
 const ROUTES: [&str; 12] = [
     "/",
     "/solve",
@@ -111,49 +111,62 @@ const ROUTES: [&str; 12] = [
     "/problems/{slug}",
 ];
 
+/// A pattern, and what answers there.
+type Route = (&'static str, MethodRouter<Shared>);
+
+/// The patterns of the routes that one listener has.
+type Known = Arc<[&'static str]>;
+
 /// The pattern that a path fits, as the router would find it.
-fn route_of(path: &str) -> Option<&'static str> {
+fn route_of(known: &[&'static str], path: &str) -> Option<&'static str> {
     const WITH_A_SLUG: &str = "/problems/{slug}";
     let is_slug = |slug: &str| !slug.is_empty() && !slug.contains('/');
-    let exact = ROUTES.into_iter().find(|route| *route == path);
-    exact.or_else(|| path.strip_prefix("/problems/").is_some_and(is_slug).then_some(WITH_A_SLUG))
+    let is_with_a_slug = || path.strip_prefix("/problems/").is_some_and(is_slug);
+    let exact = known.iter().find(|route| **route == path);
+    exact.or_else(|| known.iter().find(|route| **route == WITH_A_SLUG && is_with_a_slug())).copied()
 }
 
 /// All routes, and what is around them; each exchange is counted in `metrics`, which are told at one
 /// of them.
 pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Conducted {
-    let routes = operations()
-        .route("/", read(pages::usage))
-        .route("/solve", ask(solve::answer))
-        .route("/solvable", ask(solvable::answer))
-        .route("/random", read(random::answer))
-        .route("/openapi.yaml", read(openapi::yaml))
-        .route("/openapi.json", read(openapi::json))
-        .route("/problems/{slug}", read(pages::problem));
-    complete(routes, guards, House { service, settings, metrics })
+    let routes = [
+        ("/", read(pages::usage)),
+        ("/solve", ask(solve::answer)),
+        ("/solvable", ask(solvable::answer)),
+        ("/random", read(random::answer)),
+        ("/openapi.yaml", read(openapi::yaml)),
+        ("/openapi.json", read(openapi::json)),
+        ("/problems/{slug}", read(pages::problem)),
+    ];
+    let routes = routes.into_iter().chain(operations());
+    complete(routes.collect(), guards, House { service, settings, metrics })
 }
 
 /// The routes of the admin listener: for those who look after the service, and none that works. Who
 /// gets there is let in.
 pub fn admin_router(service: Arc<Service>, settings: HttpSettings, metrics: HttpMetrics) -> Conducted {
-    complete(operations(), &Guards::default(), House { service, settings, metrics })
+    complete(operations().into(), &Guards::default(), House { service, settings, metrics })
 }
 
 /// What both listeners serve.
-fn operations() -> Router<Shared> {
-    Router::new()
-        .route("/info", read(info::answer))
-        .route("/livez", read(ops::livez))
-        .route("/readyz", read(ops::readyz))
-        .route("/healthz", read(ops::livez))
-        .route("/metrics", read(metrics::answer))
+fn operations() -> [Route; 5] {
+    [
+        ("/info", read(info::answer)),
+        ("/livez", read(ops::livez)),
+        ("/readyz", read(ops::readyz)),
+        ("/healthz", read(ops::livez)),
+        ("/metrics", read(metrics::answer)),
+    ]
 }
 
 /// Routes with what is around them. Size and time of a body are bounded where it is read, in `extract`.
-fn complete(routes: Router<Shared>, guards: &Guards, house: House) -> Conducted {
+fn complete(routes: Vec<Route>, guards: &Guards, house: House) -> Conducted {
     let (metrics, traces) = (house.metrics.clone(), house.settings.traces);
-    let routes = guard::surround(routes.fallback(nothing_here), guards, &metrics);
-    Conducted { routes: routes.with_state(Shared(Arc::new(house))), metrics, traces }
+    let known: Known = routes.iter().map(|(pattern, _)| *pattern).collect();
+    assert!(known.iter().all(|pattern| ROUTES.contains(pattern)), "every route is in `ROUTES`");
+    let routes = routes.into_iter().fold(Router::new(), |routes, (pattern, answer)| routes.route(pattern, answer));
+    let routes = guard::surround(routes.fallback(nothing_here), guards, &metrics, &known);
+    Conducted { routes: routes.with_state(Shared(Arc::new(house))), known, metrics, traces }
 }
 
 /// GET, and HEAD with it.

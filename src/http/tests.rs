@@ -138,7 +138,7 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
     }
     let metrics = HttpMetrics::default();
     let routes = Router::new().route("/", get(panics));
-    let router = Conducted { routes, metrics, traces: false };
+    let router = Conducted { routes, known: ROUTES.into(), metrics, traces: false };
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -155,8 +155,20 @@ async fn a_route_is_known_where_the_router_finds_one() {
         let response = routes.clone().oneshot(request(&format!("GET {path}"), &[])).await.unwrap();
         let is_found = response.status().is_success();
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert_eq!(route_of(&path).map(str::as_bytes), is_found.then_some(&*body), "{path}");
+        assert_eq!(route_of(&ROUTES, &path).map(str::as_bytes), is_found.then_some(&*body), "{path}");
     }
+}
+
+#[test]
+fn the_admin_listener_knows_its_own_routes_alone() {
+    let admin = admin_router(service(), SETTINGS, HttpMetrics::default());
+    let main = router(service(), SETTINGS, &Guards::default(), HttpMetrics::default());
+    for path in ["/solve", "/problems/internal", "/"] {
+        assert_eq!(route_of(&admin.known, path), None, "{path}");
+        assert!(route_of(&main.known, path).is_some(), "{path}");
+    }
+    assert_eq!(route_of(&admin.known, "/livez"), Some("/livez"));
+    assert_eq!(main.known.len(), ROUTES.len());
 }
 
 #[tokio::test]
@@ -165,7 +177,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
         let routes = Router::new().route("/", get(bare));
-        let router = Conducted { routes, metrics: HttpMetrics::default(), traces: false };
+        let router = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -128,3 +128,20 @@ impl<P: Packed> Space<P> {
         self.puzzle.goal().tile(label)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Bytes;
+
+    #[test]
+    fn the_moves_of_each_cell_are_those_of_its_shape() {
+        for size in Size::all() {
+            let goal = Board::blank_last(size);
+            let space = Space::<Bytes>::new(&Puzzle::try_new(goal, goal).unwrap());
+            for cell in 0..size.cells() as Cell {
+                assert_eq!(space.moves_except(cell, MoveSet::EMPTY), size.moves_from(cell), "{size}, cell {cell}");
+            }
+        }
+    }
+}

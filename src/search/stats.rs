@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_tree_is_the_sum_of_its_layers() {
-        for b in [1.0, 1.000_9, 1.001, 1.1, 1.7, 3.0] {
+        for b in [1.0, 1.000_9, 1.001_1, 1.1, 1.7, 3.0] {
             for depth in [1, 2, 31, 80] {
                 let power = |exponent: usize| f64::powi(b, exponent as i32);
                 let tree: f64 = (1..=depth).map(power).sum();

@@ -20,7 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 ///
 /// It is a subscriber of its own, not a format of tracing-subscriber's: what a span says is written
 /// once, when it begins, and a line is put together in one buffer. With the registry and its layers
-/// the two lines of a request for a 3×3 board took a fifth of its instructions (docs/adr/0013).
+/// the two lines of a request for a 3×3 board took a fifth of its instructions (docs/adr/0021).
 #[derive(Debug)]
 pub(super) struct JsonLines<W> {
     filter: Targets,
@@ -103,6 +103,8 @@ impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
         Id::from_u64(key as u64 + 1)
     }
 
+    /// For the sake of the contract: spans of this program are complete when they begin. Values must not
+    /// touch spans while they are written, and threads that are in the span go on with what it said.
     fn record(&self, id: &Id, values: &Record<'_>) {
         if let Some(span) = self.spans().get_mut(key(id)) {
             let mut member = span.member.strip_suffix('}').unwrap_or_default().to_owned();

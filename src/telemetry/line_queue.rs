@@ -95,10 +95,12 @@ impl Queue {
     }
 
     fn write_to(&self, mut out: impl Write) {
-        let mut lines = Vec::new();
+        let (mut lines, mut is_torn) = (Vec::new(), false);
         while let Some(lost) = self.take(&mut lines) {
-            // There is nowhere to tell of a log that cannot be written.
-            let _ = out.write_all(&lines).and_then(|()| out.flush());
+            // What follows a line that may have broken off begins on a line of its own. There is nowhere to
+            // tell of a log that cannot be written.
+            let begun = if is_torn { out.write_all(b"\n") } else { Ok(()) };
+            is_torn = begun.and_then(|()| out.write_all(&lines)).and_then(|()| out.flush()).is_err();
             lines.clear();
             if lost > 0 {
                 tracing::warn!(target: "taquin::log", lines = lost, "lines were lost, as the log was not read in time");
@@ -113,13 +115,13 @@ impl Queue {
     /// Waits for lines and takes them all, and the number of those that did not fit; none at the end.
     fn take(&self, lines: &mut Vec<u8>) -> Option<u64> {
         let mut state = self.state();
-        state.sleeps = state.lines.is_empty();
+        state.sleeps = state.lines.is_empty() && state.lost == 0;
         state = self
             .news
             .wait_while(state, |state| state.sleeps && !state.is_closing)
             .unwrap_or_else(PoisonError::into_inner);
         state.sleeps = false;
-        if state.lines.is_empty() {
+        if state.lines.is_empty() && state.lost == 0 {
             return None;
         }
         std::mem::swap(lines, &mut state.lines);
@@ -188,6 +190,20 @@ mod tests {
             (&queue).write_all(line.as_bytes()).unwrap();
             assert_eq!(lines.recv().unwrap(), line.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_line_that_fits_nowhere_is_lost_alone() {
+        let (out, go, lines) = reader();
+        drop(go);
+        let (queue, flush) = LineQueue::start(out).unwrap();
+        (&queue).write_all(&vec![b'x'; MOST + 1]).unwrap();
+        while queue.0.state().lost > 0 {
+            thread::yield_now();
+        }
+        (&queue).write_all(b"next\n").unwrap();
+        drop(flush);
+        assert_eq!(lines.iter().flatten().collect::<Vec<_>>(), b"next\n");
     }
 
     #[test]

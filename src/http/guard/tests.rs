@@ -12,7 +12,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use super::*;
 use crate::http::tests::{SETTINGS, service};
-use crate::http::{Conducted, router};
+use crate::http::{Conducted, ROUTES, router};
 
 const TOKEN: &str = "abcdefghijklmnop";
 const WITH_TOKEN: (&str, &str) = ("authorization", "Bearer abcdefghijklmnop");
@@ -57,11 +57,16 @@ fn guarded(guards: &Guards) -> Conducted {
 
 #[test]
 fn guards_that_are_off_are_no_gate() {
-    assert!(Gate::new(&Guards::default(), &HttpMetrics::default()).is_none());
-    assert!(Gate::new(&Guards { trusted_proxies: 1, ..Guards::default() }, &HttpMetrics::default()).is_none());
+    assert!(Gate::new(&Guards::default(), &HttpMetrics::default(), &ROUTES.into()).is_none());
+    assert!(
+        Gate::new(&Guards { trusted_proxies: 1, ..Guards::default() }, &HttpMetrics::default(), &ROUTES.into())
+            .is_none()
+    );
     assert!(cors::layer(&[]).is_none());
-    assert!(Gate::new(&guards(), &HttpMetrics::default()).is_some());
-    assert!(Gate::new(&Guards { rate: rate(1), ..Guards::default() }, &HttpMetrics::default()).is_some());
+    assert!(Gate::new(&guards(), &HttpMetrics::default(), &ROUTES.into()).is_some());
+    assert!(
+        Gate::new(&Guards { rate: rate(1), ..Guards::default() }, &HttpMetrics::default(), &ROUTES.into()).is_some()
+    );
 }
 
 #[tokio::test]
