@@ -20,7 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 ///
 /// It is a subscriber of its own, not a format of tracing-subscriber's: what a span says is written
 /// once, when it begins, and a line is put together in one buffer. With the registry and its layers
-/// the two lines of a request for a 3×3 board took a fifth of its instructions (docs/adr/0021).
+/// a span and two lines took a fifth of what a request for a 3×3 board costs (docs/adr/0021).
 #[derive(Debug)]
 pub(super) struct JsonLines<W> {
     filter: Targets,
