@@ -10,20 +10,20 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The header that carries the request's id, both ways.
-pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The header of W3C Trace Context.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Identity of a request.
 #[derive(Clone, Debug)]
-pub struct RequestContext {
+pub(super) struct RequestContext {
     /// The client's id if it sent a well-formed one, else one made here.
-    pub request_id: RequestId,
+    pub(super) request_id: RequestId,
     /// Trace id of a valid `traceparent`, or of the trace that began here.
-    pub trace_id: Option<TraceId>,
+    pub(super) trace_id: Option<TraceId>,
     /// Span id of the exchange, if it leaves a span.
-    pub span_id: Option<SpanId>,
+    pub(super) span_id: Option<SpanId>,
 }
 
 impl RequestContext {
@@ -38,7 +38,7 @@ impl RequestContext {
 
 /// 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RequestId(Arc<str>);
+pub(super) struct RequestId(Arc<str>);
 
 impl RequestId {
     const MAX_LENGTH: usize = 128;
@@ -64,7 +64,7 @@ impl RequestId {
     }
 
     /// The id as it is written everywhere.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -89,22 +89,22 @@ fn seed() -> [u8; 32] {
 
 /// The id of a trace: 32 lower-case hexadecimal digits, not all zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TraceId(pub(super) Box<str>);
+pub(super) struct TraceId(pub(super) Box<str>);
 
 /// The id of a span: 16 lower-case hexadecimal digits, not all zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SpanId(pub(super) Box<str>);
+pub(super) struct SpanId(pub(super) Box<str>);
 
 impl TraceId {
     /// The 32 digits.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl SpanId {
     /// The 16 digits.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 }

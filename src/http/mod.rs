@@ -39,7 +39,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 
 pub use cache::{Document, weak_etag};
-pub use context::{RequestContext, RequestId, SpanId, TraceId, X_REQUEST_ID};
+use context::{RequestContext, SpanId, TraceId, X_REQUEST_ID};
 pub use exchange::Conducted;
 pub use extract::{Question, QuestionBody};
 pub use guard::{Guards, Rate, Tokens};
