@@ -132,7 +132,6 @@ fn korf() {
     let published: Vec<f64> = korf.iter().map(|instance| instance.nodes.expect("a count")).collect();
     let estimated: f64 = of_hard.iter().map(Estimate::nodes).sum();
     let tables = Tables::default();
-    tables.build_cheap();
     Run::print_head("15-puzzles proven optimal on one thread, ms a board", "boards, heuristic and tables", "");
     let manhattan = Run::new(&boards(&easy), Some(HeuristicKind::Manhattan), &tables);
     manhattan.print("Korf's up to 47 moves, manhattan", manhattan.total(), "");

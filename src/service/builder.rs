@@ -13,7 +13,7 @@ use crate::search::heuristic::{GoalClass, Tier};
 /// Builds what a service wants to have from the start, and what turns out to be wanted.
 pub(super) struct Builder {
     pub(super) tables: Arc<Tables>,
-    /// Raised when the cheap tables are there.
+    /// Raised when the first tables are there.
     pub(super) is_ready: Arc<AtomicBool>,
     /// The strongest patterns to build.
     pub(super) tier: Tier,
@@ -29,7 +29,7 @@ impl Builder {
             tables.engage(sender);
             wanted
         });
-        tables.build_cheap();
+        tables.build_first();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
@@ -37,6 +37,7 @@ impl Builder {
             tell(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
             give_back();
         }
+        tables.build_distances();
         // Those who ask hold the tables, and with them the other end.
         let weak = Arc::downgrade(&tables);
         drop(tables);

@@ -232,7 +232,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the pool and begins to build the cheap tables on a thread of their own. Jobs are taken
+    /// Opens the pool and begins to build the first tables on a thread of their own. Jobs are taken
     /// from the start: one that needs a table that is not there yet builds it.
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
         let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
@@ -276,7 +276,7 @@ impl Service {
         self.pool.kept()
     }
 
-    /// Whether the cheap tables are built.
+    /// Whether the first tables are built.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Acquire)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::shelf::{Loaded, Shelf};
 use super::table_cache::TableCache;
-use crate::domain::{Cell, Size};
+use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
@@ -128,20 +128,29 @@ impl Tables {
         self.patterns.engage(builder);
     }
 
-    /// Builds what costs milliseconds and most requests need: all distance tables, smallest first,
-    /// and the small patterns of 15-puzzles whose blank belongs in a corner.
-    pub fn build_cheap(&self) {
+    /// Builds what most requests need, which takes tens of milliseconds: the distances to the goals that
+    /// have names, and the small patterns of 15-puzzles whose blank belongs in a corner.
+    pub fn build_first(&self) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for size in DistanceTable::sizes() {
-                    for goal_blank in 0..size.cells() as Cell {
-                        self.distances(size, goal_blank);
+                    for goal in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
+                        self.distances(size, goal.blank());
                     }
                 }
             });
             let GoalClass { size, goal_blank } = GoalClass::corner_of_4x4();
             self.patterns(size, goal_blank);
         });
+    }
+
+    /// Builds the distances to all goals.
+    pub fn build_distances(&self) {
+        for size in DistanceTable::sizes() {
+            for goal_blank in 0..size.cells() as Cell {
+                self.distances(size, goal_blank);
+            }
+        }
     }
 
     /// What is loaded.

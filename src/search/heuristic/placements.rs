@@ -15,12 +15,16 @@ pub(super) type Cells = u16;
 pub(super) struct Placements {
     size: Size,
     tiles: usize,
+    beside: Beside,
     ranks: SetRanks,
     /// By rank of the set.
     layouts: Vec<Layout>,
     /// How many there are.
     slots: usize,
 }
+
+/// For each cell those beside it.
+type Beside = [Cells; MAX_CELLS];
 
 /// Cells of the largest boards with patterns.
 pub(super) const MAX_CELLS: usize = 16;
@@ -110,7 +114,8 @@ impl Placements {
     /// All sets of `tiles` cells.
     pub(super) fn new(size: Size, tiles: usize) -> Self {
         assert!(size.cells() <= MAX_CELLS, "a board of {size} is too large for patterns");
-        let mut this = Self { size, tiles, ranks: SetRanks::new(tiles), layouts: Vec::new(), slots: 0 };
+        let (beside, ranks) = (beside(size), SetRanks::new(tiles));
+        let mut this = Self { size, tiles, beside, ranks, layouts: Vec::new(), slots: 0 };
         for set in sets(size, tiles) {
             let mut layout = [[0; 2]; MAX_CELLS];
             for to in members(set) {
@@ -120,7 +125,7 @@ impl Placements {
                 };
                 layout[usize::from(to)] = [Move::Up, Move::Down].map(|mv| shift(mv).unwrap_or(0));
             }
-            for region in regions(size, set) {
+            for region in regions(size, &beside, set) {
                 let slot = u16::try_from(this.slots).expect("fewer slots than 2^16");
                 members(region).for_each(|cell| layout[usize::from(cell)] = slot.to_le_bytes());
                 this.slots += 1;
@@ -148,18 +153,18 @@ impl Placements {
 
     /// By slot: the set and the region.
     pub(super) fn places(&self) -> impl Iterator<Item = (Cells, Cells)> {
-        sets(self.size, self.tiles).flat_map(|set| regions(self.size, set).map(move |region| (set, region)))
+        sets(self.size, self.tiles)
+            .flat_map(|set| regions(self.size, &self.beside, set).map(move |region| (set, region)))
     }
 
     /// The moves of tiles that a blank in a region can make: from which cell, and to which.
     pub(super) fn moves(&self, set: Cells, region: Cells) -> impl Iterator<Item = (Cell, Cell)> {
-        let tiles_beside = move |to| neighbours(self.size, to).filter(move |from| set & 1 << from != 0);
-        members(region).flat_map(move |to| tiles_beside(to).map(move |from| (from, to)))
+        members(region).flat_map(move |to| members(self.beside[usize::from(to)] & set).map(move |from| (from, to)))
     }
 
     /// The same for the region that a blank is in.
     pub(super) fn moves_from(&self, set: Cells, blank: Cell) -> impl Iterator<Item = (Cell, Cell)> {
-        self.moves(set, region(self.size, set, blank))
+        self.moves(set, region(&self.beside, set, blank))
     }
 
     /// Memory it takes.
@@ -169,30 +174,32 @@ impl Placements {
 }
 
 /// All regions that a set leaves, ascending by their first cells.
-fn regions(size: Size, set: Cells) -> impl Iterator<Item = Cells> {
+fn regions(size: Size, beside: &Beside, set: Cells) -> impl Iterator<Item = Cells> {
     let mut free = !set & Cells::MAX >> (MAX_CELLS - size.cells());
     std::iter::from_fn(move || {
-        let region = (free != 0).then(|| region(size, set, free.trailing_zeros() as Cell))?;
+        let region = (free != 0).then(|| region(beside, set, free.trailing_zeros() as Cell))?;
         free &= !region;
         Some(region)
     })
 }
 
 /// The free cells that the blank can reach from one of them.
-fn region(size: Size, set: Cells, from: Cell) -> Cells {
-    let mut region = 1 << from;
-    loop {
-        let reached = members(region).flat_map(|cell| neighbours(size, cell)).fold(region, |all, cell| all | 1 << cell);
-        if reached & !set == region {
-            return region;
-        }
-        region = reached & !set;
+fn region(beside: &Beside, set: Cells, from: Cell) -> Cells {
+    let (mut region, mut border) = (0, 1 << from);
+    while border != 0 {
+        region |= border;
+        border = members(border).fold(0, |all, cell| all | beside[usize::from(cell)]) & !set & !region;
     }
+    region
 }
 
-/// The cells beside a cell.
-fn neighbours(size: Size, cell: Cell) -> impl Iterator<Item = Cell> {
-    Move::ALL.into_iter().filter_map(move |mv| size.neighbour(cell, mv))
+fn beside(size: Size) -> Beside {
+    let mut beside = [0; MAX_CELLS];
+    for cell in 0..size.cells() as Cell {
+        let neighbours = Move::ALL.into_iter().filter_map(|mv| size.neighbour(cell, mv));
+        beside[usize::from(cell)] = neighbours.fold(0, |all, neighbour| all | 1 << neighbour);
+    }
+    beside
 }
 
 /// The sets of so many of a board's cells, ascending.
@@ -201,8 +208,12 @@ fn sets(size: Size, tiles: usize) -> impl Iterator<Item = Cells> {
 }
 
 /// The cells of a set, lowest first.
-pub(super) fn members(set: Cells) -> impl Iterator<Item = Cell> {
-    (0..MAX_CELLS as Cell).filter(move |cell| set & 1 << cell != 0)
+pub(super) fn members(mut set: Cells) -> impl Iterator<Item = Cell> {
+    std::iter::from_fn(move || {
+        let cell = (set != 0).then(|| set.trailing_zeros() as Cell)?;
+        set &= set - 1;
+        Some(cell)
+    })
 }
 
 /// How many cells of a set lie before a cell.
@@ -233,7 +244,7 @@ mod tests {
                 assert_eq!(set & region, 0);
                 assert!(members(region).all(|blank| placements.slot(set, blank) == slot));
                 let border = members(region)
-                    .flat_map(|cell| neighbours(placements.size, cell))
+                    .flat_map(|cell| members(placements.beside[usize::from(cell)]))
                     .filter(|cell| region & 1 << cell == 0);
                 assert!(border.into_iter().all(|cell| set & 1 << cell != 0), "a region goes up to tiles");
             }
