@@ -2,6 +2,7 @@
 //! that has them: where they go.
 
 mod json_lines;
+mod lanes;
 mod line_queue;
 #[cfg_attr(not(feature = "otel"), path = "telemetry/no_traces.rs")]
 mod traces;

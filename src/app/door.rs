@@ -153,7 +153,7 @@ impl Door {
         let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
         let idle = Idle::default();
         let io = TokioIo::new(PatientStream::new(stream, self.patience, idle.clone()));
-        let router = self.router.clone();
+        let router = Arc::new(self.router.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(ConnectInfo(peer));

@@ -7,6 +7,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::{Body, HttpBody};
@@ -23,7 +24,8 @@ use super::server_span::ServerSpan;
 use super::{HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate, route_of};
 use crate::service::Metrics;
 
-/// A router with what every exchange has.
+/// A router with what every exchange has. Each connection has a copy, so that what counts the
+/// references to it is no more than its own exchanges write to.
 #[derive(Clone, Debug)]
 pub struct Conducted {
     pub(super) routes: Router,
@@ -35,31 +37,29 @@ pub struct Conducted {
 
 impl Conducted {
     /// Answers a request, come what may.
-    pub fn answer<B>(&self, request: Request<B>) -> impl Future<Output = Result<Response, Infallible>> + Send + use<B>
+    pub fn answer<B>(
+        self: &Arc<Self>,
+        request: Request<B>,
+    ) -> impl Future<Output = Result<Response, Infallible>> + Send + use<B>
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
-        let route = route_of(&self.known, request.uri().path());
-        conduct(self.metrics.clone(), self.traces, self.routes.clone(), route, request)
+        conduct(Arc::clone(self), request)
     }
 }
 
-async fn conduct<B>(
-    metrics: HttpMetrics,
-    traces: bool,
-    mut routes: Router,
-    route: Option<&'static str>,
-    request: Request<B>,
-) -> Result<Response, Infallible>
+async fn conduct<B>(conducted: Arc<Conducted>, request: Request<B>) -> Result<Response, Infallible>
 where
     B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
+    let route = route_of(&conducted.known, request.uri().path());
     let mut context = RequestContext::read(request.headers());
-    let leaves_span = traces && !is_probe(route);
+    let leaves_span = conducted.traces && !is_probe(route);
     let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
-    let mut line = AccessLine::open(metrics, request.method().clone(), route, context, server_span);
+    let mut routes = conducted.routes.clone();
+    let mut line = AccessLine::open(conducted, request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
-    let format = negotiate(request.headers(), &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
+    let accepts = accepts(request.headers());
     let span = span_of(&line.context);
     let id = HeaderValue::from_str(line.context.request_id.as_str());
 
@@ -67,9 +67,10 @@ where
     let answer = AssertUnwindSafe(routes.call(request)).catch_unwind();
     let mut response = match line.server_span.around(answer).instrument(span).await {
         Ok(answered) => answered?,
-        Err(_) => panicked(line.metrics.house()),
+        Err(_) => panicked(line.conducted.metrics.house()),
     };
     if let Some(problem) = problem_of(&mut response, &line.method) {
+        let format = negotiate(&accepts, &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
         write(&problem, &mut response, &uri, format, &line);
     }
     let headers = response.headers_mut();
@@ -93,6 +94,11 @@ fn span_of(context: &RequestContext) -> Span {
         trace_id = context.trace_id.as_ref().map(TraceId::as_str),
         span_id = context.span_id.as_ref().map(SpanId::as_str),
     )
+}
+
+/// What a request says of the types that it takes; nothing, and no memory, where it says nothing.
+fn accepts(headers: &HeaderMap) -> HeaderMap {
+    headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
 }
 
 /// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
@@ -150,7 +156,7 @@ fn is_probe(route: Option<&str>) -> bool {
 
 /// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
 struct AccessLine {
-    metrics: HttpMetrics,
+    conducted: Arc<Conducted>,
     started: Instant,
     method: Method,
     route: Option<&'static str>,
@@ -161,7 +167,7 @@ struct AccessLine {
 
 impl AccessLine {
     fn open(
-        metrics: HttpMetrics,
+        conducted: Arc<Conducted>,
         method: Method,
         route: Option<&'static str>,
         context: RequestContext,
@@ -169,20 +175,21 @@ impl AccessLine {
     ) -> Self {
         // The client closed the connection before there was an answer, in nginx's words.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-        Self { metrics, started: Instant::now(), method, route, context, server_span, status }
+        Self { conducted, started: Instant::now(), method, route, context, server_span, status }
     }
 }
 
 impl Drop for AccessLine {
     fn drop(&mut self) {
         let elapsed = self.started.elapsed();
-        self.metrics.answered(&self.method, self.route, self.status, elapsed);
+        self.conducted.metrics.answered(&self.method, self.route, self.status, elapsed);
         self.server_span.end(self.status);
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
                     target: "taquin::access",
                     $level,
+                    message = "answered",
                     http.method = self.method.as_str(),
                     http.route = self.route,
                     http.status = self.status.as_u16(),
@@ -190,7 +197,6 @@ impl Drop for AccessLine {
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
                     span_id = self.context.span_id.as_ref().map(SpanId::as_str),
                     elapsed_us = elapsed.as_micros() as u64,
-                    "answered"
                 )
             };
         }
@@ -248,7 +254,8 @@ mod tests {
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
         let routes =
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
-        let router = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
+        let conducted = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
+        let router = Arc::new(conducted);
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
         let answer = router.answer(request.body(Body::empty()).unwrap());

@@ -10,7 +10,9 @@ use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::plain_board::plain_board;
 use super::{HttpSettings, Json, Problem, ProblemKind, query};
+use crate::domain::Board;
 
 /// What a client asks: the same fields, in the query string or in a body.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,12 +41,18 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (head, body) = request.into_parts();
-        Self::read(&head, body, HttpSettings::from_ref(state)).await
+        Received::read(&head, body, HttpSettings::from_ref(state)).await?.question()
     }
 }
 
-impl Question {
-    /// Reads what a request asks; its head is there for what else there is to know of it.
+/// What came in, all of it and within bounds.
+pub(super) struct Received {
+    query: Vec<(String, String)>,
+    body: Option<(Bytes, Format)>,
+}
+
+impl Received {
+    /// Reads a request; its head is there for what else there is to know of it.
     pub(super) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
         let query = query::parse(head.uri.query().unwrap_or_default())?;
         if head.method != Method::POST {
@@ -56,7 +64,20 @@ impl Question {
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None });
         }
-        Ok(Self { query, body: Some(QuestionBody::parse(&bytes, format)?) })
+        Ok(Self { query, body: Some((bytes, format)) })
+    }
+
+    /// The board, if it is all that is asked about, and asked in the plainest way.
+    pub(super) fn plain_board(&self) -> Option<Board> {
+        match &self.body {
+            Some((bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => plain_board(bytes),
+            _ => None,
+        }
+    }
+
+    pub(super) fn question(self) -> Result<Question, Problem> {
+        let body = self.body.map(|(bytes, format)| QuestionBody::parse(&bytes, format)).transpose()?;
+        Ok(Question { query: self.query, body })
     }
 }
 

@@ -17,6 +17,7 @@ mod negotiate;
 mod openapi;
 mod ops;
 mod pages;
+mod plain_board;
 mod problem;
 mod problem_kind;
 mod query;

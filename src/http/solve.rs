@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
-use super::board_fields::{BOARD_FIELDS, board_and_goal};
-use super::extract::Format;
+use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
+use super::extract::{Format, Received};
 use super::fields::Fields;
+use super::plain_board::plain_board;
 use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
 use super::{Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, solvable};
 use crate::domain::{Board, Puzzle, PuzzleError};
@@ -67,6 +69,7 @@ enum Include {
 named!(Include { States => "states", Expansions => "expansions" });
 
 /// A question that was read without fault.
+#[derive(PartialEq, Debug)]
 struct SolveBody {
     board: Board,
     goal: Board,
@@ -79,9 +82,15 @@ struct SolveBody {
 pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
     let House { service, settings, .. } = &*shared.0;
     let (head, body) = request.into_parts();
-    let question = Question::read(&head, body, *settings).await?;
-    let offer = choose(&head.headers, &[Offer::Json, Offer::Text])?;
-    let body = SolveBody::read(question)?;
+    let received = Received::read(&head, body, *settings).await?;
+    let offer = choose(&head.headers, &[Offer::Json, Offer::Text]);
+    let (offer, body) = match received.plain_board().and_then(SolveBody::plain) {
+        Some(body) => (offer?, body),
+        None => {
+            let question = received.question()?;
+            (offer?, SolveBody::read(question)?)
+        }
+    };
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let job = Job {
@@ -96,25 +105,26 @@ pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Re
     let report = &*answer.report;
     let mut response = match report.stopped {
         Some(stop) => exceeded(report, stop).into_response(),
-        None => {
-            let mut reply = SolveReply::new(&puzzle, report)?;
-            let body = reply.written(offer);
-            if head.method == Method::GET || head.method == Method::HEAD {
-                let is_repeatable = report.search_stopped != Some(StopReason::Time);
-                // The time it took is no part of what the answer says.
-                reply.search.elapsed_us = 0;
-                reply.document(offer, body, is_repeatable).answer(&head.headers)
-            } else {
-                let mut response = Response::new(Body::from(body));
-                let content_type = HeaderValue::from_static(offer.content_type());
-                response.headers_mut().insert(header::CONTENT_TYPE, content_type);
-                response
-            }
-        }
+        None => solved(&head, offer, &puzzle, report)?,
     };
     if let Ok(timing) = HeaderValue::try_from(timing) {
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
+    Ok(response)
+}
+
+/// The answer that has a solution.
+fn solved(head: &Parts, offer: Offer, puzzle: &Puzzle, report: &Report) -> Result<Response, Problem> {
+    let mut reply = SolveReply::new(puzzle, report)?;
+    let body = reply.written(offer);
+    if head.method == Method::GET || head.method == Method::HEAD {
+        let is_repeatable = report.search_stopped != Some(StopReason::Time);
+        // The time it took is no part of what the answer says.
+        reply.search.elapsed_us = 0;
+        return Ok(reply.document(offer, body, is_repeatable).answer(&head.headers));
+    }
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
     Ok(response)
 }
 
@@ -124,13 +134,23 @@ pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Re
 /// # Errors
 /// The problem that the client would be told.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
-    let body = QuestionBody::parse(bytes, Format::Json)?;
-    SolveBody::read(Question { query: Vec::new(), body: Some(body) })?.puzzle()
+    let body = QuestionBody::parse(bytes, Format::Json)
+        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }));
+    let plain = plain_board(bytes).and_then(SolveBody::plain);
+    debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
+    body?.puzzle()
 }
 
 impl SolveBody {
     fn puzzle(&self) -> Result<Puzzle, Problem> {
         Puzzle::try_new(self.board, self.goal).map_err(|error| refused(self, &error))
+    }
+
+    /// What [`read`](Self::read) makes of a board alone.
+    fn plain(board: Board) -> Option<Self> {
+        let goal = NamedGoal::BlankLast.on(board.size());
+        let plan = Plan::try_new(&Wish::default(), board.size()).ok()?;
+        Some(Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() })
     }
 
     fn read(question: Question) -> Result<Self, Problem> {

@@ -48,7 +48,7 @@ impl Answer {
 }
 
 async fn answer_of(router: Conducted, request: Request) -> Answer {
-    let response = router.answer(request).await.unwrap();
+    let response = Arc::new(router).answer(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = response.into_body().collect().await.unwrap().to_bytes();
     Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }

@@ -38,6 +38,7 @@ impl Builder {
             give_back();
         }
         tables.build_distances();
+        give_back();
         // Those who ask hold the tables, and with them the other end.
         let weak = Arc::downgrade(&tables);
         drop(tables);

@@ -243,6 +243,7 @@ impl Pool {
         tracing::event!(
             target: "taquin::job",
             Level::INFO,
+            message = "job finished",
             puzzle.size = job.puzzle.size().name(),
             search.algorithm = report.algorithm.name(),
             search.heuristic = report.heuristic.name(),
@@ -253,7 +254,6 @@ impl Pool {
             search.elapsed_us = report.elapsed.as_micros() as u64,
             job.queued_us = report.queued.as_micros() as u64,
             job.outcome = report.outcome(),
-            "job finished"
         );
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slab::Slab;
@@ -16,6 +16,8 @@ use tracing_core::span::Current;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::lanes::{LANES, Lane, lane};
+
 /// Writes events as JSON, each field as it comes.
 ///
 /// It is a subscriber of its own, not a format of tracing-subscriber's: what a span says is written
@@ -25,8 +27,8 @@ use tracing_subscriber::fmt::MakeWriter;
 pub(super) struct JsonLines<W> {
     filter: Targets,
     writer: W,
-    /// By id, which is one more than the key.
-    spans: Mutex<Slab<Span>>,
+    /// By the [`lane`] of the thread in which they began.
+    spans: [Lane<Slab<Span>>; LANES],
 }
 
 /// A span that somebody holds.
@@ -56,25 +58,26 @@ thread_local! {
 
 impl<W> JsonLines<W> {
     pub(super) fn new(filter: Targets, writer: W) -> Self {
-        Self { filter, writer, spans: Mutex::default() }
+        Self { filter, writer, spans: Default::default() }
     }
 
-    fn spans(&self) -> MutexGuard<'_, Slab<Span>> {
-        self.spans.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The spans among which one is, and its key there.
+    fn spans(&self, id: &Id) -> (MutexGuard<'_, Slab<Span>>, usize) {
+        let number = id.into_u64() as usize - 1;
+        (self.spans[number % LANES].lock(), number / LANES)
     }
 
     /// The span that an event is in.
     fn member_around(&self, event: &Event<'_>) -> Option<Member> {
         match event.parent() {
-            Some(id) => self.spans().get(key(id)).map(|span| Arc::clone(&span.member)),
+            Some(id) => {
+                let (spans, key) = self.spans(id);
+                spans.get(key).map(|span| Arc::clone(&span.member))
+            }
             None if event.is_root() => None,
             None => ENTERED.with_borrow(|entered| entered.last().map(|span| Arc::clone(&span.member))),
         }
     }
-}
-
-fn key(id: &Id) -> usize {
-    id.into_u64() as usize - 1
 }
 
 impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
@@ -99,14 +102,16 @@ impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
         }
         attributes.record(&mut Members(&mut member));
         member.push('}');
-        let key = self.spans().insert(Span { metadata, member: member.into(), holders: 1 });
-        Id::from_u64(key as u64 + 1)
+        let lane = lane();
+        let key = self.spans[lane].lock().insert(Span { metadata, member: member.into(), holders: 1 });
+        Id::from_u64((key * LANES + lane) as u64 + 1)
     }
 
     /// For the sake of the contract: spans of this program are complete when they begin. Values must not
     /// touch spans while they are written, and threads that are in the span go on with what it said.
     fn record(&self, id: &Id, values: &Record<'_>) {
-        if let Some(span) = self.spans().get_mut(key(id)) {
+        let (mut spans, key) = self.spans(id);
+        if let Some(span) = spans.get_mut(key) {
             let mut member = span.member.strip_suffix('}').unwrap_or_default().to_owned();
             values.record(&mut Members(&mut member));
             member.push('}');
@@ -137,8 +142,10 @@ impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
     }
 
     fn enter(&self, id: &Id) {
-        let span = self.spans().get(key(id)).map(|span| (span.metadata, Arc::clone(&span.member)));
-        if let Some((metadata, member)) = span {
+        let (spans, key) = self.spans(id);
+        if let Some(Span { metadata, member, .. }) = spans.get(key) {
+            let (metadata, member) = (*metadata, Arc::clone(member));
+            drop(spans);
             ENTERED.with_borrow_mut(|entered| entered.push(Entered { id: id.clone(), metadata, member }));
         }
     }
@@ -152,19 +159,20 @@ impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
     }
 
     fn clone_span(&self, id: &Id) -> Id {
-        if let Some(span) = self.spans().get_mut(key(id)) {
+        let (mut spans, key) = self.spans(id);
+        if let Some(span) = spans.get_mut(key) {
             span.holders += 1;
         }
         id.clone()
     }
 
     fn try_close(&self, id: Id) -> bool {
-        let mut spans = self.spans();
-        let Some(span) = spans.get_mut(key(&id)) else { return false };
+        let (mut spans, key) = self.spans(&id);
+        let Some(span) = spans.get_mut(key) else { return false };
         span.holders -= 1;
         let is_last = span.holders == 0;
         if is_last {
-            spans.remove(key(&id));
+            spans.remove(key);
         }
         is_last
     }
@@ -253,9 +261,7 @@ struct Quoted<'l>(&'l mut String);
 
 impl fmt::Write for Quoted<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-        // Nearly always; without a way out of the loop it takes many bytes at a time.
-        if !text.bytes().fold(false, |any, byte| any | is_special(byte)) {
+        if !has_special(text.as_bytes()) {
             self.0.push_str(text);
             return Ok(());
         }
@@ -269,6 +275,23 @@ impl fmt::Write for Quoted<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a byte is a control character, a quote or a backslash: eight at a time, as nearly all texts
+/// have none.
+fn has_special(text: &[u8]) -> bool {
+    let is_special = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    let in_each = |byte: u8| u64::from_le_bytes([byte; 8]);
+    // Not zero if any byte is less than another, which is at most 128.
+    let less = |word: u64, than: u8| word.wrapping_sub(in_each(than)) & !word & in_each(0x80);
+    let has_any = |eight: &[u8; 8]| {
+        let word = u64::from_le_bytes(*eight);
+        less(word, b' ') | less(word ^ in_each(b'"'), 1) | less(word ^ in_each(b'\\'), 1) != 0
+    };
+    match (text.as_chunks::<8>(), text.last_chunk::<8>()) {
+        ((eights, _), Some(last)) => eights.iter().any(has_any) || has_any(last),
+        _ => text.iter().any(is_special),
     }
 }
 
@@ -319,6 +342,20 @@ mod tests {
                 value
             })
             .collect()
+    }
+
+    #[test]
+    fn special_bytes_are_found_wherever_they_stand() {
+        for length in 0..=20 {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
+                    assert_eq!(has_special(&text), is_special, "{byte} at {at} of {length}");
+                }
+            }
+        }
     }
 
     #[test]

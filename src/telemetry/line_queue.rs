@@ -3,16 +3,22 @@
 //! Whoever logs leaves a line in memory and goes on. A thread of its own writes what has gathered
 //! there, a thousand times a second at most: under load that is one call of the system for dozens of
 //! lines, and whoever reads the log slowly, or not at all, holds up nothing but the log.
+//!
+//! Lines of a thread stay in order. Those of two threads may change places if no more than a
+//! millisecond lies between them; each has its time in it.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Bytes of lines that wait; further ones are lost, and their number is told.
-const MOST: usize = 4 << 20;
+use super::lanes::{LANES, Lane, lane};
+
+/// Bytes of lines that wait in a lane; further ones are lost, and their number is told.
+const MOST: usize = 1 << 20;
 
 /// The least time from one write to the next.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -30,22 +36,22 @@ pub(super) struct Flush(Arc<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    state: Mutex<State>,
-    /// Told to the thread that writes.
-    news: Condvar,
-    /// Told by it.
+    lanes: [Lane<Waiting>; LANES],
+    /// The thread that writes.
+    writer: OnceLock<Thread>,
+    /// Whether it sleeps until it is woken.
+    sleeps: AtomicBool,
+    is_closing: AtomicBool,
+    /// Whether it has ended, and where that is told.
+    is_over: Mutex<bool>,
     end: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Waiting {
     lines: Vec<u8>,
     /// Lines that did not fit since the last write.
     lost: u64,
-    /// Whether the thread has nothing to do, and sleeps until it is told.
-    sleeps: bool,
-    is_closing: bool,
-    is_over: bool,
 }
 
 impl LineQueue {
@@ -56,22 +62,24 @@ impl LineQueue {
     pub(super) fn start(out: impl Write + Send + 'static) -> io::Result<(Self, Flush)> {
         let queue = Arc::new(Queue::default());
         let own = Arc::clone(&queue);
-        thread::Builder::new().name("taquin-log".to_owned()).spawn(move || own.write_to(out))?;
+        let writer = thread::Builder::new().name("taquin-log".to_owned()).spawn(move || own.write_to(out))?;
+        // Nobody else sets it, and nobody has left a line before.
+        let _ = queue.writer.set(writer.thread().clone());
         Ok((Self(Arc::clone(&queue)), Flush(queue)))
     }
 }
 
 impl Write for &LineQueue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.state();
-        if state.lines.len() + line.len() > MOST {
-            state.lost += 1;
+        let mut waiting = self.0.lanes[lane()].lock();
+        if waiting.lines.len() + line.len() > MOST {
+            waiting.lost += 1;
         } else {
-            state.lines.extend_from_slice(line);
+            waiting.lines.extend_from_slice(line);
         }
-        if std::mem::take(&mut state.sleeps) {
-            drop(state);
-            self.0.news.notify_one();
+        drop(waiting);
+        if self.0.sleeps.load(Ordering::SeqCst) {
+            self.0.wake();
         }
         Ok(line.len())
     }
@@ -90,51 +98,79 @@ impl<'a> MakeWriter<'a> for LineQueue {
 }
 
 impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    #[cold]
+    fn wake(&self) {
+        if self.sleeps.swap(false, Ordering::SeqCst) {
+            self.writer.get().inspect(|writer| writer.unpark());
+        }
+    }
+
+    /// Waits for lines; false at the end, when there are none.
+    ///
+    /// The thread says that it sleeps before it looks, and whoever leaves a line looks afterwards whether it
+    /// does: one of them sees the other.
+    fn wait(&self) -> bool {
+        loop {
+            self.sleeps.store(true, Ordering::SeqCst);
+            let is_closing = self.is_closing.load(Ordering::SeqCst);
+            let is_any = self.lanes.iter().any(|lane| !lane.lock().is_empty());
+            if is_any || is_closing {
+                self.sleeps.store(false, Ordering::SeqCst);
+                return is_any;
+            }
+            thread::park();
+        }
     }
 
     fn write_to(&self, mut out: impl Write) {
         let (mut lines, mut is_torn) = (Vec::new(), false);
-        while let Some(lost) = self.take(&mut lines) {
-            // What follows a line that may have broken off begins on a line of its own. There is nowhere to
-            // tell of a log that cannot be written.
-            let begun = if is_torn { out.write_all(b"\n") } else { Ok(()) };
-            is_torn = begun.and_then(|()| out.write_all(&lines)).and_then(|()| out.flush()).is_err();
-            lines.clear();
+        while self.wait() {
+            let mut lost = 0;
+            for lane in &self.lanes {
+                lost += lane.lock().take(&mut lines);
+                if lines.is_empty() {
+                    continue;
+                }
+                // What follows a line that may have broken off begins on a line of its own. There is nowhere to
+                // tell of a log that cannot be written.
+                let begun = if is_torn { out.write_all(b"\n") } else { Ok(()) };
+                is_torn = begun.and_then(|()| out.write_all(&lines)).and_then(|()| out.flush()).is_err();
+                lines.clear();
+            }
             if lost > 0 {
                 tracing::warn!(target: "taquin::log", lines = lost, "lines were lost, as the log was not read in time");
             }
-            let pause = self.news.wait_timeout_while(self.state(), PAUSE, |state| !state.is_closing);
-            drop(pause);
+            if !self.is_closing.load(Ordering::SeqCst) {
+                thread::park_timeout(PAUSE);
+            }
         }
-        self.state().is_over = true;
+        *self.is_over() = true;
         self.end.notify_all();
     }
 
-    /// Waits for lines and takes them all, and the number of those that did not fit; none at the end.
-    fn take(&self, lines: &mut Vec<u8>) -> Option<u64> {
-        let mut state = self.state();
-        state.sleeps = state.lines.is_empty() && state.lost == 0;
-        state = self
-            .news
-            .wait_while(state, |state| state.sleeps && !state.is_closing)
-            .unwrap_or_else(PoisonError::into_inner);
-        state.sleeps = false;
-        if state.lines.is_empty() && state.lost == 0 {
-            return None;
-        }
-        std::mem::swap(lines, &mut state.lines);
-        Some(std::mem::take(&mut state.lost))
+    fn is_over(&self) -> MutexGuard<'_, bool> {
+        self.is_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.lost == 0
+    }
+
+    /// Takes all lines, and the number of those that did not fit.
+    fn take(&mut self, lines: &mut Vec<u8>) -> u64 {
+        std::mem::swap(lines, &mut self.lines);
+        std::mem::take(&mut self.lost)
     }
 }
 
 impl Drop for Flush {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.is_closing = true;
-        self.0.news.notify_all();
-        let over = self.0.end.wait_timeout_while(state, LAST_LINES, |state| !state.is_over);
+        self.0.is_closing.store(true, Ordering::SeqCst);
+        self.0.sleeps.store(false, Ordering::SeqCst);
+        self.0.writer.get().inspect(|writer| writer.unpark());
+        let over = self.0.end.wait_timeout_while(self.0.is_over(), LAST_LINES, |is_over| !*is_over);
         drop(over);
     }
 }
@@ -168,6 +204,10 @@ mod tests {
         (Reader { may, read }, go, lines)
     }
 
+    fn is_empty(queue: &LineQueue) -> bool {
+        queue.0.lanes.iter().all(|lane| lane.lock().is_empty())
+    }
+
     #[test]
     fn lines_come_out_in_order_and_the_last_ones_before_the_end() {
         let (out, go, lines) = reader();
@@ -179,6 +219,30 @@ mod tests {
         drop(flush);
         let text = String::from_utf8(lines.iter().flatten().collect()).unwrap();
         assert!(text.lines().eq((0..1000).map(|number| number.to_string())));
+    }
+
+    #[test]
+    fn no_line_of_many_threads_is_lost_and_each_has_its_own_in_order() {
+        const THREADS: usize = 3 * LANES;
+        let (out, go, lines) = reader();
+        drop(go);
+        let (queue, flush) = LineQueue::start(out).unwrap();
+        thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let mut queue = &queue;
+                scope.spawn(move || {
+                    // A line is what is written at once.
+                    let lines = (0..1000).map(|number| format!("{thread} {number}\n"));
+                    lines.for_each(|line| queue.write_all(line.as_bytes()).unwrap());
+                });
+            }
+        });
+        drop(flush);
+        let text = String::from_utf8(lines.iter().flatten().collect()).unwrap();
+        for thread in 0..THREADS {
+            let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{thread} ")));
+            assert!(own.eq((0..1000).map(|number| number.to_string())), "of thread {thread}");
+        }
     }
 
     #[test]
@@ -198,7 +262,7 @@ mod tests {
         drop(go);
         let (queue, flush) = LineQueue::start(out).unwrap();
         (&queue).write_all(&vec![b'x'; MOST + 1]).unwrap();
-        while queue.0.state().lost > 0 {
+        while !is_empty(&queue) {
             thread::yield_now();
         }
         (&queue).write_all(b"next\n").unwrap();
@@ -213,15 +277,15 @@ mod tests {
         let line = [b'x'; 1 << 10];
         // One write is on its way and stands; what comes then fills the queue.
         (&queue).write_all(&line).unwrap();
-        while !queue.0.state().lines.is_empty() {
+        while !is_empty(&queue) {
             thread::yield_now();
         }
         for _ in 0..(MOST >> 10) + 5 {
             (&queue).write_all(&line).unwrap();
         }
         let (waiting, lost) = {
-            let state = queue.0.state();
-            (state.lines.len(), state.lost)
+            let waiting = queue.0.lanes[lane()].lock();
+            (waiting.lines.len(), waiting.lost)
         };
         assert_eq!((waiting, lost), (MOST, 5));
         drop(go);

@@ -43,7 +43,7 @@ async fn ask_from(peer: [u8; 4], router: &Conducted, line: &str, headers: &[(&st
     let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
     let request = Request::builder().method(method).uri(path).extension(peer);
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    let response = router.answer(request.body(Body::empty()).unwrap()).await.unwrap();
+    let response = Arc::new(router.clone()).answer(request.body(Body::empty()).unwrap()).await.unwrap();
     Asked { status: response.status(), headers: response.headers().clone() }
 }
 

@@ -36,7 +36,7 @@ pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 
 use super::algorithm::named;
 use super::{Budget, Outcome, Slide, Space, State};
-use crate::domain::Size;
+use crate::domain::{Move, Size};
 
 /// An estimate of the moves from a board to the goal.
 ///
@@ -48,7 +48,7 @@ pub trait Heuristic<P> {
     /// Whether h never exceeds the true distance.
     const ADMISSIBLE: bool;
 
-    /// Whether h is the true distance.
+    /// Whether h is the true distance, and the way [nearer](Self::nearer) is known.
     const PERFECT: bool = false;
 
     /// Whether [`ida_star`](super::ida_star) refuses all moves that a [`MoveAutomaton`](super::MoveAutomaton) knows to lead
@@ -81,6 +81,11 @@ pub trait Heuristic<P> {
 
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
+
+    /// The last move, in successor order, of those that lead nearer to the goal, if the heuristic knows.
+    fn nearer(&self, _: Self::Memo) -> Option<Move> {
+        None
+    }
 }
 
 /// A heuristic by name.

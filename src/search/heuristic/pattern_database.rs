@@ -7,19 +7,42 @@ use crate::domain::{Board, Cell, Move, Packed, Puzzle, Size, Word};
 /// The distance of every reachable board of one shape to a goal with the blank in one cell.
 ///
 /// The pattern is the whole board, so the heuristic is perfect: A* expands exactly the nodes of
-/// one optimal path. One byte an entry; 3×3 has 181,440 entries.
+/// one optimal path. One byte an entry, which tells the way as well; 3×3 has 181,440 entries.
 #[derive(Clone, Debug)]
 pub struct DistanceTable {
     size: Size,
     goal_blank: Cell,
     ranking: Ranking,
     /// By rank.
-    distances: Vec<u8>,
+    entries: Vec<Entry>,
     /// How many boards there are at each distance.
     histogram: Vec<u32>,
 }
 
-const UNSEEN: u8 = u8::MAX;
+/// What a table tells of a board: in the lower six bits its distance, which is at most 36 (2×4), and in
+/// the upper two the last move, in successor order, of those that lead nearer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Entry(u8);
+
+impl Entry {
+    const UNSEEN: Self = Self(u8::MAX);
+    const DISTANCE_BITS: u32 = 6;
+
+    fn new(distance: u8, nearer: Move) -> Self {
+        Self(distance | (nearer as u8) << Self::DISTANCE_BITS)
+    }
+
+    #[inline]
+    fn distance(self) -> u8 {
+        self.0 & ((1 << Self::DISTANCE_BITS) - 1)
+    }
+
+    /// Of the goal, where there is none, any.
+    #[inline]
+    fn nearer(self) -> Move {
+        Move::ALL[usize::from(self.0 >> Self::DISTANCE_BITS)]
+    }
+}
 
 /// Bits of each 9-bit mask.
 const BITS: [u8; 512] = {
@@ -136,26 +159,28 @@ impl DistanceTable {
             size,
             goal_blank,
             ranking: Ranking::new(size, goal_blank),
-            distances: vec![UNSEEN; entries],
+            entries: vec![Entry::UNSEEN; entries],
             histogram: vec![1],
         };
         let goal: Vec<u8> = (0..cells as u8).collect();
         let mut layer = vec![State { tiles: Word::pack(&goal), blank: goal_blank }];
         let goal = table.ranking.rank(&layer[0]);
-        table.distances[goal] = 0;
-        let moves: Vec<Vec<Cell>> = (0..cells as Cell)
-            .map(|blank| Move::ALL.into_iter().filter_map(|mv| size.neighbour(blank, mv)).collect())
-            .collect();
+        table.entries[goal] = Entry::new(0, Move::Up);
+        let exits = exits(size);
         for distance in 1.. {
             let mut next = Vec::with_capacity(2 * layer.len());
             for state in layer {
-                for from in &moves[usize::from(state.blank)] {
+                for (from, back) in &exits[usize::from(state.blank)] {
                     let mut successor = state;
                     successor.slide(*from);
-                    let rank = table.ranking.rank(&successor);
-                    if table.distances[rank] == UNSEEN {
-                        table.distances[rank] = distance;
+                    let entry = &mut table.entries[table.ranking.rank(&successor)];
+                    let found = Entry::new(distance, *back);
+                    if *entry == Entry::UNSEEN {
                         next.push(successor);
+                        *entry = found;
+                    } else if entry.distance() == distance {
+                        // Moves are numbered in successor order.
+                        entry.0 = entry.0.max(found.0);
                     }
                 }
             }
@@ -192,7 +217,7 @@ impl DistanceTable {
     /// The optimal length from a board to the goal.
     #[inline]
     pub fn distance(&self, state: &State<Word>) -> u8 {
-        self.distances[self.ranking.rank(state)]
+        self.entries[self.ranking.rank(state)].distance()
     }
 
     /// How many boards there are at each optimal length, from 0 to the greatest.
@@ -203,7 +228,8 @@ impl DistanceTable {
     /// Board number `nth`, counted from 0, of those whose optimal length lies in `lengths`; the
     /// order is fixed.
     pub fn board_at(&self, lengths: std::ops::RangeInclusive<u32>, nth: u64, goal: &Board) -> Option<Board> {
-        let mut ranks = (0..self.distances.len()).filter(|rank| lengths.contains(&u32::from(self.distances[*rank])));
+        let is_wanted = |rank: &usize| lengths.contains(&u32::from(self.entries[*rank].distance()));
+        let mut ranks = (0..self.entries.len()).filter(is_wanted);
         ranks.nth(usize::try_from(nth).ok()?).map(|rank| self.unrank(rank, goal))
     }
 
@@ -219,8 +245,14 @@ impl DistanceTable {
 
     /// Memory it takes.
     pub fn bytes(&self) -> usize {
-        self.distances.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
+        self.entries.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
     }
+}
+
+/// By the blank's cell: the cells that it can go to, and the move that takes it back.
+fn exits(size: Size) -> Vec<Vec<(Cell, Move)>> {
+    let exit = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
+    (0..size.cells() as Cell).map(|blank| Move::ALL.into_iter().filter_map(|mv| exit(blank, mv)).collect()).collect()
 }
 
 /// A table of exact distances as a heuristic: perfect, so consistent.
@@ -238,42 +270,47 @@ impl<'t> PatternDatabase<'t> {
 
 /// What is remembered of a board: where it stands in the table, and what stands there.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct Place {
     rank: u32,
-    distance: u8,
+    entry: Entry,
 }
 
 impl PatternDatabase<'_> {
     #[inline]
-    fn entry(&self, rank: usize) -> Entry {
-        Entry { rank: rank as u32, distance: self.table.distances[rank] }
+    fn place(&self, rank: usize) -> Place {
+        Place { rank: rank as u32, entry: self.table.entries[rank] }
     }
 }
 
 impl Heuristic<Word> for PatternDatabase<'_> {
-    type Memo = Entry;
+    type Memo = Place;
 
     const ADMISSIBLE: bool = true;
 
     const PERFECT: bool = true;
 
-    fn evaluate(&self, state: &State<Word>) -> Entry {
-        self.entry(self.table.ranking.rank(state))
+    fn evaluate(&self, state: &State<Word>) -> Place {
+        self.place(self.table.ranking.rank(state))
     }
 
     #[inline]
-    fn after(&self, memo: Entry, slide: &Slide, state: &State<Word>) -> Entry {
+    fn after(&self, memo: Place, slide: &Slide, state: &State<Word>) -> Place {
         let (rank, stride) = (memo.rank as usize, self.table.ranking.stride);
         match slide.mv {
             // Along its row a tile passes no other, so all but the blank's cell is as it was.
-            Move::Left => self.entry(rank - stride),
-            Move::Right => self.entry(rank + stride),
-            Move::Up | Move::Down => self.entry(self.table.ranking.rank(state)),
+            Move::Left => self.place(rank - stride),
+            Move::Right => self.place(rank + stride),
+            Move::Up | Move::Down => self.place(self.table.ranking.rank(state)),
         }
     }
 
     #[inline]
-    fn h(&self, memo: Entry) -> u32 {
-        u32::from(memo.distance)
+    fn h(&self, memo: Place) -> u32 {
+        u32::from(memo.entry.distance())
+    }
+
+    #[inline]
+    fn nearer(&self, memo: Place) -> Option<Move> {
+        Some(memo.entry.nearer())
     }
 }
