@@ -21,7 +21,10 @@ use tracing::{Instrument, Level, Span};
 
 use super::context::X_REQUEST_ID;
 use super::server_span::ServerSpan;
-use super::{HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, SpanId, TraceId, negotiate, route_of};
+use super::{
+    HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, Shared, SpanId, TraceId, negotiate, route_of,
+    solve,
+};
 use crate::service::Metrics;
 
 /// A router with what every exchange has. Each connection has a copy, so that what counts the
@@ -30,6 +33,9 @@ use crate::service::Metrics;
 pub struct Conducted {
     pub(super) routes: Router,
     pub(super) known: Known,
+    /// What solves boards, if there is a route for it and no guard around: a POST to it, the request that
+    /// most are, then saves the way through the routes (docs/adr/0022).
+    pub(super) solver: Option<Shared>,
     pub(super) metrics: HttpMetrics,
     /// Whether exchanges leave spans.
     pub(super) traces: bool,
@@ -46,6 +52,22 @@ impl Conducted {
     {
         conduct(Arc::clone(self), request)
     }
+
+    async fn pass_on<B>(
+        self: Arc<Self>,
+        route: Option<&'static str>,
+        request: Request<B>,
+    ) -> Result<Response, Infallible>
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        match &self.solver {
+            Some(solver) if route == Some("/solve") && request.method() == Method::POST => {
+                Ok(solve::answered(solver, request.map(Body::new)).await.into_response())
+            }
+            _ => self.routes.clone().call(request).await,
+        }
+    }
 }
 
 async fn conduct<B>(conducted: Arc<Conducted>, request: Request<B>) -> Result<Response, Infallible>
@@ -56,15 +78,14 @@ where
     let mut context = RequestContext::read(request.headers());
     let leaves_span = conducted.traces && !is_probe(route);
     let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
-    let mut routes = conducted.routes.clone();
-    let mut line = AccessLine::open(conducted, request.method().clone(), route, context, server_span);
+    let mut line = AccessLine::open(Arc::clone(&conducted), request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
     let id = HeaderValue::from_str(line.context.request_id.as_str());
 
     // What a panic leaves half done is dropped with it.
-    let answer = AssertUnwindSafe(routes.call(request)).catch_unwind();
+    let answer = AssertUnwindSafe(conducted.pass_on(route, request)).catch_unwind();
     let mut response = match line.server_span.around(answer).instrument(span).await {
         Ok(answered) => answered?,
         Err(_) => panicked(line.conducted.metrics.house()),
@@ -254,7 +275,8 @@ mod tests {
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
         let routes =
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
-        let conducted = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
+        let metrics = HttpMetrics::default();
+        let conducted = Conducted { routes, known: ROUTES.into(), solver: None, metrics, traces: false };
         let router = Arc::new(conducted);
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);

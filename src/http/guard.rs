@@ -36,6 +36,13 @@ pub struct Guards {
     pub cors_origins: Vec<String>,
 }
 
+impl Guards {
+    /// Whether any is on.
+    pub(super) fn are_on(&self) -> bool {
+        !self.tokens.is_empty() || self.rate.is_some() || !self.cors_origins.is_empty()
+    }
+}
+
 /// Probes, documentation and metrics: open to all, and not counted. A route that is not listed
 /// needs a token where there are tokens.
 const OPEN: [&str; 8] =

@@ -69,9 +69,10 @@ pub struct HttpSettings {
 
 /// What handlers can take as `State`, whole or in parts. It is cloned some times a request, so it is
 /// one pointer.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Shared(Arc<House>);
 
+#[derive(Debug)]
 struct House {
     service: Arc<Service>,
     settings: HttpSettings,
@@ -167,7 +168,9 @@ fn complete(routes: Vec<Route>, guards: &Guards, house: House) -> Conducted {
     assert!(known.iter().all(|pattern| ROUTES.contains(pattern)), "every route is in `ROUTES`");
     let routes = routes.into_iter().fold(Router::new(), |routes, (pattern, answer)| routes.route(pattern, answer));
     let routes = guard::surround(routes.fallback(nothing_here), guards, &metrics, &known);
-    Conducted { routes: routes.with_state(Shared(Arc::new(house))), known, metrics, traces }
+    let shared = Shared(Arc::new(house));
+    let solver = (known.contains(&"/solve") && !guards.are_on()).then(|| shared.clone());
+    Conducted { routes: routes.with_state(shared), known, solver, metrics, traces }
 }
 
 /// GET, and HEAD with it.

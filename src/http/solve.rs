@@ -80,6 +80,11 @@ struct SolveBody {
 
 /// Answers GET and POST. The request is taken whole, as each part taken alone is a copy.
 pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
+    answered(&shared, request).await
+}
+
+/// Answers a request for which the route is known.
+pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Response, Problem> {
     let House { service, settings, .. } = &*shared.0;
     let (head, body) = request.into_parts();
     let received = Received::read(&head, body, *settings).await?;
