@@ -203,7 +203,7 @@ fn against_pathfinding(tables: &Tables) {
 
 fn table_builds() {
     let tables = Tables::default();
-    for (name, build) in [("first", Tables::build_first as fn(&Tables)), ("standard", common::build_standard)] {
+    for (name, build) in [("first", Tables::build_for_start as fn(&Tables)), ("standard", common::build_standard)] {
         let (begun, before) = (Instant::now(), tables.bytes());
         build(&tables);
         let bytes = tables.bytes() - before;
@@ -213,7 +213,7 @@ fn table_builds() {
 
 fn main() {
     let tables = Tables::default();
-    tables.build_first();
+    tables.build_for_start();
     tables.build_distances();
     let sections: [(&str, &dyn Fn()); 5] = [
         ("tables", &table_builds),

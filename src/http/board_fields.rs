@@ -8,7 +8,7 @@ use crate::search::{Named, named};
 /// The fields that describe boards, for every path that takes one.
 pub(super) const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
 
-/// A goal by name.
+/// A goal by name; `service::Tables::build_for_start` has tables for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NamedGoal {
     /// `1 2 3/4 5 6/7 8 0`.

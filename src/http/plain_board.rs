@@ -35,7 +35,10 @@ pub(super) fn plain_board(body: &[u8]) -> Option<Board> {
     scanner.take("]")?;
     scanner.take("}")?;
     let size = Size::try_from((rows, cols?)).ok()?;
-    scanner.is_at_end().then(|| Board::try_from_tiles(size, &tiles[..cells]).ok())?
+    if !scanner.is_at_end() {
+        return None;
+    }
+    Board::try_from_tiles(size, &tiles[..cells]).ok()
 }
 
 /// What is left of a JSON document.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
@@ -78,24 +78,17 @@ struct SolveBody {
     include: Vec<Include>,
 }
 
-/// Answers GET and POST. The request is taken whole, as each part taken alone is a copy.
+/// Answers GET and POST.
 pub(super) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
     answered(&shared, request).await
 }
 
-/// Answers a request for which the route is known.
+/// The same without axum's extractors. The request is taken whole, as each part taken alone is a copy.
 pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Response, Problem> {
     let House { service, settings, .. } = &*shared.0;
     let (head, body) = request.into_parts();
     let received = Received::read(&head, body, *settings).await?;
-    let offer = choose(&head.headers, &[Offer::Json, Offer::Text]);
-    let (offer, body) = match received.plain_board().and_then(SolveBody::plain) {
-        Some(body) => (offer?, body),
-        None => {
-            let question = received.question()?;
-            (offer?, SolveBody::read(question)?)
-        }
-    };
+    let (offer, body) = SolveBody::of(received, &head.headers)?;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let job = Job {
@@ -149,6 +142,19 @@ pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
 impl SolveBody {
     fn puzzle(&self) -> Result<Puzzle, Problem> {
         Puzzle::try_new(self.board, self.goal).map_err(|error| refused(self, &error))
+    }
+
+    /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
+    /// search may take long.
+    fn of(received: Received, headers: &HeaderMap) -> Result<(Offer, Self), Problem> {
+        let offer = choose(headers, &[Offer::Json, Offer::Text]);
+        match received.plain_board().and_then(Self::plain) {
+            Some(body) => Ok((offer?, body)),
+            None => {
+                let question = received.question()?;
+                Ok((offer?, Self::read(question)?))
+            }
+        }
     }
 
     /// What [`read`](Self::read) makes of a board alone.
@@ -290,5 +296,23 @@ impl SolveReply<'_> {
     fn document(&self, offer: Offer, body: Vec<u8>, is_repeatable: bool) -> Document {
         let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
         Document::new(offer.content_type(), cache_control, body).tagged_by(&self.written(offer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Size;
+
+    #[test]
+    fn a_board_alone_is_asked_as_the_reader_of_all_fields_would_ask() {
+        for size in Size::all() {
+            let board = Board::snail(size);
+            let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
+            let body = serde_json::json!({ "board": rows }).to_string();
+            let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
+            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) });
+            assert_eq!(SolveBody::plain(board), Some(read.unwrap()), "{size}");
+        }
     }
 }

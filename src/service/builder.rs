@@ -29,10 +29,13 @@ impl Builder {
             tables.engage(sender);
             wanted
         });
-        tables.build_first();
+        tables.build_for_start();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
+            if tier == Tier::Large {
+                tables.build_distances();
+            }
             tables.improve(GoalClass::corner_of_4x4(), tier);
             tell(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
             give_back();

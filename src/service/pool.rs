@@ -243,6 +243,7 @@ impl Pool {
         tracing::event!(
             target: "taquin::job",
             Level::INFO,
+            // A string is written as it is, where format arguments take a detour.
             message = "job finished",
             puzzle.size = job.puzzle.size().name(),
             search.algorithm = report.algorithm.name(),

@@ -128,9 +128,9 @@ impl Tables {
         self.patterns.engage(builder);
     }
 
-    /// Builds what most requests need, which takes tens of milliseconds: the distances to the goals that
+    /// Builds what most requests need, which takes a tenth of a second: the distances to the goals that
     /// have names, and the small patterns of 15-puzzles whose blank belongs in a corner.
-    pub fn build_first(&self) {
+    pub fn build_for_start(&self) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for size in DistanceTable::sizes() {
@@ -144,7 +144,7 @@ impl Tables {
         });
     }
 
-    /// Builds the distances to all goals.
+    /// Builds the distances to all goals that are not there yet.
     pub fn build_distances(&self) {
         for size in DistanceTable::sizes() {
             for goal_blank in 0..size.cells() as Cell {

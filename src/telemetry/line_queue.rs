@@ -1,11 +1,11 @@
 //! Lines on their way to standard output, many at a time.
 //!
 //! Whoever logs leaves a line in memory and goes on. A thread of its own writes what has gathered
-//! there, a thousand times a second at most: under load that is one call of the system for dozens of
+//! there, about a thousand times a second: under load that is a call of the system for dozens of
 //! lines, and whoever reads the log slowly, or not at all, holds up nothing but the log.
 //!
-//! Lines of a thread stay in order. Those of two threads may change places if no more than a
-//! millisecond lies between them; each has its time in it.
+//! Lines of a thread stay in order. Those of two threads may change places if they were left between two
+//! writes, a millisecond apart or as long as a write takes; each has its time in it.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,8 +100,10 @@ impl<'a> MakeWriter<'a> for LineQueue {
 impl Queue {
     #[cold]
     fn wake(&self) {
-        if self.sleeps.swap(false, Ordering::SeqCst) {
-            self.writer.get().inspect(|writer| writer.unpark());
+        if self.sleeps.swap(false, Ordering::SeqCst)
+            && let Some(writer) = self.writer.get()
+        {
+            writer.unpark();
         }
     }
 
@@ -168,8 +170,7 @@ impl Waiting {
 impl Drop for Flush {
     fn drop(&mut self) {
         self.0.is_closing.store(true, Ordering::SeqCst);
-        self.0.sleeps.store(false, Ordering::SeqCst);
-        self.0.writer.get().inspect(|writer| writer.unpark());
+        self.0.wake();
         let over = self.0.end.wait_timeout_while(self.0.is_over(), LAST_LINES, |is_over| !*is_over);
         drop(over);
     }

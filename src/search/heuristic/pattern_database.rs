@@ -29,6 +29,7 @@ impl Entry {
     const DISTANCE_BITS: u32 = 6;
 
     fn new(distance: u8, nearer: Move) -> Self {
+        debug_assert!(distance < Self::UNSEEN.distance(), "what is not seen yet is farther than any board");
         Self(distance | (nearer as u8) << Self::DISTANCE_BITS)
     }
 
