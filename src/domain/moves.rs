@@ -124,21 +124,6 @@ impl Iterator for MoveSet {
     }
 }
 
-impl DoubleEndedIterator for MoveSet {
-    #[inline]
-    fn next_back(&mut self) -> Option<Move> {
-        let mv = match self.0 {
-            0 => return None,
-            1 => Move::Up,
-            2..4 => Move::Left,
-            4..8 => Move::Down,
-            8.. => Move::Right,
-        };
-        *self = self.without(mv);
-        Some(mv)
-    }
-}
-
 impl FromIterator<Move> for MoveSet {
     fn from_iter<I: IntoIterator<Item = Move>>(moves: I) -> Self {
         moves.into_iter().fold(Self::EMPTY, Self::with)
@@ -176,8 +161,6 @@ mod tests {
             assert_eq!(moves.len(), set.len());
             assert!(moves.iter().all(|mv| set.contains(*mv)));
             assert!(moves.is_sorted_by_key(|mv| *mv as u8));
-            let back: Vec<Move> = set.rev().collect();
-            assert!(back.iter().eq(moves.iter().rev()));
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// In how many parts something is kept, so that threads seldom touch the same.
 ///
-/// A cache line that two cores write by turns travels between them each time: with one lock for all,
-/// the spans and lines of a small request took longer than its search (docs/adr/0022).
+/// A cache line that two cores write by turns travels between them each time, and a request comes to
+/// its span ten times (docs/adr/0022).
 pub(super) const LANES: usize = 8;
 
 /// One of these parts, with cache lines of its own.
