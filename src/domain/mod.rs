@@ -16,6 +16,7 @@ mod size;
 pub use board::{Board, PermutationFault};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};
+pub(crate) use packed::mix;
 pub use packed::{Bytes, Packed, Pair, Word};
 pub use path::{Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};

@@ -52,6 +52,12 @@ impl MoveSet {
     /// No move.
     pub const EMPTY: Self = Self(0);
 
+    /// The set of these bits, and of no others.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u8) -> Self {
+        Self(bits & 0xf)
+    }
+
     /// The bits: up 1, left 2, down 4, right 8.
     pub const fn bits(self) -> u8 {
         self.0

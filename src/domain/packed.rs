@@ -37,7 +37,7 @@ pub struct Bytes(pub [u8; Size::MAX_CELLS]);
 
 /// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
 #[inline]
-fn mix(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let wide = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd1b5_4a32_d192_ed03);
     (wide as u64) ^ (wide >> 64) as u64
 }

@@ -1,13 +1,13 @@
 //! Iterative-deepening A*.
 
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, MoveAutomaton, Outcome, Space, State, Stats, StopReason, Trace};
-use crate::domain::{Move, MoveSet, Packed, Path};
+use super::{Budget, Heuristic, Meter, MoveAutomaton, Outcome, Past, Space, State, Stats, StopReason, Trace};
+use crate::domain::{Move, Packed, Path};
 
 struct IdaStar<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
-    automaton: MoveAutomaton,
+    automaton: &'static MoveAutomaton,
     /// The moves from the start to it, once the goal is found: filled from its end.
     found: Vec<Move>,
     threshold: u32,
@@ -41,7 +41,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     let mut search = IdaStar {
         space,
         heuristic,
-        automaton: MoveAutomaton::new(),
+        automaton: MoveAutomaton::get(),
         found: Vec::new(),
         threshold: initial_h,
         deepest: 0,
@@ -56,32 +56,10 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     Outcome { result, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
-/// What the moves so far say of the next one.
-#[derive(Clone, Copy)]
-struct Past {
-    /// The automaton's state, where the heuristic prunes.
-    state: u8,
-    refused: MoveSet,
-}
-
-impl Past {
-    const START: Self = Self { state: MoveAutomaton::START, refused: MoveSet::EMPTY };
-}
-
 impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
-    /// The move straight back.
-    fn back(&self, mut past: Past) -> Option<Move> {
-        if H::PRUNES { self.automaton.back(past.state) } else { past.refused.next() }
-    }
-
     #[inline]
     fn then(&self, past: Past, mv: Move) -> Past {
-        if H::PRUNES {
-            let state = self.automaton.next(past.state, mv);
-            Past { state, refused: self.automaton.refused(state) }
-        } else {
-            Past { refused: MoveSet::back(mv), ..past }
-        }
+        if H::PRUNES { self.automaton.next(past, mv) } else { Past::straight_back(mv) }
     }
 
     fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {
@@ -121,7 +99,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
         let this = if TRACED { self.record(&state, memo, g, past, parent) } else { None };
-        let moves = self.space.moves_except(state.blank, past.refused);
+        let moves = self.space.moves_except(state.blank, past.refused());
         if H::PRUNES {
             self.stats.generated += moves.len() as u64;
         }
@@ -151,7 +129,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             return None;
         }
         let h = self.heuristic.h(memo);
-        let slide = self.back(past).map(|back| self.space.arrival(state, back));
+        let slide = past.back().map(|back| self.space.arrival(state, back));
         let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
         Some(self.trace.record(self.space, &visit))
     }

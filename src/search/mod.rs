@@ -32,7 +32,7 @@ pub use crew::{Crew, Help, MainWork};
 pub use depth_first::depth_first;
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::ida_star;
-pub use move_automaton::MoveAutomaton;
+pub use move_automaton::{MoveAutomaton, Past};
 pub use node::Room;
 pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;

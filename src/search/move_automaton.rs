@@ -1,192 +1,389 @@
 //! Which moves lead nowhere new.
 
-use crate::domain::{Move, MoveSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+use crate::domain::{Move, MoveSet, mix};
 
 /// Tells from the last moves which ones need not be made next (Taylor & Korf 1993).
 ///
-/// **Straight back.** Nothing comes of it.
+/// A word of moves is *refused* if another leads to the same board that is shorter, or as long and
+/// before it in order, and touches no row or column that the word does not: wherever the word is
+/// legal, so is the other. The shortest solution whose moves come first in order has no such word in
+/// it, since to put the other one in its place would make it shorter or bring it forward. A search
+/// that tries moves in order and ends with the first shortest solution finds the same one, with or
+/// without this, if its heuristic is consistent: on the other way f is nowhere greater than at its end.
 ///
-/// **Round a square.** Twelve moves of the blank round a 2×2 square change nothing, so six one way
-/// do what six the other way do, and seven what five do. Of the two sixes the one that begins with
-/// the later move is refused, and so are all sevens: the shortest solution whose moves come first in
-/// order has none of them, since to put the other one in its place would make it shorter or bring it
-/// forward. Both ways stay in the square, so where one is legal so is the other. A search that tries
-/// moves in order and ends with the first shortest solution finds the same one, with or without this.
-#[derive(Clone, Debug)]
+/// It knows all such words of up to [`LONGEST`] moves and [`WIDEST`] rows and columns: straight back, six
+/// moves round a square, and two thousand more.
+#[derive(Debug)]
 pub struct MoveAutomaton {
-    states: Vec<State>,
+    /// By state and move: what is remembered after it, if it was not refused.
+    next: Vec<[Past; 4]>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct State {
-    back: Option<Move>,
-    refused: MoveSet,
-    next: [u8; 4],
-}
+/// The most moves of a word. Fourteen would leave a twentieth fewer nodes of the hardest 15-puzzles, and
+/// take four times the states.
+const LONGEST: usize = 12;
+/// The most rows, and columns, that a word touches.
+const WIDEST: u8 = 4;
 
-/// What the automaton remembers.
+/// What is remembered of the moves made: the automaton's state, the moves that need not be made next,
+/// and the move straight back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Past {
-    Nothing,
-    /// The last move, and how many moves, it included, went round a square in one direction.
-    Moves {
-        last: Move,
-        turn: Option<Turn>,
-        run: u8,
-    },
-}
-
-/// A way round a square.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Turn {
-    Clockwise,
-    Anticlockwise,
-}
-
-impl Turn {
-    /// The move that follows another on the way round.
-    fn after(self, mv: Move) -> Move {
-        match (self, mv) {
-            (Self::Clockwise, Move::Up) | (Self::Anticlockwise, Move::Down) => Move::Right,
-            (Self::Clockwise, Move::Right) | (Self::Anticlockwise, Move::Left) => Move::Down,
-            (Self::Clockwise, Move::Down) | (Self::Anticlockwise, Move::Up) => Move::Left,
-            (Self::Clockwise, Move::Left) | (Self::Anticlockwise, Move::Right) => Move::Up,
-        }
-    }
-}
+pub struct Past(u32);
 
 impl Past {
-    fn then(self, mv: Move) -> Self {
-        let Self::Moves { last, turn, run } = self else { return Self::Moves { last: mv, turn: None, run: 1 } };
-        let turned = [Turn::Clockwise, Turn::Anticlockwise].into_iter().find(|turn| turn.after(last) == mv);
-        let run = match turned {
-            None => 1,
-            Some(_) if turned == turn => run + 1,
-            Some(_) => 2,
-        };
-        Self::Moves { last: mv, turn: turned, run }
+    /// Before any move.
+    pub const START: Self = Self(0);
+    const BACK: u32 = 4;
+    const STATE: u32 = 8;
+
+    #[inline]
+    fn new(state: u32, refused: MoveSet, back: MoveSet) -> Self {
+        Self(state << Self::STATE | u32::from(back.bits()) << Self::BACK | u32::from(refused.bits()))
     }
 
-    fn refused(self) -> MoveSet {
-        let Self::Moves { last, turn, run } = self else { return MoveSet::EMPTY };
-        let back = MoveSet::back(last);
-        let Some(turn) = turn else { return back };
-        let next = turn.after(last);
-        // After five moves round the first is the last again; the other way begins with the second.
-        let is_later = (next as u8) < last as u8;
-        if run >= 6 || (run == 5 && is_later) { back.with(next) } else { back }
+    /// After a move of which no more is known than that it need not be taken back.
+    #[inline]
+    pub fn straight_back(last: Move) -> Self {
+        Self::new(0, MoveSet::back(last), MoveSet::back(last))
+    }
+
+    /// The moves that need not be made.
+    #[inline(always)]
+    pub fn refused(self) -> MoveSet {
+        MoveSet::from_bits(self.0 as u8)
+    }
+
+    /// The move straight back; none before any move.
+    pub fn back(self) -> Option<Move> {
+        MoveSet::from_bits((self.0 >> Self::BACK) as u8).next()
+    }
+
+    #[inline(always)]
+    fn state(self) -> usize {
+        (self.0 >> Self::STATE) as usize
     }
 }
 
 impl MoveAutomaton {
-    /// The state before any move.
-    pub const START: u8 = 0;
-
-    /// All that is known to lead nowhere new.
-    pub fn new() -> Self {
-        let mut pasts = vec![Past::Nothing];
-        let mut states = Vec::new();
-        while let Some(past) = pasts.get(states.len()).copied() {
-            let refused = past.refused();
-            let next = Move::ALL.map(|mv| {
-                if refused.contains(mv) {
-                    return Self::START;
-                }
-                let next = past.then(mv);
-                let known = pasts.iter().position(|past| *past == next);
-                known.unwrap_or_else(|| {
-                    pasts.push(next);
-                    pasts.len() - 1
-                }) as u8
-            });
-            let back = if let Past::Moves { last, .. } = past { Some(last.inverse()) } else { None };
-            states.push(State { back, refused, next });
-        }
-        Self { states }
+    /// The one there is. Who asks first waits some milliseconds until it is made.
+    pub fn get() -> &'static Self {
+        static AUTOMATON: LazyLock<MoveAutomaton> = LazyLock::new(|| Words::up_to(LONGEST).into_automaton());
+        &AUTOMATON
     }
 
-    /// Every state.
-    pub fn states(&self) -> std::ops::Range<u8> {
-        0..self.states.len() as u8
-    }
-
-    /// The move straight back; none from the first state.
-    pub fn back(&self, state: u8) -> Option<Move> {
-        self.states[usize::from(state)].back
-    }
-
-    /// The moves that need not be made.
-    #[inline]
-    pub fn refused(&self, state: u8) -> MoveSet {
-        self.states[usize::from(state)].refused
-    }
-
-    /// The state after a move that was not refused.
-    #[inline]
-    pub fn next(&self, state: u8, mv: Move) -> u8 {
-        self.states[usize::from(state)].next[mv as usize]
+    /// What is remembered after a move that was not refused.
+    #[inline(always)]
+    pub fn next(&self, past: Past, mv: Move) -> Past {
+        self.next[past.state()][mv as usize]
     }
 }
 
-impl Default for MoveAutomaton {
-    fn default() -> Self {
-        Self::new()
+/// All words without a refused one in them, by length and then in order, as a tree.
+struct Words {
+    list: Vec<Word>,
+    /// By arrangement: what the first word that leads to it touches.
+    first: HashMap<Arrangement, Bounds, BuildHasherDefault<AsItIs>>,
+    /// Whether words that are added now are not lengthened any more.
+    are_longest: bool,
+}
+
+struct Word {
+    /// The word without its last move.
+    shorter: u32,
+    /// The word without its first move; of the empty word itself.
+    rest: u32,
+    next: [Next; 4],
+    /// The move that takes the last one back.
+    back: MoveSet,
+    /// Whether it begins a word that is refused.
+    is_needed: bool,
+}
+
+/// What becomes of a word by one more move.
+#[derive(Clone, Copy)]
+enum Next {
+    Refused,
+    Word(u32),
+    /// One that is too long or too wide: all that matters is what becomes of its rest.
+    AsRest,
+}
+
+/// The first and last row and column that a word touches.
+#[derive(Clone, Copy)]
+struct Bounds {
+    first: [u8; 2],
+    last: [u8; 2],
+}
+
+impl Bounds {
+    fn with(mut self, cell: u8) -> Self {
+        for (axis, place) in Grid::place(cell).into_iter().enumerate() {
+            self.first[axis] = self.first[axis].min(place);
+            self.last[axis] = self.last[axis].max(place);
+        }
+        self
+    }
+
+    fn contain(&self, other: &Self) -> bool {
+        (0..2).all(|axis| self.first[axis] <= other.first[axis] && other.last[axis] <= self.last[axis])
+    }
+
+    fn are_too_wide(&self) -> bool {
+        (0..2).any(|axis| self.last[axis] - self.first[axis] >= WIDEST)
+    }
+}
+
+/// The sum of the ways of all tiles from where they were, each times a large number of the tile's own: a
+/// test proves that no two arrangements that words lead to have the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct Arrangement(u64);
+
+/// The hash of a number that is as good as random.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("an arrangement is one number")
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// A grid around the blank, with room for all words.
+struct Grid {
+    tiles: [u8; 256],
+    numbers: [u64; 256],
+    blank: u8,
+    arrangement: Arrangement,
+}
+
+impl Grid {
+    const COLUMNS: u8 = 16;
+    const MIDDLE: u8 = 8 * Self::COLUMNS + 8;
+
+    fn new() -> Self {
+        let numbers = std::array::from_fn(|tile| mix(tile as u64, 0));
+        Self {
+            tiles: std::array::from_fn(|cell| cell as u8),
+            numbers,
+            blank: Self::MIDDLE,
+            arrangement: Arrangement::default(),
+        }
+    }
+
+    fn place(cell: u8) -> [u8; 2] {
+        [cell / Self::COLUMNS, cell % Self::COLUMNS]
+    }
+
+    fn make(&mut self, mv: Move) {
+        let by = if matches!(mv, Move::Up | Move::Down) { Self::COLUMNS } else { 1 };
+        let by = if matches!(mv, Move::Up | Move::Left) { by.wrapping_neg() } else { by };
+        let (to, from) = (self.blank, self.blank.wrapping_add(by));
+        let tile = usize::from(self.tiles[usize::from(from)]);
+        self.tiles.swap(usize::from(from), usize::from(to));
+        let way = i64::from(by as i8) as u64;
+        self.arrangement.0 = self.arrangement.0.wrapping_sub(self.numbers[tile].wrapping_mul(way));
+        self.blank = from;
+    }
+}
+
+impl Words {
+    const EMPTY: u32 = 0;
+
+    fn up_to(longest: usize) -> Self {
+        let word = Word { shorter: 0, rest: 0, next: [Next::AsRest; 4], back: MoveSet::EMPTY, is_needed: true };
+        let [row, column] = Grid::place(Grid::MIDDLE);
+        let bounds = Bounds { first: [row, column], last: [row, column] };
+        let mut first = HashMap::with_capacity_and_hasher(1 << 18, BuildHasherDefault::default());
+        first.insert(Arrangement::default(), bounds);
+        let mut words = Self { list: vec![word], first, are_longest: false };
+        for moves in 0..longest {
+            words.are_longest = moves + 1 == longest;
+            words.lengthen(Self::EMPTY, moves, &mut Grid::new(), bounds);
+        }
+        words
+    }
+
+    fn word(&self, word: u32) -> &Word {
+        &self.list[word as usize]
+    }
+
+    /// Adds a move to all words of so many more moves than this one.
+    fn lengthen(&mut self, word: u32, moves: usize, grid: &mut Grid, bounds: Bounds) {
+        for mv in Move::ALL {
+            let next = self.word(word).next[mv as usize];
+            if moves > 0 && !matches!(next, Next::Word(_)) {
+                continue;
+            }
+            grid.make(mv);
+            let bounds = bounds.with(grid.blank);
+            match next {
+                Next::Word(next) => self.lengthen(next, moves - 1, grid, bounds),
+                _ => self.list[word as usize].next[mv as usize] = self.add(word, mv, grid.arrangement, bounds),
+            }
+            grid.make(mv.inverse());
+        }
+    }
+
+    /// A word and one more move, after all that are shorter, or as long and before it in order.
+    fn add(&mut self, word: u32, mv: Move, arrangement: Arrangement, bounds: Bounds) -> Next {
+        let rest = match self.word(self.word(word).rest).next[mv as usize] {
+            _ if word == Self::EMPTY => Self::EMPTY,
+            Next::Word(rest) => rest,
+            other => return other,
+        };
+        if bounds.are_too_wide() {
+            return Next::AsRest;
+        }
+        match self.first.entry(arrangement) {
+            Entry::Occupied(first) if bounds.contain(first.get()) => {
+                self.need(word);
+                return Next::Refused;
+            }
+            first => first.or_insert(bounds),
+        };
+        if self.are_longest {
+            return Next::AsRest;
+        }
+        let back = MoveSet::back(mv);
+        self.list.push(Word { shorter: word, rest, next: [Next::AsRest; 4], back, is_needed: false });
+        Next::Word(self.list.len() as u32 - 1)
+    }
+
+    /// Marks a word, and all that it begins with.
+    fn need(&mut self, mut word: u32) {
+        while !self.word(word).is_needed {
+            self.list[word as usize].is_needed = true;
+            word = self.word(word).shorter;
+        }
+    }
+
+    /// The longest needed word at the end of a word and one more move; none if the move is refused.
+    fn after(&self, mut word: u32, mv: Move) -> Option<u32> {
+        let mut next = loop {
+            match self.word(word).next[mv as usize] {
+                Next::Refused => return None,
+                Next::Word(next) => break next,
+                Next::AsRest => word = self.word(word).rest,
+            }
+        };
+        while !self.word(next).is_needed {
+            next = self.word(next).rest;
+        }
+        Some(next)
+    }
+
+    fn into_automaton(self) -> MoveAutomaton {
+        let needed: Vec<u32> = (0..self.list.len() as u32).filter(|word| self.word(*word).is_needed).collect();
+        let past = |(state, word): (u32, &u32)| {
+            let refused = Move::ALL.into_iter().filter(|mv| self.after(*word, *mv).is_none()).collect();
+            Past::new(state, refused, self.word(*word).back)
+        };
+        let pasts: Vec<Past> = (0..).zip(&needed).map(past).collect();
+        let past_of = |word: u32| pasts[needed.binary_search(&word).expect("a state for each needed word")];
+        let next = |word: &u32| Move::ALL.map(|mv| self.after(*word, mv).map_or(Past::START, past_of));
+        MoveAutomaton { next: needed.iter().map(next).collect() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{HashMap, HashSet};
+    use std::collections::HashSet;
 
     use super::*;
     use crate::domain::{Board, Size};
 
-    /// Every board that some moves lead to from a start, by the least number of moves.
-    fn reached(start: Board, automaton: Option<&MoveAutomaton>, depth: usize) -> HashMap<Board, usize> {
-        let mut reached = HashMap::from([(start, 0)]);
-        let mut layer = HashSet::from([(start, MoveAutomaton::START)]);
-        for moves in 1..=depth {
-            let steps = layer.iter().flat_map(|(board, state)| {
-                let refused = automaton.map_or(MoveSet::EMPTY, |automaton| automaton.refused(*state));
-                board.moves().except(refused).map(move |mv| {
-                    let mut next = *board;
-                    next.make(mv);
-                    (next, automaton.map_or(MoveAutomaton::START, |automaton| automaton.next(*state, mv)))
-                })
-            });
-            layer = steps.collect();
-            layer.iter().for_each(|(board, _)| {
-                reached.entry(*board).or_insert(moves);
-            });
+    /// Of all boards up to so many moves from a start, that the shortest way whose moves come first in
+    /// order has no refused word. In breadth-first order it is the way that comes to the board first.
+    fn assert_first_ways_are_open(start: Board, longest: u32) {
+        let automaton = MoveAutomaton::get();
+        let mut known = HashSet::from([start]);
+        let mut layer = vec![(start, Past::START)];
+        for _ in 0..longest {
+            let mut next = Vec::new();
+            for (board, past) in layer {
+                for mv in board.moves() {
+                    let mut successor = board;
+                    successor.make(mv);
+                    if known.insert(successor) {
+                        assert!(!past.refused().contains(mv), "{start}: {mv:?} after {board}");
+                        next.push((successor, automaton.next(past, mv)));
+                    }
+                }
+            }
+            layer = next;
         }
-        reached
     }
 
     #[test]
     fn what_is_refused_is_never_needed() {
-        for (rows, cols) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
+        let shapes = [
+            (2, 2, 24),
+            (2, 3, 24),
+            (3, 2, 24),
+            (3, 3, 31),
+            (2, 5, 24),
+            (2, 8, 18),
+            (3, 4, 20),
+            (5, 3, 18),
+            (4, 4, 20),
+        ];
+        for (rows, cols, longest) in shapes {
             let size = Size::try_from((rows, cols)).unwrap();
             for start in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
-                let depth = if size.cells() == 9 { 18 } else { 24 };
-                let plain = reached(start, None, depth);
-                assert_eq!(reached(start, Some(&MoveAutomaton::new()), depth), plain, "{start}");
+                assert_first_ways_are_open(start, longest);
             }
         }
     }
 
+    /// Where tiles are that are not where they were, by the arrangement that tells: of all words that come of one.
+    fn collect(words: &Words, word: u32, grid: &mut Grid, known: &mut HashMap<Arrangement, Vec<(usize, u8)>>) {
+        for mv in Move::ALL {
+            grid.make(mv);
+            let moved = grid.tiles.into_iter().enumerate().filter(|(cell, tile)| *cell != usize::from(*tile));
+            let moved: Vec<(usize, u8)> = moved.collect();
+            let known_as = known.entry(grid.arrangement).or_insert_with(|| moved.clone());
+            assert_eq!(*known_as, moved);
+            if let Next::Word(next) = words.word(word).next[mv as usize] {
+                collect(words, next, grid, known);
+            }
+            grid.make(mv.inverse());
+        }
+    }
+
+    #[test]
+    fn no_two_arrangements_are_taken_for_one() {
+        let mut known = HashMap::new();
+        collect(&Words::up_to(LONGEST), Words::EMPTY, &mut Grid::new(), &mut known);
+        assert!(known.len() > 100_000);
+    }
+
     #[test]
     fn one_way_round_a_square_is_refused_at_the_sixth_move_and_the_other_at_the_seventh() {
-        let automaton = MoveAutomaton::new();
-        for turn in [Turn::Clockwise, Turn::Anticlockwise] {
-            for first in Move::ALL {
-                let (mut mv, mut state, mut moves) = (first, MoveAutomaton::START, 0);
-                while !automaton.refused(state).contains(mv) {
-                    state = automaton.next(state, mv);
-                    mv = turn.after(mv);
-                    moves += 1;
-                }
-                let is_later = (turn.after(first) as u8) < first as u8;
-                assert_eq!(moves, if is_later { 5 } else { 6 }, "{turn:?} from {first:?}");
+        let automaton = MoveAutomaton::get();
+        for round in [[Move::Up, Move::Left, Move::Down, Move::Right], [Move::Up, Move::Right, Move::Down, Move::Left]]
+        {
+            for first in 0..4_usize {
+                let (mut past, mut ahead) = (Past::START, (first..).map(|nth| round[nth % 4]));
+                let moves = std::iter::from_fn(|| {
+                    let mv = ahead.next().filter(|mv| !past.refused().contains(*mv))?;
+                    past = automaton.next(past, mv);
+                    Some(mv)
+                });
+                let is_later = (round[(first + 1) % 4] as u8) < round[first] as u8;
+                assert_eq!(moves.count(), if is_later { 5 } else { 6 }, "{round:?} from {first}");
             }
         }
     }

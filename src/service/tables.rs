@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::shelf::{Loaded, Shelf};
 use super::table_cache::TableCache;
 use crate::domain::{Board, Cell, Size};
+use crate::search::MoveAutomaton;
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
@@ -112,9 +113,13 @@ impl Tables {
         self.patterns.ready(size, goal_blank).await
     }
 
-    /// Builds the patterns of a tier for a class, if it has such and none as strong are there.
+    /// Builds the patterns of a tier for a class, if it has such and none as strong are there, and what
+    /// else searches with patterns would have to wait for.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
-        self.patterns.improve(class, tier);
+        std::thread::scope(|scope| {
+            scope.spawn(MoveAutomaton::get);
+            self.patterns.improve(class, tier);
+        });
     }
 
     /// The same beside the service, if the class's tables are still wanted and there is memory for

@@ -1,11 +1,11 @@
 //! What a descent reads of tables and board, laid out for speed.
 
-use super::super::{MoveAutomaton, Space, State};
+use super::super::{MoveAutomaton, Past, Space, State};
 use super::additive::{AdditivePatterns, Costs, MAX_VIEWS as VIEWS};
 use super::partition::Partition;
 use super::pattern_table::{Lookup, Spot};
 use super::placements::{MAX_CELLS, Step};
-use crate::domain::{Cell, Move, Word};
+use crate::domain::{Cell, Move, MoveSet, Word};
 
 /// Patterns of a view, made up to a power of two.
 const PATTERNS: usize = (Partition::MAX_PATTERNS + 1).next_power_of_two();
@@ -23,8 +23,9 @@ pub(super) struct Ground<'t> {
     exits: [Exit; Way::EXITS],
     /// By the same, and by view.
     seen: [SeenExit; VIEWS * Way::EXITS],
-    /// By the state of the automaton and the blank's cell.
-    onward: Vec<[Onward; MAX_CELLS]>,
+    /// By the blank's cell and the moves that need not be made.
+    onward: [[Onward; 1 << Move::ALL.len()]; MAX_CELLS],
+    automaton: &'static MoveAutomaton,
     root: Node,
 }
 
@@ -53,8 +54,7 @@ pub(super) struct Onward {
     pub(super) count: u32,
 }
 
-/// A move of a node, packed: the node's number and what decides on its successors, the exit, and the
-/// automaton's next state.
+/// A move of a node, packed: the node's number, what decides on its successors, and the exit.
 #[derive(Clone, Copy)]
 pub(super) struct Way(pub(super) u32);
 
@@ -67,7 +67,6 @@ impl Way {
     const LOOSE: u32 = 12;
     const FIRST: u32 = Self::EXIT - 1;
     const EXIT: u32 = 16;
-    const PAST: u32 = 24;
 
     /// The node's number.
     #[inline(always)]
@@ -106,7 +105,7 @@ pub(super) struct Node {
     ups: [u8; KINDS],
     sums: [u8; VIEWS],
     blank: Cell,
-    past: u8,
+    past: Past,
     /// The threshold less the moves made.
     pub(super) left: u8,
 }
@@ -118,7 +117,7 @@ impl Node {
         ups: [0; KINDS],
         sums: [0; VIEWS],
         blank: 0,
-        past: 0,
+        past: Past::START,
         left: 0,
     };
 
@@ -217,13 +216,13 @@ impl<'t> Ground<'t> {
     pub(super) fn new(patterns: &'t AdditivePatterns<'t>, space: &Space<Word>, costs: Costs) -> Self {
         let size = space.size();
         let views = patterns.views();
-        let automaton = MoveAutomaton::new();
         let mut ground = Self {
             lookups: std::array::from_fn(|kind| views[kind / PATTERNS % views.len()].lookup(kind % PATTERNS)),
             is_mirrored: views.len() > 1,
             exits: [Exit::default(); Way::EXITS],
             seen: [SeenExit::default(); VIEWS * Way::EXITS],
-            onward: vec![[Onward::default(); MAX_CELLS]; automaton.states().len()],
+            onward: [[Onward::default(); 1 << Move::ALL.len()]; MAX_CELLS],
+            automaton: MoveAutomaton::get(),
             root: root(patterns, &space.start(), space.size().cells(), costs),
         };
         let exit = |to: Cell, mv: Move| 4 * usize::from(to) + mv as usize;
@@ -236,12 +235,10 @@ impl<'t> Ground<'t> {
                     ground.seen[VIEWS * exit(to, mv) + nth] = SeenExit { step, shift: 4 * from };
                 }
             }
-            for state in automaton.states() {
-                let Onward { ways, count } = &mut ground.onward[usize::from(state)][usize::from(to)];
-                for mv in space.moves_except(to, automaton.refused(state)) {
-                    let past = u32::from(automaton.next(state, mv));
-                    ways[*count as usize] = (exit(to, mv) as u32) << Way::EXIT | past << Way::PAST;
-                    *count += 1;
+            for (refused, onward) in (0..).zip(&mut ground.onward[usize::from(to)]) {
+                for mv in space.moves_except(to, MoveSet::from_bits(refused)) {
+                    onward.ways[onward.count as usize] = (exit(to, mv) as u32) << Way::EXIT;
+                    onward.count += 1;
                 }
             }
         }
@@ -256,7 +253,7 @@ impl<'t> Ground<'t> {
     /// The moves worth making from a node.
     #[inline(always)]
     pub(super) fn onward(&self, node: &Node) -> &Onward {
-        &self.onward[usize::from(node.past)][usize::from(node.blank) % MAX_CELLS]
+        &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.past.refused().bits())]
     }
 
     /// Begins to look at a successor, in the view whose turn it is.
@@ -279,13 +276,13 @@ impl<'t> Ground<'t> {
             node.turn(child.spots[1], child.turns[1], exit.cells);
         }
         node.blank = exit.from;
-        node.past = (child.way.0 >> Way::PAST) as u8;
+        node.past = self.automaton.next(node.past, child.way.mv());
         node.left -= 1;
     }
 }
 
 fn root(patterns: &AdditivePatterns<'_>, start: &State<Word>, cells: usize, costs: Costs) -> Node {
-    let mut node = Node { blank: start.blank, past: MoveAutomaton::START, sums: costs.sums, ..Node::NONE };
+    let mut node = Node { blank: start.blank, past: Past::START, sums: costs.sums, ..Node::NONE };
     for (view, looks) in patterns.views().iter().enumerate() {
         for (pattern, placed) in costs.placed[view].iter().enumerate() {
             node.spots[view * PATTERNS + pattern] = placed.spot;
