@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::super::{Budget, Meter, Outcome, Space, Stats, StopReason};
 use super::Heuristic;
 use super::additive::AdditivePatterns;
+use super::crown::Crown;
 use super::ground::Ground;
 use super::lanes::{Lanes, Pause};
 use super::subtrees::{Spent, Subtrees};
@@ -35,10 +36,11 @@ struct Descent<'a> {
     spent: Spent,
 }
 
-/// Nodes of a part, about, if it has its share of as many as the iteration before had.
-const PART: u64 = 128;
+/// Nodes of a part, about, if it has its share of as many as the iteration before had; it has several
+/// times as many.
+const PART: u64 = 16;
 /// Parts of an iteration: enough to keep a thread's lanes busy, and no more than are quickly made.
-const PARTS: std::ops::RangeInclusive<u64> = 16..=1024;
+const PARTS: std::ops::RangeInclusive<u64> = 16..=4096;
 
 impl Descent<'_> {
     fn run(&mut self) -> Result<Vec<Move>, StopReason> {
@@ -66,7 +68,7 @@ impl Descent<'_> {
             self.search(&subtrees, allowed);
             subtrees
         } else {
-            Subtrees::whole(root)
+            Subtrees::of(Crown::new(root))
         };
         self.sum_up(&subtrees)
     }

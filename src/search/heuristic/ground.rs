@@ -127,6 +127,11 @@ impl Node {
         self.sums[0] == 0
     }
 
+    /// How many moves more than its cost are left.
+    pub(super) fn slack(&self) -> u32 {
+        u32::from(self.left - self.sums[0].max(self.sums[1]))
+    }
+
     /// What all ways out of a node begin with. Along a move a sum changes by one, and what is left
     /// becomes one less: the successor is within the threshold unless a sum that is not below what is
     /// left moves up.

@@ -1,8 +1,9 @@
 //! Depth-first search of many subtrees by turns, so that they wait for memory together.
 
 use super::super::StopReason;
+use super::crown::Crown;
 use super::ground::{Child, Ground, Look, Node, Onward, Way};
-use super::subtrees::{Searched, Spent, Subtree, Subtrees};
+use super::subtrees::{Searched, Spent, Subtrees};
 use crate::domain::Move;
 
 /// Subtrees that a thread searches at one time.
@@ -198,11 +199,11 @@ impl<'g> Lanes<'g> {
         }
         self.tops[lane] = lane * self.stack;
         self.lanes[lane].subtree = Lane::IDLE;
-        let (number, Subtree { root, moves, .. }) = subtrees.take()?;
+        let (number, root) = subtrees.take()?;
         let this = &mut self.lanes[lane];
         *this = Lane { subtree: number, expanded: 0, generated: 0, least_left: subtrees.threshold(), ..*this };
-        let kept = this.moves[..usize::from(subtrees.threshold())].iter_mut().rev();
-        kept.zip(moves).for_each(|(kept, mv)| *kept = *mv);
+        let made = this.moves[usize::from(root.left)..].iter_mut();
+        made.zip(subtrees.moves_back(number)).for_each(|(made, mv)| *made = mv);
         let number = usize::from(root.left) * LANES + lane;
         self.nodes[number] = *root;
         Some(number)
@@ -234,37 +235,42 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// Expands a root and what is below it, level by level, until there are as many subtrees as wanted.
+    /// Makes parts of what is below a root, as many as wanted if there are.
     pub(super) fn split(&mut self, root: Node, wanted: usize) -> Subtrees {
         self.reserve(root.left);
-        let mut subtrees = Subtrees::whole(root);
-        while (1..wanted).contains(&subtrees.len()) && subtrees.is_any_open() {
-            subtrees = subtrees.deeper(LANES, |roots| self.successors(roots));
+        let mut crown = Crown::new(root);
+        let mut chosen = Vec::with_capacity(LANES);
+        while crown.leaves() < wanted {
+            chosen.clear();
+            chosen.extend(std::iter::from_fn(|| crown.pop()).take(LANES));
+            if chosen.is_empty() {
+                break;
+            }
+            self.grow(&mut crown, &chosen);
         }
-        subtrees
+        Subtrees::of(crown)
     }
 
-    /// What is below some nodes, one a lane: for each of them how many moves are worth making, and the
-    /// nodes within the threshold that they lead to.
-    fn successors(&mut self, roots: &[Node]) -> Vec<(u32, Vec<(Move, Node)>)> {
+    /// Expands some leaves of a crown, one a lane.
+    fn grow(&mut self, crown: &mut Crown, chosen: &[u32]) {
         self.batch.len = 0;
-        for (lane, root) in roots.iter().enumerate() {
+        for (lane, leaf) in chosen.iter().enumerate() {
+            let node = crown.node(*leaf);
+            let number = usize::from(node.left) * LANES + lane;
             self.tops[lane] = lane * self.stack;
-            let number = usize::from(root.left) * LANES + lane;
-            self.nodes[number] = *root;
-            self.batch.add(root.ways(number), self.ground.onward(root));
+            self.nodes[number] = *node;
+            self.batch.add(node.ways(number), self.ground.onward(node));
         }
         self.expand();
-        let below = roots.iter().enumerate().map(|(lane, root)| {
-            let mut nodes = Vec::with_capacity(WAYS);
-            while self.tops[lane] > lane * self.stack {
-                let number = self.enter(lane);
+        for (lane, leaf) in chosen.iter().enumerate() {
+            let generated = self.ground.onward(crown.node(*leaf)).count;
+            let below = std::iter::from_fn(|| {
+                let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
                 let node = self.nodes[number];
-                nodes.push((self.lanes[lane].moves[usize::from(node.left)], node));
-            }
-            (self.ground.onward(root).count, nodes)
-        });
-        below.collect()
+                Some((self.lanes[lane].moves[usize::from(node.left)], node))
+            });
+            crown.branch(*leaf, generated, below);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! All of them see boards through goal cells ([`Space`]), so each serves any goal.
 
 mod additive;
+mod crown;
 mod descent;
 mod flood;
 mod gaschnig;

@@ -2,9 +2,10 @@
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::super::StopReason;
+use super::crown::Crown;
 use super::ground::Node;
 use crate::domain::Move;
 
@@ -26,13 +27,12 @@ impl AddAssign for Spent {
 }
 
 /// A part of the tree.
-#[derive(Clone, Debug)]
-pub(super) struct Subtree {
-    pub(super) root: Node,
-    /// The moves that lead to it.
-    pub(super) moves: Vec<Move>,
+#[derive(Clone, Copy, Debug)]
+struct Subtree {
+    /// Which node of the crown is its root.
+    root: u32,
     /// What a search of the whole tree spends above the subtree, after those before it.
-    pub(super) above: Spent,
+    above: Spent,
 }
 
 /// A subtree that was searched in full, or up to the goal.
@@ -49,10 +49,10 @@ pub(super) struct Searched {
 /// the whole and up to the first part that has the goal, so that it is the same, to the last count.
 #[derive(Debug)]
 pub(super) struct Subtrees {
+    crown: Arc<Crown>,
     list: Vec<Subtree>,
     /// What a search of the whole spends after the last part.
     rest: Spent,
-    threshold: u8,
     next: AtomicUsize,
     returned: Mutex<Vec<usize>>,
     searched: Vec<OnceLock<Searched>>,
@@ -65,20 +65,30 @@ pub(super) struct Subtrees {
 }
 
 impl Subtrees {
-    /// All in one.
-    pub(super) fn whole(root: Node) -> Self {
-        Self::new(vec![Subtree { root, moves: Vec::new(), above: Spent::default() }], Spent::default(), root.left)
+    /// The leaves of a crown.
+    pub(super) fn of(crown: Crown) -> Self {
+        let mut list = Vec::with_capacity(crown.leaves());
+        let mut above = Spent::default();
+        for (number, branches) in crown.in_order() {
+            if let Some(branches) = branches {
+                let deepest = u32::from(crown.root().left - crown.node(number).left);
+                above += Spent { expanded: 1, generated: u64::from(branches.generated), deepest };
+            } else {
+                list.push(Subtree { root: number, above: std::mem::take(&mut above) });
+            }
+        }
+        Self::new(Arc::new(crown), list, above)
     }
 
     /// One alone.
     pub(super) fn one(&self, nth: usize) -> Self {
-        Self::new(vec![self.list[nth].clone()], Spent::default(), self.threshold)
+        let alone = Subtree { above: Spent::default(), ..self.list[nth] };
+        Self::new(Arc::clone(&self.crown), vec![alone], Spent::default())
     }
 
-    fn new(list: Vec<Subtree>, rest: Spent, threshold: u8) -> Self {
+    fn new(crown: Arc<Crown>, list: Vec<Subtree>, rest: Spent) -> Self {
         Self {
             rest,
-            threshold,
             next: AtomicUsize::new(0),
             returned: Mutex::default(),
             searched: list.iter().map(|_| OnceLock::new()).collect(),
@@ -86,51 +96,17 @@ impl Subtrees {
             expanded: AtomicU64::new(0),
             stopped: OnceLock::new(),
             given_up: Mutex::default(),
+            crown,
             list,
         }
-    }
-
-    /// The same one level further down. `successors` tells of up to `at_once` nodes the moves worth
-    /// making and what they lead to.
-    pub(super) fn deeper(
-        self,
-        at_once: usize,
-        mut successors: impl FnMut(&[Node]) -> Vec<(u32, Vec<(Move, Node)>)>,
-    ) -> Self {
-        let mut list = Vec::with_capacity(2 * self.list.len());
-        // What is spent above a part counts when the search of the whole comes to it.
-        let mut above = Spent::default();
-        for part in self.list.chunks(at_once) {
-            let roots: Vec<Node> = part.iter().map(|subtree| subtree.root).collect();
-            for (subtree, (count, below)) in part.iter().zip(successors(&roots)) {
-                above += subtree.above;
-                if subtree.root.is_goal() {
-                    list.push(Subtree { above: std::mem::take(&mut above), ..subtree.clone() });
-                    continue;
-                }
-                let deepest = subtree.moves.len() as u32;
-                above += Spent { expanded: 1, generated: u64::from(count), deepest };
-                for (mv, root) in below {
-                    let moves = subtree.moves.iter().copied().chain([mv]).collect();
-                    list.push(Subtree { root, moves, above: std::mem::take(&mut above) });
-                }
-            }
-        }
-        above += self.rest;
-        Self::new(list, above, self.threshold)
     }
 
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether any part can be split.
-    pub(super) fn is_any_open(&self) -> bool {
-        self.list.iter().any(|subtree| !subtree.root.is_goal())
-    }
-
     pub(super) fn threshold(&self) -> u8 {
-        self.threshold
+        self.crown.root().left
     }
 
     /// What a search of the whole spends above a part, and after the last one.
@@ -144,12 +120,17 @@ impl Subtrees {
         self.best.load(Ordering::Relaxed)
     }
 
-    /// A part that nobody has, to be searched.
-    pub(super) fn take(&self) -> Option<(usize, &Subtree)> {
+    /// A part that nobody has, to be searched: its number, and its root.
+    pub(super) fn take(&self) -> Option<(usize, &Node)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
         let subtree = self.list.get(nth).filter(|_| nth <= self.best())?;
-        Some((nth, subtree))
+        Some((nth, self.crown.node(subtree.root)))
+    }
+
+    /// The moves that lead to a part, the last one first.
+    pub(super) fn moves_back(&self, nth: usize) -> impl Iterator<Item = Move> {
+        self.crown.moves_back(self.list[nth].root)
     }
 
     /// Whether there is a part that nobody has.
