@@ -19,9 +19,8 @@ pub(super) struct Crown {
 
 #[derive(Clone, Copy, Debug)]
 struct Stem {
-    /// The node that it comes from, and the move that leads to it; of the root, itself and any.
+    /// The node that it comes from; of the root, itself.
     parent: u32,
-    last: Move,
     branches: Option<Branches>,
 }
 
@@ -40,16 +39,16 @@ impl Crown {
     /// A root alone.
     pub(super) fn new(root: Node) -> Self {
         let mut crown = Self { nodes: Vec::new(), stems: Vec::new(), open: BinaryHeap::new(), leaves: 1 };
-        crown.add(Self::ROOT, Move::Up, root);
+        crown.add(Self::ROOT, root);
         crown
     }
 
-    fn add(&mut self, parent: u32, last: Move, node: Node) {
+    fn add(&mut self, parent: u32, node: Node) {
         if !node.is_goal() {
             self.open.push((promise(&node), self.nodes.len() as u32));
         }
         self.nodes.push(node);
-        self.stems.push(Stem { parent, last, branches: None });
+        self.stems.push(Stem { parent, branches: None });
     }
 
     /// How many leaves there are.
@@ -71,9 +70,9 @@ impl Crown {
     }
 
     /// Puts on a leaf what it leads to; so many moves were worth making.
-    pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = (Move, Node)>) {
+    pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = Node>) {
         let first = self.nodes.len() as u32;
-        below.for_each(|(last, node)| self.add(leaf, last, node));
+        below.for_each(|node| self.add(leaf, node));
         let count = self.nodes.len() as u32 - first;
         self.leaves = self.leaves + count as usize - 1;
         self.stems[leaf as usize].branches = Some(Branches { first, count, generated });
@@ -93,11 +92,9 @@ impl Crown {
     /// The moves that lead to a node, the last one first.
     pub(super) fn moves_back(&self, mut number: u32) -> impl Iterator<Item = Move> {
         std::iter::from_fn(move || {
-            let Stem { parent, last, .. } = self.stems[number as usize];
-            (number != Self::ROOT).then(|| {
-                number = parent;
-                last
-            })
+            let this = number;
+            number = self.stems[this as usize].parent;
+            (this != Self::ROOT).then(|| self.node(this).last())
         })
     }
 }

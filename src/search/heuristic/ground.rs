@@ -88,8 +88,14 @@ impl Way {
 
     /// The blank's move.
     #[inline(always)]
-    pub(super) fn mv(self) -> Move {
-        Move::ALL[self.exit() % 4]
+    fn mv(self) -> Move {
+        // Not by index: a move is the very number, with no table to read.
+        match self.exit() % 4 {
+            0 => Move::Up,
+            1 => Move::Left,
+            2 => Move::Down,
+            _ => Move::Right,
+        }
     }
 }
 
@@ -125,6 +131,11 @@ impl Node {
     #[inline(always)]
     pub(super) fn is_goal(&self) -> bool {
         self.sums[0] == 0
+    }
+
+    /// The move that led to it; it is not the start.
+    pub(super) fn last(&self) -> Move {
+        self.past.back().expect("a move made").inverse()
     }
 
     /// How many moves more than its cost are left.

@@ -3,7 +3,7 @@
 use super::super::StopReason;
 use super::crown::Crown;
 use super::ground::{Child, Ground, Look, Node, Onward, Way};
-use super::subtrees::{Searched, Spent, Subtrees};
+use super::subtrees::{Spent, Subtrees};
 use crate::domain::Move;
 
 /// Subtrees that a thread searches at one time.
@@ -36,8 +36,6 @@ struct Lane {
     generated: u64,
     /// The fewest moves left at an expanded node.
     least_left: u8,
-    /// The moves made, by how many were left after each.
-    moves: [Move; 256],
 }
 
 /// Why a thread puts down its subtrees.
@@ -70,8 +68,7 @@ impl<'g> Lanes<'g> {
             nodes: Vec::new(),
             children: Vec::new(),
             stack: 0,
-            lanes: [Lane { subtree: Lane::IDLE, expanded: 0, generated: 0, least_left: 0, moves: [Move::Up; 256] };
-                LANES],
+            lanes: [Lane::begin(Lane::IDLE, 0); LANES],
             tops: [0; LANES],
             batch: Batch {
                 ways: [Way(0); WAYS * (LANES + 1)],
@@ -83,13 +80,14 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// Makes room for a descent that deep.
+    /// Makes room for a descent that deep, and empties all stacks.
     fn reserve(&mut self, threshold: u8) {
         let depth = usize::from(threshold) + 1;
         // Of a node's successors all but one wait while that one is gone into.
         self.stack = (WAYS - 1) * depth + 1;
         self.nodes.resize(depth * LANES, Node::NONE);
         self.children.resize(self.stack * LANES, Child::NONE);
+        self.tops = std::array::from_fn(|lane| lane * self.stack);
     }
 
     /// Searches subtrees until there are none left to take.
@@ -97,7 +95,7 @@ impl<'g> Lanes<'g> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
         self.reserve(subtrees.threshold());
         let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
-        let (mut expanded, mut allowed) = (0, 0);
+        let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
         loop {
             if expanded >= allowed || busy.count == 0 {
                 let polled = poll(expanded);
@@ -106,6 +104,10 @@ impl<'g> Lanes<'g> {
                 }
                 allowed = polled.inspect_err(|pause| self.put_down(subtrees, *pause))?;
                 expanded = 0;
+            }
+            if subtrees.best() < best {
+                best = subtrees.best();
+                self.abandon_after(best);
             }
             self.batch.len = 0;
             self.advance(subtrees, &mut busy);
@@ -120,7 +122,7 @@ impl<'g> Lanes<'g> {
         let mut nth = 0;
         while nth < busy.count {
             let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
-            let number = if self.tops[lane] > lane * self.stack && self.lanes[lane].subtree <= subtrees.best() {
+            let number = if self.tops[lane] > lane * self.stack {
                 self.enter(lane)
             } else if let Some(number) = self.take_up(lane, subtrees) {
                 number
@@ -153,7 +155,6 @@ impl<'g> Lanes<'g> {
         self.nodes[number] = self.nodes[parent];
         let node = &mut self.nodes[number];
         self.ground.enter(node, &child);
-        self.lanes[lane].moves[usize::from(node.left)] = child.way.mv();
         number
     }
 
@@ -194,19 +195,21 @@ impl<'g> Lanes<'g> {
     /// Ends a lane's subtree and begins the next, if there is one.
     #[cold]
     fn take_up(&mut self, lane: usize, subtrees: &Subtrees) -> Option<usize> {
-        if self.tops[lane] == lane * self.stack {
-            self.finish(lane, subtrees, false);
-        }
-        self.tops[lane] = lane * self.stack;
-        self.lanes[lane].subtree = Lane::IDLE;
-        let (number, root) = subtrees.take()?;
-        let this = &mut self.lanes[lane];
-        *this = Lane { subtree: number, expanded: 0, generated: 0, least_left: subtrees.threshold(), ..*this };
-        let made = this.moves[usize::from(root.left)..].iter_mut();
-        made.zip(subtrees.moves_back(number)).for_each(|(made, mv)| *made = mv);
+        self.finish(lane, subtrees, false);
+        let (subtree, root) = subtrees.take()?;
+        self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
         let number = usize::from(root.left) * LANES + lane;
         self.nodes[number] = *root;
         Some(number)
+    }
+
+    /// Puts down subtrees that are of no use, since the goal was found before them.
+    #[cold]
+    fn abandon_after(&mut self, best: usize) {
+        for (lane, this) in self.lanes.iter_mut().enumerate().filter(|(_, this)| this.subtree > best) {
+            this.subtree = Lane::IDLE;
+            self.tops[lane] = lane * self.stack;
+        }
     }
 
     /// Tells what a lane did, if it did anything.
@@ -216,10 +219,16 @@ impl<'g> Lanes<'g> {
         let this = &mut self.lanes[lane];
         let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
         if number != Lane::IDLE {
-            let threshold = usize::from(subtrees.threshold());
-            let found = is_found.then(|| this.moves[..threshold].iter().rev().copied().collect());
-            subtrees.finish(number, Searched { spent: this.spent(subtrees.threshold()), found });
+            let spent = this.spent(subtrees.threshold());
+            let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
+            subtrees.finish(number, spent, below);
         }
+    }
+
+    /// The moves from a root to a lane's last node.
+    fn moves_to_goal(&self, lane: usize, root: &Node) -> Vec<Move> {
+        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
+        below.rev().map(Node::last).collect()
     }
 
     /// Gives up all subtrees in hand.
@@ -257,7 +266,6 @@ impl<'g> Lanes<'g> {
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = crown.node(*leaf);
             let number = usize::from(node.left) * LANES + lane;
-            self.tops[lane] = lane * self.stack;
             self.nodes[number] = *node;
             self.batch.add(node.ways(number), self.ground.onward(node));
         }
@@ -266,8 +274,7 @@ impl<'g> Lanes<'g> {
             let generated = self.ground.onward(crown.node(*leaf)).count;
             let below = std::iter::from_fn(|| {
                 let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
-                let node = self.nodes[number];
-                Some((self.lanes[lane].moves[usize::from(node.left)], node))
+                Some(self.nodes[number])
             });
             crown.branch(*leaf, generated, below);
         }
@@ -277,6 +284,10 @@ impl<'g> Lanes<'g> {
 impl Lane {
     /// The number of no subtree.
     const IDLE: usize = usize::MAX;
+
+    fn begin(subtree: usize, threshold: u8) -> Self {
+        Self { subtree, expanded: 0, generated: 0, least_left: threshold }
+    }
 
     fn spent(&self, threshold: u8) -> Spent {
         Spent { expanded: self.expanded, generated: self.generated, deepest: u32::from(threshold - self.least_left) }

@@ -128,9 +128,9 @@ impl Subtrees {
         Some((nth, self.crown.node(subtree.root)))
     }
 
-    /// The moves that lead to a part, the last one first.
-    pub(super) fn moves_back(&self, nth: usize) -> impl Iterator<Item = Move> {
-        self.crown.moves_back(self.list[nth].root)
+    /// A part's root.
+    pub(super) fn root(&self, nth: usize) -> &Node {
+        self.crown.node(self.list[nth].root)
     }
 
     /// Whether there is a part that nobody has.
@@ -141,13 +141,19 @@ impl Subtrees {
             || self.returned.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_returned)
     }
 
-    /// Tells of a part that was searched.
-    pub(super) fn finish(&self, nth: usize, searched: Searched) {
-        if searched.found.is_some() {
+    /// Tells of a part that was searched, and of the moves from its root to the goal, if it was there.
+    pub(super) fn finish(&self, nth: usize, spent: Spent, below: Option<Vec<Move>>) {
+        let found = below.map(|below| {
+            let mut moves: Vec<Move> = self.crown.moves_back(self.list[nth].root).collect();
+            moves.reverse();
+            moves.extend(below);
+            moves
+        });
+        if found.is_some() {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }
         // Nobody else has it.
-        let _ = self.searched[nth].set(searched);
+        let _ = self.searched[nth].set(Searched { spent, found });
     }
 
     /// Leaves a part to others, who begin it anew: what was expanded of it was in vain.
