@@ -46,7 +46,7 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "IP:PORT", global = true)]
     listen: String,
 
-    /// Address and port of a second listener, for probes and /info alone; none if empty
+    /// Address and port of a second listener, for probes, /metrics and /info alone, without tokens; none if empty
     #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "IP:PORT")]
     admin_listen: Option<String>,
 
@@ -246,6 +246,9 @@ impl TryFrom<&Flags> for Config {
         };
         if config.time_limit > config.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
             faults.add("time-limit", "is longer than --max-time allows".to_owned());
+        }
+        if config.admin_listen == Some(config.listen) && listen.port() != 0 {
+            faults.add("admin-listen", "is the address of --listen; give it a port of its own".to_owned());
         }
         faults.found()?;
         Ok(config)

@@ -97,6 +97,8 @@ fn sizes_take_units() {
 fn an_empty_admin_address_is_none() {
     assert_eq!(config(&["--admin-listen="]).unwrap().admin_listen, None);
     assert_eq!(config(&["--admin-listen=[::1]:9090"]).unwrap().admin_listen.unwrap().port(), 9090);
+    config(&["--listen=[::1]:9090", "--admin-listen=[::1]:9090"]).unwrap_err();
+    assert!(config(&["--listen=[::1]:0", "--admin-listen=[::1]:0"]).is_ok(), "each gets a port of its own");
 }
 
 #[test]

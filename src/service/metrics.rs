@@ -222,7 +222,7 @@ impl Metrics {
         let Inner {
             queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics, ..
         } = &*self.0;
-        registry.register("queue_wait_seconds", "How long jobs waited for a worker", queue_wait.clone());
+        registry.register("queue_wait_seconds", "How long jobs waited for workers, in all", queue_wait.clone());
         registry.register(
             "search_seconds",
             "How long searches took, with the replay of their solution",
@@ -258,7 +258,7 @@ impl Collector for Holdings {
         let service = &self.0;
         let (settings, load, kept) = (service.settings(), service.load(), service.kept());
         let gauges: [(&str, &str, u64); 9] = [
-            ("queue_waiting", "Jobs that wait for their first turn", load.waiting as u64),
+            ("queue_waiting", "Jobs that wait for a worker, for their first turn or their next", load.waiting as u64),
             ("queue_capacity", "Jobs that may wait", settings.queue as u64),
             ("workers", "Searches that may run at a time", settings.workers as u64),
             ("workers_busy", "Workers that search, or help with a search", load.busy as u64),

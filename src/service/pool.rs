@@ -140,11 +140,11 @@ impl Pool {
         let turn = self.unless_closing(timeout_at(deadline.into(), turn)).await?.map_err(|_| {
             leash.is_over = true;
             self.metrics.refused(Refusal::Waited);
+            self.metrics.waited(submitted.elapsed());
             ServiceError::Overloaded { retry_after: self.places.another_time(deadline), waited: true }
         })?;
         leash.number = Some(turn.number());
         let search = Search { job, patterns, patience, turn, _place: place, queued: submitted.elapsed() };
-        self.metrics.waited(search.queued);
         let report = self.on_a_thread(asker, move |pool| search.make(pool)).await;
         leash.is_over = true;
         let report = report?;
@@ -282,6 +282,7 @@ impl Search {
         let report = solver::solve_with(job, &tables, means);
         let (worked, paused) = turn.times();
         pool.places.learn(worked);
+        pool.metrics.waited(*queued + paused);
         let report = report.map(|report| Report {
             queued: *queued + paused,
             elapsed: report.elapsed.saturating_sub(paused),

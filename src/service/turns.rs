@@ -99,7 +99,7 @@ fn small(memory: u64) -> u64 {
 pub struct Load {
     /// Workers that search.
     pub busy: usize,
-    /// Jobs that have not begun.
+    /// Jobs without a worker, whether they have begun or not.
     pub waiting: usize,
     /// Jobs that have begun and not ended.
     pub begun: usize,
@@ -144,7 +144,7 @@ impl Turns {
         let state = self.lock();
         Load {
             busy: self.workers - state.free,
-            waiting: state.fresh.iter().map(BTreeMap::len).sum(),
+            waiting: state.fresh.iter().map(BTreeMap::len).sum::<usize>() + state.paused.len(),
             begun: state.begun,
             reserved: self.memory.saturating_add(state.kept) - state.memory,
         }
@@ -506,7 +506,7 @@ mod tests {
         let hog = Hog::start(&turns, patience).await;
         let turn = turns.take(0, Patience::default()).await;
         assert!(tokio::time::timeout(MOMENT, turns.take(0, Patience::default())).await.is_err());
-        assert_eq!(turns.load(), Load { busy: 1, waiting: 0, begun: 2, reserved: 0 });
+        assert_eq!(turns.load(), Load { busy: 1, waiting: 1, begun: 2, reserved: 0 });
         // It waits for the worker, and nobody wants it any more.
         flags[0].store(true, Ordering::Relaxed);
         turns.wake(1);

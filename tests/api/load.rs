@@ -156,6 +156,22 @@ async fn a_dropped_request_stops_its_search() {
 }
 
 #[tokio::test]
+async fn who_has_begun_and_has_no_worker_waits_too() {
+    let service = Service::start(&["--workers", "1"]).await;
+    let client = service.client();
+    let mut begun = Vec::new();
+    for id in ["a", "b", "c"] {
+        begun.push(begin(&client, &hard(&client, id).await).await);
+    }
+    until("all wait but one", async || gauge(&client, "taquin_queue_waiting").await == 2).await;
+    assert_eq!(gauge(&client, "taquin_workers_busy").await, 1);
+    begun.into_iter().for_each(Pending::hang_up);
+    until_idle(&client).await;
+    let metrics = client.get("/metrics").await.expect(200);
+    assert!(metrics.text().contains("taquin_queue_wait_seconds_count 3\n"), "{metrics}");
+}
+
+#[tokio::test]
 async fn a_request_dropped_in_the_queue_leaves_its_place() {
     let service = Service::start(&["--workers", "1", "--queue", "1"]).await;
     let client = service.client();
