@@ -244,14 +244,21 @@ impl TryFrom<&Flags> for Config {
             log_format: log_format.map_or_else(LogFormat::of_stdout, |text| faults.log_format(text)),
             traces: flags.traces.prove(&mut faults),
         };
-        if config.time_limit > config.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
-            faults.add("time-limit", "is longer than --max-time allows".to_owned());
-        }
-        if config.admin_listen == Some(config.listen) && listen.port() != 0 {
-            faults.add("admin-listen", "is the address of --listen; give it a port of its own".to_owned());
-        }
+        config.compare(&mut faults);
         faults.found()?;
         Ok(config)
+    }
+}
+
+impl Config {
+    /// Finds settings that do not go together.
+    fn compare(&self, faults: &mut Faults) {
+        if self.time_limit > self.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
+            faults.add("time-limit", "is longer than --max-time allows".to_owned());
+        }
+        if self.admin_listen == Some(self.listen) && self.listen.port() != 0 {
+            faults.add("admin-listen", "is the address of --listen; give it a port of its own".to_owned());
+        }
     }
 }
 

@@ -64,7 +64,9 @@ impl MemoryPlan {
         let left = usable.saturating_sub(standing(tier) + tables + answers);
         let search = sized(faults, "search-memory", &flags.search_memory, MIB);
         let each = left / workers.max(1);
-        if search.unwrap_or(LEAST_SEARCH) > each {
+        let is_sound =
+            ["memory", "table-memory", "cache-memory", "search-memory"].iter().all(|flag| faults.is_sound(flag));
+        if is_sound && search.unwrap_or(LEAST_SEARCH) > each {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
             let reason = format!(
                 "of {} MiB, tables and kept answers leave {} MiB for each of {workers} workers, and a search is to have {}: \

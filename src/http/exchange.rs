@@ -4,6 +4,7 @@
 //! the headers that all answers share, and writes one access line. One layer does it all, and stands
 //! around the router as a whole: within, a layer costs some allocations per request.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -80,6 +81,7 @@ where
     let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
     let mut line = AccessLine::open(Arc::clone(&conducted), request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
+    let has_body = !request.body().is_end_stream();
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
     let id = HeaderValue::from_str(line.context.request_id.as_str());
@@ -94,15 +96,25 @@ where
         let format = negotiate(&accepts, &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
         write(&problem, &mut response, &uri, format, &line);
     }
+    let status = response.status();
     let headers = response.headers_mut();
     if let Ok(id) = id {
         headers.insert(X_REQUEST_ID, id);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if has_body && leaves_body(&line.method, status) {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     vary_by_accept(headers);
     line.server_span.name_in(headers);
-    line.status = response.status();
+    line.status = status;
     Ok(response)
+}
+
+/// Whether the body of a request with that answer may not have been read: the connection then ends, and a client that
+/// is told so sends nothing more on it.
+fn leaves_body(method: &Method, status: StatusCode) -> bool {
+    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 406 | 415 | 429)
 }
 
 /// What lines of the log have around them. At the highest level, so that a line of any level finds the
@@ -154,7 +166,7 @@ fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, l
     let id = line.context.request_id.as_str();
     let (content_type, text) = match format {
         Offer::Text => (Offer::Text.content_type(), problem.to_text(id).into_bytes()),
-        _ => ("application/problem+json", problem.to_json(uri.path(), id)),
+        _ => ("application/problem+json", problem.to_json(&instance(uri), id)),
     };
     *response.status_mut() = problem.kind.status();
     let headers = response.headers_mut();
@@ -162,6 +174,23 @@ fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, l
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { Body::from(text) };
+}
+
+/// The path as a reference, whatever bytes it was sent with.
+fn instance(uri: &Uri) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/%".contains(&byte);
+    match uri.path() {
+        // A request for a host instead of a path.
+        "" => "/".into(),
+        path if path.bytes().all(is_plain) => path.into(),
+        path => {
+            let encoded = path.bytes().map(|byte| match byte {
+                byte if is_plain(byte) => char::from(byte).to_string(),
+                byte => format!("%{byte:02X}"),
+            });
+            encoded.collect::<String>().into()
+        }
+    }
 }
 
 /// The answer in place of one that panicked; the panic hook has logged why.

@@ -16,8 +16,8 @@ use crate::domain::{Move, MoveSet, mix};
 /// that tries moves in order and ends with the first shortest solution finds the same one, with or
 /// without this, if its heuristic is consistent: on the other way f is nowhere greater than at its end.
 ///
-/// It knows all such words of up to [`LONGEST`] moves and [`WIDEST`] rows and columns: straight back, six
-/// moves round a square, and two thousand more.
+/// It knows all such words of up to twelve moves and four rows and columns: straight back, six moves
+/// round a square, and two thousand more.
 #[derive(Debug)]
 pub struct MoveAutomaton {
     /// By state and move: what is remembered after it, if it was not refused.
