@@ -256,7 +256,12 @@ impl Config {
         if self.time_limit > self.max_time && faults.is_sound("time-limit") && faults.is_sound("max-time") {
             faults.add("time-limit", "is longer than --max-time allows".to_owned());
         }
-        if self.admin_listen == Some(self.listen) && self.listen.port() != 0 {
+        let is_taken = |admin: SocketAddr| {
+            let (ip, main) = (admin.ip(), self.listen.ip());
+            let is_same = ip == main || ip.is_unspecified() || main.is_unspecified();
+            is_same && admin.port() == self.listen.port() && admin.port() != 0
+        };
+        if self.admin_listen.is_some_and(is_taken) {
             faults.add("admin-listen", "is the address of --listen; give it a port of its own".to_owned());
         }
     }

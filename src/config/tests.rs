@@ -98,6 +98,8 @@ fn an_empty_admin_address_is_none() {
     assert_eq!(config(&["--admin-listen="]).unwrap().admin_listen, None);
     assert_eq!(config(&["--admin-listen=[::1]:9090"]).unwrap().admin_listen.unwrap().port(), 9090);
     config(&["--listen=[::1]:9090", "--admin-listen=[::1]:9090"]).unwrap_err();
+    config(&["--listen=0.0.0.0:9090", "--admin-listen=127.0.0.1:9090"]).unwrap_err();
+    assert!(config(&["--listen=127.0.0.2:9090", "--admin-listen=127.0.0.1:9090"]).is_ok());
     assert!(config(&["--listen=[::1]:0", "--admin-listen=[::1]:0"]).is_ok(), "each gets a port of its own");
 }
 

@@ -111,10 +111,10 @@ where
     Ok(response)
 }
 
-/// Whether the body of a request with that answer may not have been read: the connection then ends, and a client that
-/// is told so sends nothing more on it.
+/// Whether the body of a request with that answer was left to nobody by the routes: the connection then ends, and a client
+/// that is told so sends nothing more on it. Who gives up before a body is read whole says so (`extract`).
 fn leaves_body(method: &Method, status: StatusCode) -> bool {
-    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 406 | 415 | 429)
+    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429 | 500)
 }
 
 /// What lines of the log have around them. At the highest level, so that a line of any level finds the
@@ -178,19 +178,25 @@ fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, l
 
 /// The path as a reference, whatever bytes it was sent with.
 fn instance(uri: &Uri) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/%".contains(&byte);
-    match uri.path() {
-        // A request for a host instead of a path.
-        "" => "/".into(),
-        path if path.bytes().all(is_plain) => path.into(),
-        path => {
-            let encoded = path.bytes().map(|byte| match byte {
-                byte if is_plain(byte) => char::from(byte).to_string(),
-                byte => format!("%{byte:02X}"),
-            });
-            encoded.collect::<String>().into()
-        }
+    // A request for a host instead of a path has none.
+    let path = if uri.path().is_empty() { "/" } else { uri.path() };
+    let is_encoded =
+        |at: usize| path.as_bytes().get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+    let is_plain = |at: usize, byte: u8| match byte {
+        b'%' => is_encoded(at),
+        _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte),
+    };
+    let is_authority = path.starts_with("//");
+    if !is_authority && path.bytes().enumerate().all(|(at, byte)| is_plain(at, byte)) {
+        return path.into();
     }
+    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
+        byte if is_plain(at, byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    // Two slashes would begin with a host.
+    let before = if is_authority { "/." } else { "" };
+    (before.to_owned() + &encoded.collect::<String>()).into()
 }
 
 /// The answer in place of one that panicked; the panic hook has logged why.

@@ -54,12 +54,14 @@ pub(super) struct Received {
 impl Received {
     /// Reads a request; its head is there for what else there is to know of it.
     pub(super) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
-        let query = query::parse(head.uri.query().unwrap_or_default())?;
+        let query = query::parse(head.uri.query().unwrap_or_default());
         if head.method != Method::POST {
-            return Ok(Self { query, body: None });
+            return Ok(Self { query: query?, body: None });
         }
+        let query = query.map_err(without_the_rest)?;
         let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
-        let format = if has_body { Format::of(&head.headers, settings)? } else { Format::Sniffed };
+        let format =
+            if has_body { Format::of(&head.headers, settings).map_err(without_the_rest)? } else { Format::Sniffed };
         let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None });

@@ -7,7 +7,8 @@ use crate::domain::{Move, Packed, Path};
 struct IdaStar<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
-    automaton: &'static MoveAutomaton,
+    /// If the heuristic prunes.
+    automaton: Option<&'static MoveAutomaton>,
     /// The moves from the start to it, once the goal is found: filled from its end.
     found: Vec<Move>,
     threshold: u32,
@@ -41,7 +42,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     let mut search = IdaStar {
         space,
         heuristic,
-        automaton: MoveAutomaton::get(),
+        automaton: H::PRUNES.then(MoveAutomaton::get),
         found: Vec::new(),
         threshold: initial_h,
         deepest: 0,
@@ -59,7 +60,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
 impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
     #[inline]
     fn then(&self, past: Past, mv: Move) -> Past {
-        if H::PRUNES { self.automaton.next(past, mv) } else { Past::straight_back(mv) }
+        self.automaton.map_or(Past::straight_back(mv), |automaton| automaton.next(past, mv))
     }
 
     fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {

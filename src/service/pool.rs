@@ -133,6 +133,7 @@ impl Pool {
         let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
         let Some(patterns) = self.unless_closing(self.patterns(&job, deadline)).await? else {
             leash.is_over = true;
+            self.metrics.waited(submitted.elapsed());
             return self.too_late(job, place, asker).await;
         };
         let patience = Patience { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };

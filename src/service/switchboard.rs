@@ -85,20 +85,24 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
     }
 }
 
-/// What a search takes beside its nodes: the path, the tables of moves, a thread's stack.
-const LITTLE: u64 = 256 << 10;
+/// What a search takes beside its nodes: the path, the tables of moves, a thread's stack; and with patterns the parts of
+/// an iteration and what threads remember of them (`search::heuristic::descent`).
+fn little(size: Size, heuristic: HeuristicKind) -> u64 {
+    let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
+    if is_in_parts { 2 << 20 } else { 256 << 10 }
+}
 
 /// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
 pub(super) fn nodes_within(bytes: u64, size: Size, heuristic: HeuristicKind) -> u64 {
     // Node indices have 32 bits, of which the largest stands for none.
-    (bytes.saturating_sub(LITTLE) / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
+    (bytes.saturating_sub(little(size, heuristic)) / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
 }
 
 /// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
 pub(super) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
-    LITTLE + nodes * per_node(size, job.plan.heuristic)
+    little(size, job.plan.heuristic) + nodes * per_node(size, job.plan.heuristic)
 }
 
 fn per_node(size: Size, heuristic: HeuristicKind) -> u64 {

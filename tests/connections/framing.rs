@@ -53,7 +53,13 @@ fn requests_sent_at_once_are_answered_in_order() {
 fn whose_body_nobody_read_is_told_that_the_connection_ends() {
     let service = Service::start(&[]);
     let body = "x".repeat(60_000);
-    for (line, status) in [("POST /nowhere", 404), ("PUT /solve", 405), ("GET /livez", 200), ("POST /solve", 415)] {
+    for (line, status) in [
+        ("POST /nowhere", 404),
+        ("PUT /solve", 405),
+        ("GET /livez", 200),
+        ("POST /solve", 415),
+        ("POST /solve?board=%zz", 400),
+    ] {
         let mut client = service.connect();
         let length = body.len();
         client.write(format!(
@@ -71,7 +77,13 @@ fn whose_body_nobody_read_is_told_that_the_connection_ends() {
 #[test]
 fn the_path_of_a_problem_is_a_reference() {
     let service = Service::start(&[]);
-    for (target, instance) in [("/a\"b", "/a%22b"), ("/caf\u{e9}", "/caf%C3%A9"), ("/%2e%22", "/%2e%22")] {
+    for (target, instance) in [
+        ("/a\"b", "/a%22b"),
+        ("/caf\u{e9}", "/caf%C3%A9"),
+        ("/%2e%22", "/%2e%22"),
+        ("/50%off", "/50%25off"),
+        ("//a:b", "/.//a:b"),
+    ] {
         let answer = service.connect().get(target).expect(404);
         assert!(answer.body.contains(&format!("\"instance\":\"{instance}\"")), "{answer:?}");
     }

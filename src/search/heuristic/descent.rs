@@ -36,11 +36,11 @@ struct Descent<'a> {
     spent: Spent,
 }
 
-/// Nodes of a part, about, if it has its share of as many as the iteration before had; it has several
-/// times as many.
+/// Nodes that the iteration before expanded, for each part of the next, which has several times as many.
 const PART: u64 = 16;
-/// Parts of an iteration: enough to keep a thread's lanes busy, and no more than are quickly made.
-const PARTS: std::ops::RangeInclusive<u64> = 16..=4096;
+/// Parts of an iteration: enough to keep a thread's lanes busy, and no more than are quickly made and
+/// held in little memory.
+const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl Descent<'_> {
     fn run(&mut self) -> Result<Vec<Move>, StopReason> {
@@ -63,7 +63,7 @@ impl Descent<'_> {
         let root = self.ground.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
         // Close to the limit the order of the whole is kept from the start.
-        let subtrees = if allowed > 8 * parts {
+        let subtrees = if allowed > Lanes::MOST_PER_PART as u64 * parts {
             let subtrees = self.lanes.split(root, parts as usize);
             self.search(&subtrees, allowed);
             subtrees

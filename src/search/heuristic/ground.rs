@@ -116,6 +116,8 @@ pub(super) struct Node {
     pub(super) left: u8,
 }
 
+const _: () = assert!(size_of::<Node>() == 64, "a node is a line of memory");
+
 impl Node {
     pub(super) const NONE: Self = Self {
         kinds: [0; VIEWS],

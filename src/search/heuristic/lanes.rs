@@ -225,8 +225,10 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// The moves from a root to a lane's last node.
+    /// The moves from a root to a lane's last node, the goal: no move is left there, since a shorter way would
+    /// have been within the threshold before.
     fn moves_to_goal(&self, lane: usize, root: &Node) -> Vec<Move> {
+        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
         let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
         below.rev().map(Node::last).collect()
     }
@@ -244,12 +246,17 @@ impl<'g> Lanes<'g> {
         }
     }
 
+    /// The most nodes that are expanded to make a part.
+    pub(super) const MOST_PER_PART: usize = 8;
+
     /// Makes parts of what is below a root, as many as wanted if there are.
     pub(super) fn split(&mut self, root: Node, wanted: usize) -> Subtrees {
         self.reserve(root.left);
         let mut crown = Crown::new(root);
         let mut chosen = Vec::with_capacity(LANES);
-        while crown.leaves() < wanted {
+        let mut expanded = 0;
+        while crown.leaves() < wanted && expanded + LANES <= Self::MOST_PER_PART * wanted {
+            expanded += chosen.len();
             chosen.clear();
             chosen.extend(std::iter::from_fn(|| crown.pop()).take(LANES));
             if chosen.is_empty() {
