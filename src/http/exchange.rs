@@ -114,7 +114,7 @@ where
 /// Whether the body of a request with that answer was left to nobody by the routes: the connection then ends, and a client
 /// that is told so sends nothing more on it. Who gives up before a body is read whole says so (`extract`).
 fn leaves_body(method: &Method, status: StatusCode) -> bool {
-    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429 | 500)
+    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429)
 }
 
 /// What lines of the log have around them. At the highest level, so that a line of any level finds the
