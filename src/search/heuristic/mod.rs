@@ -15,6 +15,8 @@ mod lanes;
 mod linear_conflict;
 mod manhattan;
 mod partition;
+mod passing;
+
 mod pattern_database;
 mod pattern_table;
 mod permutations;

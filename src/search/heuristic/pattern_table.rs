@@ -157,7 +157,8 @@ impl PatternTable {
     /// If the pattern is not an ascending list of tiles, as many as the geometry is for.
     pub fn build(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
         let home = geometry.home(goal_blank, labels);
-        let bits = flood(&geometry.placements, &geometry.shifts, geometry.permutations.count(), home);
+        let Geometry { placements, permutations, shifts, .. } = &**geometry;
+        let bits = flood(placements, permutations, shifts, home);
         Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
     }
 

@@ -146,6 +146,12 @@ impl Shifts {
         (from * Permutations::MAX_THINGS as u32 + to) as u8
     }
 
+    /// From which place to which, by the number.
+    pub(super) fn places(number: u8) -> (u32, u32) {
+        let number = u32::from(number);
+        (number / Permutations::MAX_THINGS as u32, number % Permutations::MAX_THINGS as u32)
+    }
+
     /// What a shift adds to a rank, modulo 2¹⁶.
     #[inline(always)]
     pub(super) fn added(&self, number: u8, rank: u32) -> u16 {
