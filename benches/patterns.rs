@@ -298,11 +298,17 @@ fn http() {
                 times[2].push(answer["search"]["elapsed_us"].as_f64().expect("a time") / 1e3);
             }
             if !times[0].is_empty() {
+                // Of one board what is around the search varies less than the search does.
+                let around = times[1].iter().zip(&times[2]).map(|(asked, searched)| asked - searched);
+                let mut around: Vec<f64> = around.collect();
+                around.sort_unstable_by(f64::total_cmp);
+                let around = around[around.len() / 2];
                 let [alone, asked, searched] = times.map(|times| times.iter().sum::<f64>() / times.len() as f64);
                 let nodes = boards.iter().map(nodes).sum::<f64>() / boards.len() as f64;
                 let ratio = nodes / trials.speed() * 1e3 / asked;
                 println!(
-                    "{name}: {asked:.3} ms a board, {searched:.3} of them the search, Manhattan ÷ this {ratio:.0}"
+                    "{name}: {asked:.3} ms a board, {searched:.3} of them the search, Manhattan ÷ this {ratio:.0}; \
+                     median of what is around it {around:.3}"
                 );
                 println!("{name}: {alone:.3} ms a board in process on one thread");
             }

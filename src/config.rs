@@ -121,7 +121,7 @@ pub struct Flags {
     strict_content_type: String,
 
     /// Which tables to have: small, standard (36 MB, and 15-puzzles several times as fast), or large
-    /// (197 MB, and the hardest of them four times as fast again; 0.85 GB while they are built)
+    /// (197 MB, and the hardest of them four times as fast again; 0.8 GB while they are built)
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
     tables: String,
 

@@ -15,7 +15,7 @@ pub enum Tier {
     Small,
     /// Some tens of megabytes and a second.
     Standard,
-    /// Some hundreds of megabytes and ten seconds.
+    /// Some hundreds of megabytes and seven seconds.
     Large,
 }
 
