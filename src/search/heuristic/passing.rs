@@ -53,9 +53,9 @@ impl Rows {
 
 /// What becomes of a row's orders when the thing in one place passes some others.
 ///
-/// Ranks are lexicographic. So places before those passed have no say in what becomes of a rank but
-/// to stay themselves, and neither have those behind: groups, or sixes, move as a whole, or bits move alike in
-/// each group. A thing that passes from before the last four places to within them does one after the other.
+/// Ranks are lexicographic, so the places before those passed and the ones behind stay as they are and have
+/// no say: whole groups move, or sixes, or bits alike in each group. A thing that passes from before the last
+/// four places into them, or out of them, does one after the other.
 #[derive(Clone, Debug)]
 pub(super) enum Passing {
     /// None is passed.
@@ -101,17 +101,9 @@ impl Passing {
         } else if from.max(to) < border {
             Self::Groups(parts(GROUP, from, to))
         } else if from < to {
-            let after = within(border, to);
-            let after = std::array::from_fn(|six| {
-                std::array::from_fn(|bits| {
-                    let bits = (bits as u32) << (SIX * six);
-                    after.as_ref().map_or(bits, |after| after.of(bits))
-                })
-            });
-            Self::Across(Box::new(Across { before: None, sixes: parts(SIX, from, border), after }))
+            Self::Across(Box::new(Across::new(None, parts(SIX, from, border), within(border, to))))
         } else {
-            let after = std::array::from_fn(|six| std::array::from_fn(|bits| (bits as u32) << (SIX * six)));
-            Self::Across(Box::new(Across { before: within(from, border), sixes: parts(SIX, border, to), after }))
+            Self::Across(Box::new(Across::new(within(from, border), parts(SIX, border, to), None)))
         }
     }
 
@@ -133,6 +125,16 @@ impl Passing {
 }
 
 impl Across {
+    fn new(before: Option<Within>, sixes: Vec<u16>, after: Option<Within>) -> Self {
+        let after = std::array::from_fn(|six| {
+            std::array::from_fn(|bits| {
+                let bits = (bits as u32) << (SIX * six);
+                after.as_ref().map_or(bits, |after| after.of(bits))
+            })
+        });
+        Self { before, sixes, after }
+    }
+
     fn add(&self, row: &[u32], sum: &mut [u32]) {
         let Self { before, sixes, after } = self;
         let (sixes, _) = sixes.as_chunks::<SIXES>();
