@@ -6,6 +6,7 @@
 mod faults;
 mod guard;
 mod memory;
+mod strays;
 mod traces;
 
 use std::io::IsTerminal;
@@ -21,6 +22,7 @@ use faults::{Faults, KIB, MIB, MILLISECOND};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
 pub use memory::MemoryPlan;
+pub use strays::strays;
 pub use traces::TraceConfig;
 use traces::TraceFlags;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use taquin::app::{App, Ending};
-use taquin::config::{Command, Config, Flags};
+use taquin::config::{self, Command, Config, Flags};
 use taquin::{healthcheck, telemetry};
 
 /// Searches take and give back megabytes at a time, requests some dozens of small blocks, on any
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         }
     };
     if flags.check_config {
+        strays().iter().for_each(|name| eprintln!("taquin: {name} is set, but there is no such setting"));
         eprintln!("taquin: the settings are sound\n{}", config.memory);
         return ExitCode::SUCCESS;
     }
@@ -43,8 +44,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// Variables of the environment that are perhaps misspelt settings; their values may be secrets.
+fn strays() -> Vec<String> {
+    config::strays(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+}
+
 fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
     let telemetry = telemetry::init(config)?;
+    strays().iter().for_each(|variable| tracing::warn!(variable, "there is no such setting"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
     // Cancelled searches end within a poll interval; a thread that hangs must not hold the process.

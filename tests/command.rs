@@ -22,6 +22,20 @@ fn sound_settings_are_said_to_be_so_and_nothing_is_started() {
 }
 
 #[test]
+fn variables_that_are_no_settings_are_named_without_what_they_say() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
+    let command = command.arg("--check-config").env("TAQUIN_WORKRES", "secret").env("TAQUIN_PORT", "tcp://10.0.0.1:80");
+    let output = command.output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(
+        said(&output).starts_with("taquin: TAQUIN_WORKRES is set, but there is no such setting\n"),
+        "{}",
+        said(&output)
+    );
+    assert!(!said(&output).contains("secret") && !said(&output).contains("TAQUIN_PORT"), "{}", said(&output));
+}
+
+#[test]
 fn every_fault_of_the_settings_is_told_at_once_with_exit_code_2() {
     for args in [["--workers=0", "--queue=x"].as_slice(), &["--check-config", "--workers=0", "--queue=x"]] {
         let output = taquin(args);
