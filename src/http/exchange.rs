@@ -95,6 +95,7 @@ where
     if let Some(problem) = problem_of(&mut response, &line.method) {
         let format = negotiate(&accepts, &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
         write(&problem, &mut response, &uri, format, &line);
+        line.problem = Some(problem.kind.slug());
     }
     let status = response.status();
     let headers = response.headers_mut();
@@ -219,6 +220,8 @@ struct AccessLine {
     context: RequestContext,
     server_span: ServerSpan,
     status: StatusCode,
+    /// What kind of problem the answer tells, if it is one.
+    problem: Option<&'static str>,
 }
 
 impl AccessLine {
@@ -231,7 +234,7 @@ impl AccessLine {
     ) -> Self {
         // The client closed the connection before there was an answer, in nginx's words.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-        Self { conducted, started: Instant::now(), method, route, context, server_span, status }
+        Self { conducted, started: Instant::now(), method, route, context, server_span, status, problem: None }
     }
 }
 
@@ -249,6 +252,7 @@ impl Drop for AccessLine {
                     http.method = self.method.as_str(),
                     http.route = self.route,
                     http.status = self.status.as_u16(),
+                    http.problem = self.problem,
                     http.request_id = self.context.request_id.as_str(),
                     trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
                     span_id = self.context.span_id.as_ref().map(SpanId::as_str),
@@ -327,6 +331,7 @@ mod tests {
         let (level, fields) = line_of("/nowhere").await;
         assert_eq!(level, Level::INFO);
         assert_eq!((fields["http.method"].as_str(), fields["http.status"].as_str()), ("GET", "404"));
+        assert_eq!(fields["http.problem"], "not-found");
         assert_eq!(fields["http.request_id"], "abc");
         assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
         assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
@@ -336,6 +341,7 @@ mod tests {
     async fn probes_leave_their_line_at_debug() {
         let (level, fields) = line_of("/livez").await;
         assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));
+        assert!(!fields.contains_key("http.problem"));
     }
 
     #[tokio::test]
