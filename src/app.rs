@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -95,8 +95,9 @@ impl App {
             write: config.write_timeout,
         };
         let connections = Gauge::default();
-        let metrics = HttpMetrics::new(registry(&service, &connections), service.metrics().clone());
         let places = open_files::make_room(config.max_connections);
+        let most = places + admin.as_ref().map_or(0, |_| ADMIN_CONNECTIONS);
+        let metrics = HttpMetrics::new(registry(&service, &connections, most), service.metrics().clone());
         let router = http::router(Arc::clone(&service), settings, &guards(config), metrics.clone());
         let door = Door::new(main, router, patience, places, connections.clone());
         let door = if config.guard.rate.is_some() { door.telling_peers() } else { door };
@@ -225,12 +226,14 @@ impl Signals {
 }
 
 /// What is told at `/metrics`, beside exchanges.
-fn registry(service: &Arc<Service>, connections: &Gauge) -> Registry {
+fn registry(service: &Arc<Service>, connections: &Gauge, most_connections: usize) -> Registry {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(process::Process));
     let own = registry.sub_registry_with_prefix("taquin");
     own.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
     own.register("http_connections", "Open connections", connections.clone());
+    let most = ConstGauge::new(most_connections as u64);
+    own.register("http_connections_limit", "The most that can be open; further ones wait", most);
     service.register(own);
     registry
 }
