@@ -7,9 +7,8 @@ use super::placements::{Placements, before};
 /// The second bit of each entry's cost: for each slot a row of bits, one an order.
 ///
 /// All entries at one cost are found at once, row by row: a row takes over what lies one move away
-/// from it (after Beamer, Asanović & Patterson 2012). Where a tile slides past no other the orders
-/// stay what they are, and elsewhere they change in one of [a few ways](Passing). A row that is found in
-/// full is not looked at again.
+/// from it. Where a tile slides past no other the orders stay what they are, and elsewhere they change in
+/// one of [a few ways](Passing). A row that is found in full is not looked at again.
 pub(super) fn flood(
     placements: &Placements,
     permutations: &Permutations,
