@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use super::heuristic::Manhattan;
+use super::peel::{Line, Peel};
 use super::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
-use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Word};
+use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Tile, Word};
 
 /// Puts the outer rows and columns in place one after another, the last 3×3 by search.
 ///
@@ -17,22 +18,10 @@ pub fn constructive(puzzle: &Puzzle) -> Outcome {
         let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
         return Outcome { result: Ok(Path::default()), lower_bound: 0, stats };
     }
-    // A goal with its blank elsewhere is a few steps from one with the blank in the last cell.
-    let size = puzzle.size();
-    let mut goal = *puzzle.goal();
-    let detour: Vec<Move> = [Move::Down, Move::Right]
-        .into_iter()
-        .flat_map(|mv| std::iter::repeat_n(mv, Size::MAX_SIDE))
-        .filter(|mv| goal.make(*mv).is_some())
-        .collect();
-    let moved = Puzzle::try_new(*puzzle.start(), goal).expect("moves of the goal keep it reachable");
-    let mut work = Construction::new(&moved);
-    work.reduce();
-    work.finish();
-    let mut moves = work.moves;
-    moves.extend(detour.iter().rev().map(|mv| mv.inverse()));
-    debug_assert_eq!(size, moved.size());
-    Outcome { result: Ok(without_detours(&moves)), lower_bound: 0, stats: work.stats }
+    let mut work = Construction::new(puzzle);
+    let rest = work.reduce();
+    work.finish(rest);
+    Outcome { result: Ok(without_detours(&work.moves)), lower_bound: 0, stats: work.stats }
 }
 
 /// Drops pairs of moves that take each other back.
@@ -69,10 +58,8 @@ impl Cells {
 struct Construction {
     space: Space<Bytes>,
     state: State<Bytes>,
-    /// The cells that are not finished: a rectangle that ends in the last cell.
+    /// The cells that are not finished.
     open: Cells,
-    top: usize,
-    left: usize,
     moves: Vec<Move>,
     stats: Stats,
 }
@@ -83,37 +70,21 @@ impl Construction {
         // The start is counted by the search that finishes.
         let stats = Stats { peak_open: 1, iterations: 1, ..Stats::default() };
         let open = Cells::of(0..space.size().cells() as Cell);
-        Self { state: space.start(), space, open, top: 0, left: 0, moves: Vec::new(), stats }
+        Self { state: space.start(), space, open, moves: Vec::new(), stats }
     }
 
-    /// Finishes lines until 3×3 or less is left.
-    fn reduce(&mut self) {
-        let size = self.space.size();
-        loop {
-            let (rows, cols) = (size.rows() - self.top, size.cols() - self.left);
-            if rows.max(cols) <= 3 {
-                return;
-            }
-            if rows >= cols {
-                let row = self.top;
-                self.finish_line(
-                    (self.left..size.cols()).map(|col| size.cell_at(row, col)).collect(),
-                    |depth, cell| size.cell_at(row + depth, size.col_of(cell)),
-                );
-                self.top += 1;
-            } else {
-                let col = self.left;
-                self.finish_line((self.top..size.rows()).map(|row| size.cell_at(row, col)).collect(), |depth, cell| {
-                    size.cell_at(size.row_of(cell), col + depth)
-                });
-                self.left += 1;
-            }
+    /// Finishes lines until 3×3 or less is left: its rows and its columns.
+    fn reduce(&mut self) -> [[usize; 2]; 2] {
+        let mut peel = Peel::new(self.space.size(), self.space.goal_blank(), 3);
+        for line in &mut peel {
+            self.finish_line(&line);
         }
+        peel.rest()
     }
 
-    /// Sets the tiles of one outer line; `inward` is the cell so many lines behind a cell of it.
-    fn finish_line(&mut self, line: Vec<Cell>, inward: impl Fn(usize, Cell) -> Cell) {
-        let [first @ .., last_but_one, last] = line.as_slice() else { unreachable!("a line has two cells") };
+    /// Sets the tiles of one outer line.
+    fn finish_line(&mut self, line: &Line) {
+        let [first @ .., last_but_one, last] = line.cells.as_slice() else { unreachable!("a line has two cells") };
         for target in first {
             self.steer(self.open, &[*target], |_, tiles| tiles[0] == *target);
             self.open = self.open.without(Cells::of([*target]));
@@ -121,7 +92,10 @@ impl Construction {
         let (one, other) = (*last_but_one, *last);
         let is_set = |state: &State<Bytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
         if !is_set(&self.state) {
-            let window = Cells::of((0..3).flat_map(|depth| [inward(depth, one), inward(depth, other)]));
+            let size = self.space.size();
+            let inward = |cell: &Cell| size.neighbour(*cell, line.inward);
+            let window =
+                Cells::of([one, other].into_iter().flat_map(|end| std::iter::successors(Some(end), inward).take(3)));
             self.steer(self.open, &[one], |_, tiles| tiles[0] == one);
             let around = self.open.without(Cells::of([one]));
             self.steer(around, &[other], |blank, tiles| window.contains(blank) && window.contains(tiles[0]));
@@ -180,12 +154,14 @@ impl Construction {
     }
 
     /// Solves the last rectangle, of two or three cells a side, by search.
-    fn finish(&mut self) {
+    fn finish(&mut self, [rows, cols]: [[usize; 2]; 2]) {
         let size = self.space.size();
-        let rest = Size::try_from((size.rows() - self.top, size.cols() - self.left)).expect("2 or 3 a side are left");
-        let goal = Board::blank_last(rest);
-        let outer = |cell: Cell| size.cell_at(self.top + rest.row_of(cell), self.left + rest.col_of(cell));
-        let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - self.top, size.col_of(cell) - self.left);
+        let rest = Size::try_from((rows[1] - rows[0], cols[1] - cols[0])).expect("2 or 3 a side are left");
+        let outer = |cell: Cell| size.cell_at(rows[0] + rest.row_of(cell), cols[0] + rest.col_of(cell));
+        let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - rows[0], size.col_of(cell) - cols[0]);
+        // The blank is in its place, and the other cells have their own numbers but for that of no tile.
+        let blank = inner(self.space.goal_blank());
+        let goal = Board::from_fn(rest, |cell| if cell == blank { 0 } else { cell + Tile::from(cell < blank) });
         let start = Board::from_fn(rest, |cell| goal.tile(inner(self.state.tiles.get(outer(cell)))));
         let puzzle = Puzzle::try_new(start, goal).expect("what is left of a reachable goal is reachable");
         let heuristic = Manhattan::new(rest, goal.blank());

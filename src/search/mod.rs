@@ -17,6 +17,7 @@ mod ida_star;
 mod move_automaton;
 mod node;
 mod open_list;
+mod peel;
 mod perfect;
 mod space;
 mod stats;
