@@ -70,6 +70,9 @@ fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {
         Algorithm::Constructive => {
             "Sets rows and columns one after another; never fails, solves any board in milliseconds."
         }
+        Algorithm::Anytime => {
+            "A solution at once, and shorter ones as long as limits allow, until one is proven to be as short as any."
+        }
     };
     json!({
         "name": algorithm.name(),

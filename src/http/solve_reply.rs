@@ -123,8 +123,12 @@ impl Serialize for Number {
 impl SearchReply {
     pub(super) fn new(report: &Report) -> Self {
         let stats = report.stats;
-        // A solution that another search found says nothing of this one's tree.
-        let is_its_own = report.search_stopped.is_none() || report.algorithm == Algorithm::Constructive;
+        // A solution that another search found says nothing of this one's tree, nor does one of many searches.
+        let is_its_own = match report.algorithm {
+            Algorithm::Constructive => true,
+            Algorithm::Anytime => false,
+            _ => report.search_stopped.is_none(),
+        };
         let solution = report.solution.as_ref().filter(|_| is_its_own);
         let length = solution.map_or(0, |solution| solution.path.len());
         Self {

@@ -49,6 +49,8 @@ pub enum Algorithm {
     IterativeDeepening,
     /// Rows and columns put in place one after another; no search of the whole board.
     Constructive,
+    /// A solution at once, and shorter ones until one is proven to be as short as any.
+    Anytime,
 }
 
 named!(Algorithm {
@@ -60,12 +62,13 @@ named!(Algorithm {
     DepthFirst => "depth_first",
     IterativeDeepening => "iterative_deepening",
     Constructive => "constructive",
+    Anytime => "anytime",
 });
 
 impl Algorithm {
     /// Whether it is guided by a heuristic.
     pub fn takes_heuristic(self) -> bool {
-        self.is_best_first() || self == Self::IdaStar
+        self.is_best_first() || matches!(self, Self::IdaStar | Self::Anytime)
     }
 
     /// Whether it expands the best node of an open list.
@@ -73,9 +76,10 @@ impl Algorithm {
         matches!(self, Self::AStar | Self::WeightedAStar | Self::GreedyBestFirst)
     }
 
-    /// Whether its first solution is a shortest one, given an admissible heuristic if it takes one.
+    /// Whether the solution that it ends with is a shortest one, unless a limit stops it, given an admissible
+    /// heuristic if it takes one.
     pub fn is_optimal(self) -> bool {
-        matches!(self, Self::AStar | Self::IdaStar | Self::BreadthFirst | Self::IterativeDeepening)
+        matches!(self, Self::AStar | Self::IdaStar | Self::BreadthFirst | Self::IterativeDeepening | Self::Anytime)
     }
 }
 

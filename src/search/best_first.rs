@@ -114,7 +114,7 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
     let result = result.map(|goal| search.arena.path_to(goal));
     let lower_bound = if H::ADMISSIBLE { evaluation.least_length(f).max(initial_h) } else { 0 };
-    Outcome { result, lower_bound, stats: search.stats }
+    Outcome { result, best: None, lower_bound, stats: search.stats }
 }
 
 impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {

@@ -18,7 +18,7 @@ pub fn breadth_first<P: Packed>(
     let mut depth = 0;
     let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
     // All boards nearer than the layer in hand were seen, and none was the goal.
-    Outcome { result: result.map(|goal| arena.path_to(goal)), lower_bound: depth, stats }
+    Outcome { result: result.map(|goal| arena.path_to(goal)), best: None, lower_bound: depth, stats }
 }
 
 fn search<P: Packed>(

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::heuristic::Manhattan;
 use super::peel::{Line, Peel};
+use super::windows::without_detours;
 use super::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
 use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Tile, Word};
 
@@ -16,25 +17,12 @@ use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Siz
 pub fn constructive(puzzle: &Puzzle) -> Outcome {
     if puzzle.start() == puzzle.goal() {
         let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
-        return Outcome { result: Ok(Path::default()), lower_bound: 0, stats };
+        return Outcome { result: Ok(Path::default()), best: None, lower_bound: 0, stats };
     }
     let mut work = Construction::new(puzzle);
     let rest = work.reduce();
     work.finish(rest);
-    Outcome { result: Ok(without_detours(&work.moves)), lower_bound: 0, stats: work.stats }
-}
-
-/// Drops pairs of moves that take each other back.
-fn without_detours(moves: &[Move]) -> Path {
-    let mut kept: Vec<Move> = Vec::with_capacity(moves.len());
-    for mv in moves {
-        if kept.last() == Some(&mv.inverse()) {
-            kept.pop();
-        } else {
-            kept.push(*mv);
-        }
-    }
-    kept.into()
+    Outcome { result: Ok(without_detours(work.moves.into_iter())), best: None, lower_bound: 0, stats: work.stats }
 }
 
 /// A set of cells.

@@ -42,7 +42,7 @@ pub fn depth_first<P: Packed>(
     };
     let result = search.run();
     let lower_bound = if result == Err(StopReason::Depth) { search.depth_limit.saturating_add(1) } else { 0 };
-    Outcome { result: result.map(|goal| search.arena.path_to(goal)), lower_bound, stats: search.stats }
+    Outcome { result: result.map(|goal| search.arena.path_to(goal)), best: None, lower_bound, stats: search.stats }
 }
 
 impl<P: Packed> DepthFirst<'_, P> {

@@ -54,7 +54,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     let result = search.run(start);
     let lower_bound = if H::ADMISSIBLE { search.threshold } else { 0 };
     let peak_open = u64::from(search.deepest) + 1;
-    Outcome { result, lower_bound, stats: Stats { peak_open, ..search.stats } }
+    Outcome { result, best: None, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
 impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {

@@ -6,6 +6,8 @@
 pub mod heuristic;
 
 mod algorithm;
+mod anytime;
+mod beam;
 mod best_first;
 mod breadth_first;
 mod budget;
@@ -20,11 +22,14 @@ mod open_list;
 mod peel;
 mod perfect;
 mod space;
+mod stages;
 mod stats;
 mod trace;
+mod windows;
 
 pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
+pub use anytime::anytime;
 pub use best_first::{Evaluation, best_first, bytes_per_node};
 pub use breadth_first::breadth_first;
 pub use budget::{Budget, Meter, StopReason};
@@ -46,8 +51,10 @@ use crate::domain::Path;
 /// What a search found, what it proved and what it spent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// A path to the goal, or why the search stopped without one.
+    /// The path that was looked for, or why the search stopped without it.
     pub result: Result<Path, StopReason>,
+    /// The shortest path to the goal that a search had when it was stopped, if it had any.
+    pub best: Option<Path>,
     /// No path to the goal is shorter than this: proven, whatever the result.
     pub lower_bound: u32,
     /// The counters.

@@ -21,7 +21,7 @@ pub fn perfect<P: Packed, H: Heuristic<P>>(
     let length = heuristic.h(memo);
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, initial_h: length, ..Stats::default() };
     let result = descend(space, heuristic, memo, budget, trace, &mut stats);
-    Outcome { result, lower_bound: length, stats }
+    Outcome { result, best: None, lower_bound: length, stats }
 }
 
 fn descend<P: Packed, H: Heuristic<P>>(

@@ -31,6 +31,14 @@ impl<P: Packed> State<P> {
         self.tiles.swap(self.blank, from);
         self.blank = from;
     }
+
+    /// The state after a slide.
+    #[inline]
+    pub fn after(&self, slide: &Slide) -> Self {
+        let mut after = *self;
+        after.slide(slide.from);
+        after
+    }
 }
 
 /// A puzzle as searches see it: the goal is the identity, moves are looked up.
@@ -101,14 +109,20 @@ impl<P: Packed> Space<P> {
         self.moves[usize::from(cell)].except(back)
     }
 
+    /// What a legal move slides.
+    #[inline]
+    pub fn slide(&self, state: &State<P>, mv: Move) -> Slide {
+        let to = state.blank;
+        let from = to.wrapping_add_signed(self.offsets[mv as usize]);
+        Slide { label: state.tiles.get(from), from, to, mv }
+    }
+
     /// Makes a legal move and says what slid.
     #[inline]
     pub fn make(&self, state: &mut State<P>, mv: Move) -> Slide {
-        let to = state.blank;
-        let from = to.wrapping_add_signed(self.offsets[mv as usize]);
-        let label = state.tiles.get(from);
-        state.slide(from);
-        Slide { label, from, to, mv }
+        let slide = self.slide(state, mv);
+        state.slide(slide.from);
+        slide
     }
 
     /// The slide that led to a state, `back` being the move that would undo it.

@@ -1,5 +1,7 @@
 //! The counters, defined once for answers, logs and metrics.
 
+use std::ops::AddAssign;
+
 /// What a search spent. For iterative searches all are sums over the iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
@@ -20,6 +22,18 @@ pub struct Stats {
     pub iterations: u32,
     /// The heuristic's value of the start.
     pub initial_h: u32,
+}
+
+impl AddAssign for Stats {
+    /// What one part of a search spent, and then another.
+    fn add_assign(&mut self, other: Self) {
+        self.expanded += other.expanded;
+        self.generated += other.generated;
+        self.duplicates += other.duplicates;
+        self.reopened += other.reopened;
+        self.peak_open = self.peak_open.max(other.peak_open);
+        self.iterations += other.iterations;
+    }
 }
 
 /// The branching factor b of a uniform tree of depth `length` that has as many nodes as were

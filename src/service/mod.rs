@@ -176,6 +176,8 @@ impl Report {
     fn outcome_index(&self) -> usize {
         match (self.search_stopped, self.stopped) {
             (None, _) => 0,
+            // It goes on until a limit stops it.
+            (Some(_), None) if self.algorithm == Algorithm::Anytime => 0,
             // The search was stopped, and another solution had to do.
             (Some(_), None) => 1,
             (Some(StopReason::Time), _) => 2,

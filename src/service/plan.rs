@@ -63,9 +63,6 @@ pub struct Plan {
 /// The largest boards on which the house proves solutions optimal of its own accord.
 const OPTIMAL_CELLS: usize = 16;
 
-/// The weight with which the house looks for a shorter solution than the constructive one.
-const LARGE_BOARD_WEIGHT: u32 = 300;
-
 impl Plan {
     /// Takes every choice that was left open, best for boards of this shape.
     ///
@@ -79,14 +76,15 @@ impl Plan {
         if !conflicts.is_empty() {
             return Err(conflicts);
         }
-        let is_large = size.cells() > OPTIMAL_CELLS;
         let algorithm = wish.algorithm.unwrap_or({
             if DistanceTable::serves(size) {
                 Algorithm::AStar
-            } else if is_large && !wish.require_optimal {
-                Algorithm::WeightedAStar
-            } else {
+            } else if size.cells() <= OPTIMAL_CELLS {
                 Algorithm::IdaStar
+            } else if wish.heuristic.is_none_or(HeuristicKind::is_admissible) {
+                Algorithm::Anytime
+            } else {
+                Algorithm::GreedyBestFirst
             }
         });
         let heuristic = match wish.heuristic {
@@ -94,14 +92,10 @@ impl Plan {
             Some(heuristic) => heuristic,
             None => best_heuristic(size),
         };
-        let weight = match Weight::from_hundredths(LARGE_BOARD_WEIGHT) {
-            Some(weight) if wish.algorithm.is_none() && algorithm == Algorithm::WeightedAStar => weight,
-            _ => wish.weight,
-        };
         Ok(Self {
             algorithm,
             heuristic,
-            weight,
+            weight: wish.weight,
             tie_breaking: wish.tie_breaking,
             duplicate_detection: wish.duplicate_detection,
             depth_limit: wish.depth_limit,
@@ -127,21 +121,13 @@ impl Plan {
     pub(super) fn most_nodes(&self, size: Size) -> u64 {
         match self.algorithm {
             Algorithm::IdaStar | Algorithm::IterativeDeepening | Algorithm::Constructive => 0,
+            Algorithm::Anytime => u64::MAX,
             _ if self.duplicate_detection == DuplicateDetection::Parent || self.depth_limit.is_some() => u64::MAX,
             // Of all arrangements half can be reached, and some are kept again when a shorter path is found.
             _ => (2..=size.cells() as u64).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX),
         }
-        .min(if self.is_improvement() { LARGE_BOARD_NODES } else { u64::MAX })
-    }
-
-    /// Whether it is to improve on a solution that the house has anyway.
-    pub(super) fn is_improvement(&self) -> bool {
-        self.falls_back && self.algorithm == Algorithm::WeightedAStar
     }
 }
-
-/// Nodes that the house spends on a large board to improve on the constructive solution.
-pub(super) const LARGE_BOARD_NODES: u64 = 100_000;
 
 /// The strongest admissible heuristic there is for boards of this shape.
 fn best_heuristic(size: Size) -> HeuristicKind {
@@ -156,16 +142,7 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
     let named = |fits: fn(Algorithm) -> bool| wish.algorithm.is_some_and(fits);
     let algorithm = wish.algorithm.map_or("auto", Named::name);
     if let Some(heuristic) = wish.heuristic {
-        let name = heuristic.name();
-        if !heuristic.serves(size) {
-            refuse(
-                "heuristic",
-                format!("`{name}` is not available on {size} boards; see /info for the boards it serves"),
-            );
-        }
-        if wish.algorithm.is_some_and(|algorithm| !algorithm.takes_heuristic()) && heuristic != HeuristicKind::Zero {
-            refuse("heuristic", format!("`{algorithm}` takes no heuristic: leave `{name}` out"));
-        }
+        heuristic_conflicts(heuristic, wish.algorithm, size).for_each(|detail| refuse("heuristic", detail));
     }
     if wish.weight != Weight::ONE && !named(|algorithm| algorithm == Algorithm::WeightedAStar) {
         refuse("weight", format!("`{algorithm}` has no weight: use `weighted_astar`, or leave the weight out"));
@@ -187,6 +164,26 @@ fn conflicts(wish: &Wish, size: Size) -> Vec<Conflict> {
         refuse("require", format!("{search} does not promise an optimal solution; `auto` does"));
     }
     conflicts
+}
+
+/// What keeps a heuristic from a board, or from a search that was asked for by name.
+fn heuristic_conflicts(
+    heuristic: HeuristicKind,
+    algorithm: Option<Algorithm>,
+    size: Size,
+) -> impl Iterator<Item = String> {
+    let name = heuristic.name();
+    let unserved = || format!("`{name}` is not available on {size} boards; see /info for the boards it serves");
+    let unfit = match algorithm {
+        Some(Algorithm::Anytime) if !heuristic.is_admissible() => {
+            Some(format!("`anytime` proves how good its solution is, which `{name}`, not admissible, cannot"))
+        }
+        Some(algorithm) if !algorithm.takes_heuristic() && heuristic != HeuristicKind::Zero => {
+            Some(format!("`{}` takes no heuristic: leave `{name}` out", algorithm.name()))
+        }
+        _ => None,
+    };
+    (!heuristic.serves(size)).then(unserved).into_iter().chain(unfit)
 }
 
 fn can_skip_detection(algorithm: Algorithm) -> bool {
@@ -219,9 +216,9 @@ mod tests {
         assert_eq!(planned(auto, size(3, 3)), (Algorithm::AStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(2, 8)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
-        assert_eq!(planned(auto, size(5, 5)), (Algorithm::WeightedAStar, HeuristicKind::LinearConflict));
+        assert_eq!(planned(auto, size(5, 5)), (Algorithm::Anytime, HeuristicKind::LinearConflict));
         let optimal = Wish { require_optimal: true, ..auto };
-        assert_eq!(planned(optimal, size(5, 5)), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
+        assert_eq!(planned(optimal, size(5, 5)), (Algorithm::Anytime, HeuristicKind::LinearConflict));
     }
 
     #[test]
@@ -264,5 +261,15 @@ mod tests {
     fn a_heuristic_is_refused_where_it_has_no_table() {
         let wish = Wish { heuristic: Some(HeuristicKind::PatternDatabase), ..Wish::default() };
         assert_eq!(Plan::try_new(&wish, size(4, 5)).unwrap_err()[0].field, "heuristic");
+    }
+
+    #[test]
+    fn anytime_search_goes_by_what_is_admissible() {
+        for (heuristic, fits) in [(HeuristicKind::Manhattan, true), (HeuristicKind::ManhattanPlusHamming, false)] {
+            let named = Wish { algorithm: Some(Algorithm::Anytime), heuristic: Some(heuristic), ..Wish::default() };
+            assert_eq!(Plan::try_new(&named, size(5, 5)).is_ok(), fits);
+            let auto = Wish { heuristic: Some(heuristic), ..Wish::default() };
+            assert_eq!(planned(auto, size(5, 5)).0 == Algorithm::Anytime, fits);
+        }
     }
 }

@@ -3,14 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::plan::LARGE_BOARD_NODES;
 use super::switchboard::{Call, JobTables, connect};
-use super::{Job, Limits, Plan, Report, ServiceError, Solution, Tables};
+use super::{Job, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, Stats,
-    StopReason, TieBreaking, Trace, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
+    StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
 };
 
 /// What a job is done under beside its own limits.
@@ -37,18 +36,17 @@ pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) ->
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
     let Means { deadline, cancel, crew } = means;
-    let budget = plan.within(Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew });
+    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew };
     let mut trace = Trace::new(job.expansions);
     let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
-    let limits = Limits { nodes: budget.nodes, ..*limits };
     let report = conclude(job, tables, outcome, trace)?;
-    Ok(Report { limits, elapsed: begun.elapsed(), ..report })
+    Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
 /// What there is to say of a job whose time was over before its tables were there.
 pub(super) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
     let begun = Instant::now();
-    let outcome = Outcome { result: Err(StopReason::Time), lower_bound: 0, stats: Stats::default() };
+    let outcome = Outcome { result: Err(StopReason::Time), best: None, lower_bound: 0, stats: Stats::default() };
     let report = conclude(job, &JobTables::new(tables), outcome, Trace::new(job.expansions))?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
@@ -58,7 +56,7 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let plan = &job.plan;
     let stopped = outcome.result.as_ref().err().copied();
     let (algorithm, outcome) =
-        if needs_any_solution(job, stopped) { or_constructed(job, outcome) } else { (plan.algorithm, outcome) };
+        if needs_any_solution(job, stopped) { with_any_solution(job, outcome) } else { (plan.algorithm, outcome) };
     // The expansions of a search whose result was dropped would explain nothing.
     let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
     let expansions = (job.expansions > 0).then_some(expansions);
@@ -105,36 +103,28 @@ fn report(
     })
 }
 
-/// Whether a constructed solution is worth having: where the house chose the search and it was
-/// stopped or looks for any solution, and as the best so far where an optimal one is required.
+/// Whether any solution is worth having: where the house chose the search and it was stopped, where it was one for
+/// the best that can be had, and as the best so far where an optimal one is required.
 fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
-    match stopped {
-        Some(StopReason::Cancelled) => false,
-        Some(_) => job.plan.falls_back || job.plan.require_optimal,
-        None => job.plan.is_improvement(),
-    }
+    let Plan { algorithm, falls_back, require_optimal, .. } = job.plan;
+    stopped.is_some_and(|stop| stop != StopReason::Cancelled)
+        && (falls_back || require_optimal || algorithm == Algorithm::Anytime)
 }
 
-/// The outcome, or the constructive one where that is shorter; what the search proved holds for both.
+/// The outcome with the best solution that the search had, or else with the constructive one; what the search proved
+/// holds for both.
 ///
 /// Where an optimal solution is required, the search that failed to prove one stays the search that
 /// is told of, and the constructed solution is the best so far.
-fn or_constructed(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
-    let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, Path::len);
+fn with_any_solution(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
+    if let Some(best) = outcome.best {
+        return (job.plan.algorithm, Outcome { result: Ok(best), best: None, ..outcome });
+    }
     let constructed = constructive(&job.puzzle);
-    if length(&outcome) <= length(&constructed) {
-        (job.plan.algorithm, outcome)
-    } else if job.plan.require_optimal {
+    if job.plan.require_optimal {
         (job.plan.algorithm, Outcome { result: constructed.result, ..outcome })
     } else {
         (Algorithm::Constructive, Outcome { lower_bound: outcome.lower_bound, ..constructed })
-    }
-}
-
-impl Plan {
-    /// The budget, cut to what the house spends where it has a solution in hand anyway.
-    fn within<'a>(&self, budget: Budget<'a>) -> Budget<'a> {
-        if self.is_improvement() { Budget { nodes: budget.nodes.min(LARGE_BOARD_NODES), ..budget } } else { budget }
     }
 }
 
@@ -163,6 +153,7 @@ impl Call for Search<'_> {
             Algorithm::DepthFirst => depth_first(space, duplicates, plan.depth_limit, budget, trace),
             Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
             Algorithm::Constructive => constructive(space.puzzle()),
+            Algorithm::Anytime => anytime(space, heuristic, budget),
         }
     }
 }
@@ -222,7 +213,7 @@ fn root_bound(puzzle: &Puzzle, tables: &JobTables<'_>) -> u32 {
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::Wish;
+    use crate::service::{Limits, Wish};
 
     fn job(start: &str, wish: Wish) -> Job {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();

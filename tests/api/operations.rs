@@ -51,8 +51,8 @@ async fn info_tells_the_properties_of_algorithms_and_heuristics() {
         if name == "auto" {
             continue;
         }
-        let is_optimal = matches!(name, "astar" | "ida_star" | "breadth_first" | "iterative_deepening");
-        let is_informed = matches!(name, "astar" | "weighted_astar" | "greedy_best_first" | "ida_star");
+        let is_optimal = matches!(name, "astar" | "ida_star" | "breadth_first" | "iterative_deepening" | "anytime");
+        let is_informed = matches!(name, "astar" | "weighted_astar" | "greedy_best_first" | "ida_star" | "anytime");
         assert_eq!(algorithm["optimal"], is_optimal, "{name}");
         assert_eq!(algorithm["takes_heuristic"], is_informed, "{name}");
     }

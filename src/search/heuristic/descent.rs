@@ -24,7 +24,7 @@ pub(super) fn descend(patterns: &AdditivePatterns<'_>, space: &Space<Word>, budg
     let Descent { threshold, iterations, spent: Spent { expanded, generated, deepest }, .. } = descent;
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
-    Outcome { result: found.map(Into::into), lower_bound: threshold, stats }
+    Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
 }
 
 struct Descent<'a> {

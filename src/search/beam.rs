@@ -1,0 +1,326 @@
+//! Beam search.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::{Heuristic, Meter, Slide, Space, State, Stats, StopReason};
+use crate::domain::{Move, MoveSet, Packed, Path, mix};
+
+/// What tells the boards of a beam that are worth going on with.
+pub(super) trait Guide<P> {
+    /// What is remembered of a board so that the next one is cheap.
+    type Memo: Copy;
+
+    /// Among how many stages of the way a beam is shared out, so that those who are ahead do not crowd out those who
+    /// will overtake them.
+    const SHARES: usize;
+
+    /// Of the start.
+    fn begin(&self, start: &State<P>) -> Self::Memo;
+
+    /// After a slide of the board `before`; none where the way is closed.
+    fn after(&self, memo: Self::Memo, slide: &Slide, before: &State<P>) -> Option<Self::Memo>;
+
+    /// How promising a board is.
+    fn promise(&self, memo: Self::Memo) -> Promise;
+}
+
+/// How promising a board is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Promise {
+    /// How many stages of the way are ahead.
+    pub(super) stages: u16,
+    /// Orders the boards of a stage, the least first.
+    pub(super) key: u32,
+    /// As many moves are ahead at least, on the ways that the guide goes; none at the goal.
+    pub(super) least: u32,
+}
+
+/// What a search of several parts has left, and what it spent.
+pub(super) struct Spending<'a> {
+    pub(super) meter: Meter<'a>,
+    pub(super) stats: Stats,
+}
+
+/// How a beam is to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beam {
+    /// The most boards of a level that are gone on with.
+    pub(super) width: usize,
+    /// Only solutions shorter than this are of interest.
+    pub(super) shorter_than: usize,
+    /// Which of equally promising boards are kept.
+    pub(super) seed: u64,
+}
+
+/// Follows the most promising boards at each distance from the start, so many at most, to the goal (Lowerre 1976).
+///
+/// A board that was gone on with before is not again. `None` if no solution was found.
+///
+/// # Errors
+/// When the budget does not allow to go on.
+pub(super) fn beam<P: Packed, G: Guide<P>>(
+    space: &Space<P>,
+    guide: &G,
+    beam: Beam,
+    spending: &mut Spending<'_>,
+) -> Result<Option<Path>, StopReason> {
+    let start = Member { state: space.start(), memo: guide.begin(&space.start()), hash: 0, back: MoveSet::EMPTY };
+    let mut search = Search {
+        space,
+        guide,
+        beam,
+        level: vec![start],
+        steps: Vec::new(),
+        candidates: Vec::new(),
+        order: Vec::new(),
+        seen: HashSet::default(),
+    };
+    search.seen.insert(start.hash);
+    spending.stats.generated += 1;
+    for g in 1..beam.shorter_than {
+        if let Some((parent, mv)) = search.expand(g, spending)? {
+            return Ok(Some(search.path_to(parent, mv)));
+        }
+        search.select(spending);
+        if search.level.is_empty() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// A guide that goes by a heuristic alone.
+pub(super) struct ByHeuristic<'h, H>(pub(super) &'h H);
+
+impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
+    type Memo = H::Memo;
+
+    const SHARES: usize = 1;
+
+    fn begin(&self, start: &State<P>) -> H::Memo {
+        self.0.evaluate(start)
+    }
+
+    #[inline]
+    fn after(&self, memo: H::Memo, slide: &Slide, before: &State<P>) -> Option<H::Memo> {
+        Some(self.0.after(memo, slide, &before.after(slide)))
+    }
+
+    #[inline]
+    fn promise(&self, memo: H::Memo) -> Promise {
+        let h = self.0.h(memo);
+        Promise { stages: 0, key: h, least: if H::ADMISSIBLE { h } else { 0 } }
+    }
+}
+
+struct Search<'a, P, G: Guide<P>> {
+    space: &'a Space<P>,
+    guide: &'a G,
+    beam: Beam,
+    level: Vec<Member<P, G::Memo>>,
+    /// For each level but the first: how its boards came about.
+    steps: Vec<Vec<Step>>,
+    candidates: Vec<Candidate<G::Memo>>,
+    /// By rank, the candidates.
+    order: Vec<(u64, u32)>,
+    seen: HashSet<u64, BuildHasherDefault<Hashed>>,
+}
+
+/// A board that is gone on with.
+#[derive(Clone, Copy)]
+struct Member<P, M> {
+    state: State<P>,
+    memo: M,
+    /// Of the places of all tiles, against those of the start.
+    hash: u64,
+    /// The move that would undo the last one.
+    back: MoveSet,
+}
+
+/// A board that may be gone on with.
+#[derive(Clone, Copy)]
+struct Candidate<M> {
+    hash: u64,
+    memo: M,
+    step: Step,
+}
+
+/// Which board of the level before, and the move.
+#[derive(Clone, Copy)]
+struct Step {
+    parent: u32,
+    mv: Move,
+}
+
+impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
+    /// Gathers the successors of a level; the last step, if one of them is the goal.
+    fn expand(&mut self, g: usize, spending: &mut Spending<'_>) -> Result<Option<(u32, Move)>, StopReason> {
+        let Self { space, guide, beam, level, candidates, order, .. } = self;
+        candidates.clear();
+        order.clear();
+        for (parent, member) in (0..).zip(level) {
+            spending.meter.expand(spending.stats.expanded)?;
+            spending.stats.expanded += 1;
+            for mv in space.moves_except(member.state.blank, member.back) {
+                spending.stats.generated += 1;
+                let slide = space.slide(&member.state, mv);
+                let Some(memo) = guide.after(member.memo, &slide, &member.state) else { continue };
+                let promise = guide.promise(memo);
+                if promise.least == 0 && space.is_goal(&member.state.after(&slide)) {
+                    return Ok(Some((parent, mv)));
+                }
+                if g + promise.least.max(1) as usize >= beam.shorter_than {
+                    continue;
+                }
+                let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);
+                order.push((promise.rank(hash, beam.seed), candidates.len() as u32));
+                candidates.push(Candidate { hash, memo, step: Step { parent, mv } });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the next level of the best candidates.
+    fn select(&mut self, spending: &mut Spending<'_>) {
+        let Self { space, beam, level, steps, candidates, order, seen, .. } = self;
+        order.sort_unstable();
+        let share = beam.width.div_ceil(G::SHARES);
+        let most = beam.width.min(order.len());
+        let (mut next, mut next_steps) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        for stage in order.chunk_by(|a, b| Promise::stages_of(a.0) == Promise::stages_of(b.0)).take(G::SHARES) {
+            let mut left = share;
+            for (_, at) in stage {
+                if left == 0 {
+                    break;
+                }
+                let Candidate { hash, memo, step } = candidates[*at as usize];
+                if !seen.insert(hash) {
+                    spending.stats.duplicates += 1;
+                    continue;
+                }
+                let mut state = level[step.parent as usize].state;
+                space.make(&mut state, step.mv);
+                next.push(Member { state, memo, hash, back: MoveSet::back(step.mv) });
+                next_steps.push(step);
+                left -= 1;
+            }
+        }
+        *level = next;
+        steps.push(next_steps);
+        spending.stats.peak_open = spending.stats.peak_open.max(self.level.len() as u64);
+    }
+
+    /// The moves to a board of the level, and one more.
+    fn path_to(&self, mut at: u32, last: Move) -> Path {
+        let mut moves = vec![last];
+        for steps in self.steps.iter().rev() {
+            let Step { parent, mv } = steps[at as usize];
+            moves.push(mv);
+            at = parent;
+        }
+        moves.reverse();
+        moves.into()
+    }
+}
+
+impl Promise {
+    const STAGES: u32 = 48;
+    const KEY: u32 = 24;
+
+    /// Orders candidates by stage and key; among equals whatever the hash says.
+    fn rank(self, hash: u64, seed: u64) -> u64 {
+        debug_assert!(self.key < 1 << Self::KEY);
+        u64::from(self.stages) << Self::STAGES | u64::from(self.key) << Self::KEY | mix(hash, seed) >> (64 - Self::KEY)
+    }
+
+    fn stages_of(rank: u64) -> u64 {
+        rank >> Self::STAGES
+    }
+}
+
+/// A tile in a cell, as a part of a hash (Zobrist 1970).
+#[inline]
+fn place(label: u8, cell: u8) -> u64 {
+    mix(u64::from(label), u64::from(cell))
+}
+
+/// Numbers that are hashes themselves.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| mix(hash, u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::heuristic::{Manhattan, Zero};
+    use super::super::{Budget, Trace, breadth_first};
+    use super::*;
+    use crate::domain::{Board, Puzzle, Word};
+
+    fn puzzle(start: &str) -> Puzzle {
+        let raw = crate::domain::RawBoard::parse(start);
+        let start = raw.board(crate::domain::Sides::default(), crate::domain::Encoding::Tiles).unwrap();
+        Puzzle::try_new(start, Board::blank_last(start.size())).unwrap()
+    }
+
+    fn found(start: &str, width: usize, shorter_than: usize) -> (Option<Path>, Stats) {
+        let puzzle = puzzle(start);
+        let heuristic = Manhattan::new(puzzle.size(), puzzle.goal().blank());
+        let budget = Budget::UNLIMITED;
+        let mut spending = Spending { meter: budget.meter(), stats: Stats::default() };
+        let aim = Beam { width, shorter_than, seed: 0 };
+        let path = beam(&Space::<Word>::new(&puzzle), &ByHeuristic(&heuristic), aim, &mut spending).unwrap();
+        if let Some(path) = &path {
+            path.replay(&puzzle).unwrap();
+        }
+        (path, spending.stats)
+    }
+
+    #[test]
+    fn a_beam_wide_enough_for_all_boards_finds_a_shortest_way() {
+        for start in ["1 2 3/4 5 6/7 0 8", "4 1 8/6 7 0/2 3 5", "8 6 7/2 5 4/3 0 1", "6 4 7/8 5 0/3 2 1"] {
+            let outcome = breadth_first(
+                &Space::<Word>::new(&puzzle(start)),
+                super::super::DuplicateDetection::Closed,
+                &Budget::UNLIMITED,
+                &mut Trace::default(),
+            );
+            let shortest = outcome.result.unwrap().len();
+            let (path, stats) = found(start, usize::MAX >> 32, 100);
+            assert_eq!(path.unwrap().len(), shortest, "{start}");
+            // No board is gone on with twice.
+            assert!(stats.expanded <= 181_440);
+            assert!(found(start, usize::MAX >> 32, shortest).0.is_none(), "there is none shorter");
+        }
+    }
+
+    #[test]
+    fn a_narrow_beam_is_as_narrow_as_it_is_said_to_be() {
+        let (_, stats) = found("8 6 7/2 5 4/3 0 1", 10, 200);
+        assert!(stats.peak_open <= 10 && stats.expanded > 100);
+    }
+
+    #[test]
+    fn a_beam_without_a_hint_goes_nowhere_and_ends() {
+        let puzzle = puzzle("8 6 7/2 5 4/3 0 1");
+        let budget = Budget { expanded: 5_000, ..Budget::UNLIMITED };
+        let mut spending = Spending { meter: budget.meter(), stats: Stats::default() };
+        let aim = Beam { width: 100, shorter_than: 1_000, seed: 0 };
+        let stopped = beam(&Space::<Word>::new(&puzzle), &ByHeuristic(&Zero), aim, &mut spending);
+        assert!(matches!(stopped, Ok(None) | Err(StopReason::Expanded)), "{stopped:?}");
+        assert!(spending.stats.expanded <= 5_000);
+    }
+}

@@ -1,0 +1,103 @@
+//! Anytime search: always a solution, never below a proven bound, the same for the same budget.
+
+mod twins;
+
+use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
+use taquin::search::heuristic::{DistanceTable, LinearConflict};
+use taquin::search::{Budget, Outcome, Space, StopReason, anytime, constructive};
+use twins::{SplitMix, size};
+
+fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
+    let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
+    anytime(&Space::<P>::new(puzzle), &heuristic, &Budget { expanded, nodes: 1_000_000, ..Budget::UNLIMITED })
+}
+
+/// The best solution, held against what it claims.
+fn best(puzzle: &Puzzle, outcome: &Outcome) -> usize {
+    let best = outcome.result.as_ref().ok().or(outcome.best.as_ref()).expect("there always is a solution");
+    best.replay(puzzle).unwrap();
+    assert!(best.len() >= outcome.lower_bound as usize, "{}", puzzle.start());
+    assert_eq!(outcome.result.is_ok(), best.len() == outcome.lower_bound as usize, "it ends when it is proven");
+    best.len()
+}
+
+/// A goal with the blank in a cell.
+fn goal(size: Size, blank: Cell) -> Board {
+    let mut goal = Board::blank_last(size);
+    while size.row_of(goal.blank()) > size.row_of(blank) {
+        goal.make(taquin::domain::Move::Up).unwrap();
+    }
+    while size.col_of(goal.blank()) > size.col_of(blank) {
+        goal.make(taquin::domain::Move::Left).unwrap();
+    }
+    goal
+}
+
+#[test]
+fn every_shape_has_a_solution_whatever_the_goal_and_however_little_is_spent() {
+    let mut random = SplitMix(11);
+    for size in Size::all() {
+        let centre = size.cell_at(size.rows() / 2, size.cols() / 2);
+        for blank in [0, size.cell_at(0, size.cols() / 2), centre] {
+            let goal = goal(size, blank);
+            let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+            for expanded in [0, 3_000] {
+                let outcome = search::<Bytes>(&puzzle, expanded);
+                assert!(best(&puzzle, &outcome) <= constructive(&puzzle).result.unwrap().len(), "{size}");
+                assert!(outcome.stats.expanded <= expanded.max(constructive(&puzzle).stats.expanded), "{size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_limit_it_ends_with_a_shortest_solution() {
+    let mut random = SplitMix(12);
+    for (rows, cols) in [(2, 2), (2, 3), (2, 4), (3, 3)] {
+        let size = size(rows, cols);
+        let table = DistanceTable::build(size, size.cells() as Cell - 1);
+        for _ in 0..50 {
+            let goal = Board::blank_last(size);
+            let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+            let outcome = search::<Word>(&puzzle, u64::MAX);
+            let distance = table.distance(&Space::<Word>::new(&puzzle).start());
+            assert_eq!((outcome.result.is_ok(), best(&puzzle, &outcome)), (true, usize::from(distance)), "{size}");
+        }
+    }
+}
+
+#[test]
+fn the_same_budget_gives_the_same_answer_and_a_larger_one_none_that_is_longer() {
+    let mut random = SplitMix(13);
+    for (rows, cols) in [(4, 5), (5, 5), (6, 6), (7, 8)] {
+        let goal = Board::blank_last(size(rows, cols));
+        let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+        let mut before = usize::MAX;
+        for expanded in [1_000, 10_000, 100_000] {
+            let outcome = search::<Bytes>(&puzzle, expanded);
+            assert_eq!(outcome, search::<Bytes>(&puzzle, expanded));
+            assert_eq!(outcome.result, Err(StopReason::Expanded));
+            let length = best(&puzzle, &outcome);
+            assert!(length <= before);
+            before = length;
+        }
+    }
+}
+
+/// Of Korf & Felner's 24-puzzles (2002), with their optimal lengths.
+const KORF_24: [(&str, usize); 3] = [
+    ("14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13", 95),
+    ("3 17 9 8 24/1 11 12 14 0/5 4 22 13 16/21 15 6 7 10/20 23 2 18 19", 81),
+    ("10 3 6 13 1/2 20 14 18 11/15 7 5 12 9/24 17 22 4 8/21 23 19 16 0", 88),
+];
+
+#[test]
+fn solutions_of_24_puzzles_are_near_their_optimal_lengths_and_bounds_never_above() {
+    for (start, optimal) in KORF_24 {
+        let start = twins::board(start);
+        let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();
+        let outcome = search::<Pair>(&puzzle, 1_000_000);
+        let length = best(&puzzle, &outcome);
+        assert!(outcome.lower_bound as usize <= optimal && optimal <= length && length * 4 <= optimal * 5, "{length}");
+    }
+}
