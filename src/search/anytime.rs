@@ -1,6 +1,7 @@
 //! Solutions that become shorter with time, and a bound that rises to meet them.
 
 use super::beam::{Beam, ByHeuristic, Spending, beam};
+use super::budget::Mark;
 use super::stages::Stages;
 use super::windows::{Windows, shorten};
 use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace, constructive, ida_star};
@@ -48,19 +49,32 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     const CELLS_AT_ONCE: usize = 36;
 
     fn run(&mut self) -> Result<(), StopReason> {
-        let mut effort = Self::FIRST_WIDTH;
+        let (mut effort, mut left) = (Self::FIRST_WIDTH, u64::MAX);
         for round in 0.. {
             if self.is_proven() {
                 break;
             }
-            let width = self.within_nodes(effort);
+            // Of a beam that does not come to its end nothing is left: the last one is as wide as it may be.
+            let widest = left / 10 * 9 / self.best.len() as u64;
+            let width = self.within_nodes(effort.min(usize::try_from(widest).unwrap_or(usize::MAX)));
+            let begun = self.mark();
             self.leap(width, round)?;
+            let ended = self.mark();
             self.shorten(width, round)?;
-            // Half as much as the beam would spend that runs to its end.
-            self.prove((effort as u64).saturating_mul(self.best.len() as u64) / 2)?;
+            self.prove((effort as u64).saturating_mul(self.best.len() as u64) / self.share_of_proof())?;
             effort = effort.saturating_mul(2);
+            left = self.spending.meter.left(self.spending.stats.expanded, [begun, ended]);
         }
         Ok(())
+    }
+
+    fn mark(&self) -> Mark {
+        self.spending.meter.mark(self.spending.stats.expanded)
+    }
+
+    /// Of what a beam spends that comes to its end, which part IDA* may spend: on large boards it gets nowhere.
+    fn share_of_proof(&self) -> u64 {
+        if self.space.size().cells() > Self::CELLS_AT_ONCE { 16 } else { 2 }
     }
 
     fn is_proven(&self) -> bool {

@@ -20,6 +20,13 @@ pub struct Budget<'a> {
     pub crew: Option<&'a dyn Crew>,
 }
 
+/// A moment of a search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    at: Instant,
+    expanded: u64,
+}
+
 /// Why a search ended without a solution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StopReason {
@@ -77,6 +84,21 @@ impl Meter<'_> {
         self.look()?;
         self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
         Ok(())
+    }
+
+    /// A moment, when so many nodes were expanded.
+    pub(super) fn mark(&self, expanded: u64) -> Mark {
+        Mark { at: Instant::now(), expanded }
+    }
+
+    /// How many nodes may still be expanded, `expanded` being how many were: as many as are allowed, and as there is
+    /// time for if they take as long as those between two moments.
+    pub(super) fn left(&self, expanded: u64, [from, to]: [Mark; 2]) -> u64 {
+        let allowed = self.budget.expanded.saturating_sub(expanded);
+        let Some(deadline) = self.budget.deadline else { return allowed };
+        let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        let took = to.at.saturating_duration_since(from.at).as_secs_f64().max(1e-9);
+        allowed.min((seconds * (to.expanded - from.expanded) as f64 / took) as u64)
     }
 
     /// Lets others search, if it is their turn.

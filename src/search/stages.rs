@@ -54,6 +54,8 @@ impl Stages {
     /// What a move of the stage counts against the squares of distances.
     const MOVE: u32 = 5;
     const UNREACHABLE: u8 = u8::MAX;
+    /// The most cells among which tiles are put in place two at a time.
+    const PAIRED_CELLS: u32 = 64;
 
     /// For boards of a shape and the blank's goal.
     pub(super) fn new(size: Size, goal_blank: Cell) -> Self {
@@ -61,8 +63,11 @@ impl Stages {
         let mut stages = Vec::new();
         let mut peel = Peel::new(size, goal_blank, 2);
         for line in &mut peel {
-            let (first, pairs) = line.cells.split_at(line.cells.len() % 2);
-            let singles = first.iter().map(|cell| [*cell; 2]);
+            // Tables of two tiles among many cells are dear, but a line's last two need one.
+            let is_wide = open.count_ones() > Self::PAIRED_CELLS;
+            let singles = if is_wide { line.cells.len() - 2 } else { line.cells.len() % 2 };
+            let (singles, pairs) = line.cells.split_at(singles);
+            let singles = singles.iter().map(|cell| [*cell; 2]);
             for tiles in singles.chain(pairs.chunks(2).map(|pair| [pair[0], pair[1]])) {
                 stages.push(Stage::new(size, tiles, open, None));
                 open &= !(1 << tiles[0] | 1 << tiles[1]);

@@ -1,0 +1,135 @@
+//! Boards of more than 16 cells: how good solutions are, and after how long.
+//!
+//! `cargo bench --bench anytime` searches on one thread, in process; words after `--` choose sections: `first` the first
+//! solutions, `korf24` 24-puzzles against their optimal lengths, `shapes` others against the constructive method's.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{SplitMix, board, job};
+use taquin::domain::{Board, Size, random_board};
+use taquin::search::Algorithm;
+use taquin::service::{Means, Report, Tables, solve};
+
+/// As the service has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// 25 of the 24-puzzles of Korf & Felner (2002).
+const KORF: &str = include_str!("data/korf24.txt");
+
+const SHAPES: [(usize, usize); 13] =
+    [(5, 5), (5, 6), (6, 6), (6, 7), (7, 7), (7, 8), (8, 8), (8, 9), (9, 9), (9, 10), (10, 10), (3, 10), (2, 10)];
+/// Time for what takes as long as it takes.
+const ENOUGH: Duration = Duration::from_secs(600);
+/// Random boards of each shape.
+const BOARDS: usize = 5;
+
+/// A start and its goal.
+type Question = (Board, Board);
+
+/// What a search has after some time.
+fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) -> Report {
+    let deadline = Some(Instant::now() + time);
+    let job = job(start, goal, algorithm, None);
+    solve(&job, &Tables::default(), Means { deadline, ..Means::default() }).expect("a report")
+}
+
+fn length(report: &Report) -> f64 {
+    report.solution.as_ref().expect("a solution").path.len() as f64
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+fn random_boards(size: Size, count: usize) -> Vec<Question> {
+    let mut random = SplitMix(24);
+    let goal = Board::blank_last(size);
+    (0..count).map(|_| (random_board(&goal, &mut random), goal)).collect()
+}
+
+fn shapes() -> impl Iterator<Item = Size> {
+    SHAPES.into_iter().map(|sides| Size::try_from(sides).expect("a size"))
+}
+
+fn korf24() {
+    let instance = |line: &str| {
+        let numbers: Vec<&str> = line.split_whitespace().collect();
+        let start = board(&numbers[1..26].chunks(5).map(|row| row.join(" ")).collect::<Vec<_>>().join("/"));
+        ((start, Board::blank_first(start.size())), numbers[26].parse::<f64>().expect("a length"))
+    };
+    let instances: Vec<_> = KORF.lines().filter(|line| !line.starts_with('#')).map(instance).collect();
+    println!("\n24-puzzles, {} of Korf & Felner's, by time allowed", instances.len());
+    println!("{:>9} {:>17} {:>9} {:>16} {:>8}", "ms", "length ÷ optimal", "greatest", "bound ÷ optimal", "proven");
+    for time in [10, 100, 1_000, 10_000] {
+        let (mut ratios, mut bounds) = (Vec::new(), Vec::new());
+        for (question, optimal) in &instances {
+            let report = after(*question, None, Duration::from_millis(time));
+            assert!(length(&report) >= *optimal && f64::from(report.lower_bound) <= *optimal);
+            ratios.push(length(&report) / optimal);
+            bounds.push(f64::from(report.lower_bound) / optimal);
+        }
+        let proven = bounds.iter().filter(|bound| **bound == 1.0).count();
+        println!("{time:>9} {:>17.4} {:>9.3} {:>16.3} {proven:>8}", mean(&ratios), greatest(&ratios), mean(&bounds));
+    }
+}
+
+fn others() {
+    println!("\n{BOARDS} random boards of a shape, moves on average by time allowed, and constructive ones");
+    println!(
+        "{:<7} {:>12} {:>8} {:>8} {:>8} {:>14} {:>9} {:>8}",
+        "shape", "constructive", "100 ms", "1 s", "1 s ÷", "1 s, per tile", "bound", "late, ms"
+    );
+    for size in shapes() {
+        let (mut lengths, mut bounds, mut late) = ([const { Vec::new() }; 3], Vec::new(), Vec::new());
+        for question in random_boards(size, BOARDS) {
+            lengths[0].push(length(&after(question, Some(Algorithm::Constructive), ENOUGH)));
+            for (lengths, time) in lengths[1..].iter_mut().zip([100, 1_000].map(Duration::from_millis)) {
+                let begun = Instant::now();
+                let report = after(question, None, time);
+                late.push(begun.elapsed().saturating_sub(time).as_secs_f64() * 1e3);
+                lengths.push(length(&report));
+                bounds.push(f64::from(report.lower_bound));
+            }
+        }
+        let [constructive, soon, later] = lengths.map(|lengths| mean(&lengths));
+        println!(
+            "{:<7} {constructive:>12.0} {soon:>8.0} {later:>8.0} {:>8.3} {:>14.2} {:>9.0} {:>8.1}",
+            size.name(),
+            later / constructive,
+            later / (size.cells() - 1) as f64,
+            mean(&bounds),
+            greatest(&late),
+        );
+    }
+}
+
+fn first() {
+    println!("\nfirst solutions, 100 random boards of a shape, ms");
+    println!("{:<7} {:>8} {:>9}", "shape", "mean", "greatest");
+    for size in shapes() {
+        let time = |question| {
+            let begun = Instant::now();
+            after(question, Some(Algorithm::Constructive), ENOUGH);
+            begun.elapsed().as_secs_f64() * 1e3
+        };
+        let times: Vec<f64> = random_boards(size, 100).into_iter().map(time).collect();
+        println!("{:<7} {:>8.3} {:>9.3}", size.name(), mean(&times), greatest(&times));
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let sections: [(&str, fn()); 3] = [("first", first), ("shapes", others), ("korf24", korf24)];
+    for (name, section) in sections {
+        if words.is_empty() || words.iter().any(|word| word == name) {
+            section();
+        }
+    }
+}
