@@ -11,7 +11,7 @@ use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, Word, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
     BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, StopReason, TieBreaking,
-    Trace, best_first, bytes_per_node,
+    Trace, anytime, best_first, bytes_per_node,
 };
 use twins::{SplitMix, size};
 
@@ -25,25 +25,41 @@ fn resident(line: &str) -> u64 {
     1024 * value.trim_matches([':', ' ', '\t']).strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
 }
 
-/// Bytes that are resident at most while a search fills its nodes.
-fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
+/// A random board and its goal, as a search sees them; from now on the highest is that of the search.
+fn space<P: Packed>(side: usize) -> Space<P> {
     let goal = Board::blank_last(size(side, side));
     let start = random_board(&goal, &mut SplitMix(5));
-    let space = Space::<P>::new(&Puzzle::try_new(start, goal).unwrap());
-    let heuristic = Manhattan::new(goal.size(), goal.blank());
-    let budget = Budget { nodes, ..Budget::UNLIMITED };
-    // Forget the highest there was.
     fs::write("/proc/self/clear_refs", "5").unwrap();
+    Space::new(&Puzzle::try_new(start, goal).unwrap())
+}
+
+/// Bytes that are resident at most while a search fills its nodes.
+fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
+    let space = space::<P>(side);
+    let heuristic = Manhattan::new(space.size(), space.goal_blank());
+    let budget = Budget { nodes, ..Budget::UNLIMITED };
     let duplicates = DuplicateDetection::Closed;
     let outcome = best_first(&space, &heuristic, Evaluation::ASTAR, duplicates, open_list, &budget, &mut Trace::new(0));
     assert_eq!(outcome.result, Err(StopReason::Nodes));
     resident("VmHWM")
 }
 
+/// The same of anytime search, in rounds up to beams that fill them.
+fn highest_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
+    let space = space::<P>(side);
+    let heuristic = Manhattan::new(space.size(), space.goal_blank());
+    let budget = Budget { nodes, expanded: 6 * nodes, ..Budget::UNLIMITED };
+    let outcome = anytime(&space, &heuristic, &budget);
+    assert_eq!(outcome.result, Err(StopReason::Expanded));
+    let shortest = outcome.best.unwrap().len() as u64;
+    assert!(outcome.stats.peak_open * shortest > nodes / 2, "no beam filled them");
+    resident("VmHWM")
+}
+
 /// Which search a process is to make.
 const CASE: &str = "TAQUIN_MEMORY_CASE";
 
-const CASES: usize = 8;
+const CASES: usize = 12;
 
 /// Makes one search and holds what it took against what was promised.
 fn check(case: usize) {
@@ -56,7 +72,9 @@ fn check(case: usize) {
         0 => ("16 cells, buckets", highest::<Word, _>(4, buckets(), nodes), bytes_per_node::<Word, u16>()),
         1 => ("16 cells, heap", highest::<Word, _>(4, heap(), nodes), bytes_per_node::<Word, u16>()),
         2 => ("25 cells, buckets", highest::<Pair, _>(5, buckets(), nodes), bytes_per_node::<Pair, u16>()),
-        _ => ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes, u16>()),
+        3 => ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes, u16>()),
+        4 => ("25 cells, anytime", highest_of_anytime::<Pair>(5, nodes), bytes_per_node::<Pair, u16>()),
+        _ => ("64 cells, anytime", highest_of_anytime::<Bytes>(8, nodes), bytes_per_node::<Bytes, u16>()),
     };
     let (growth, promised) = (highest - before, nodes * per_node);
     assert!(growth <= promised, "{name}: {growth} bytes for {nodes} nodes, {promised} promised");

@@ -5,7 +5,7 @@ use super::budget::Mark;
 use super::stages::Stages;
 use super::windows::{Windows, shorten};
 use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace, constructive, ida_star};
-use crate::domain::{Packed, Path};
+use crate::domain::{Packed, Path, Size};
 
 /// A solution at once, and shorter ones as long as the budget lasts, until one is proven to be as short as any.
 ///
@@ -30,6 +30,11 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budg
         None => Outcome { result: Ok(best), best: None, lower_bound, stats },
         Some(reason) => Outcome { result: Err(reason), best: Some(best), lower_bound, stats },
     }
+}
+
+/// Memory that anytime search takes at most on boards of a shape, beside its nodes.
+pub fn bytes_beside_nodes(size: Size) -> u64 {
+    Stages::bytes(size)
 }
 
 struct Anytime<'a, P, H> {

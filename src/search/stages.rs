@@ -80,6 +80,14 @@ impl Stages {
         Self { size, stages, far: std::array::from_fn(|distance| (distance * distance) as u32) }
     }
 
+    /// Memory that all tables of boards of a shape take at most.
+    pub(super) fn bytes(size: Size) -> u64 {
+        let cells = size.cells() as u64;
+        let paired = cells.min(u64::from(Self::PAIRED_CELLS));
+        // Two cells are closed after each: the sum of cubes. Among more cells there are the pairs of four lines.
+        paired.pow(4) / 8 + paired.pow(3) / 2 + if cells > paired { 4 * cells.pow(3) } else { 0 }
+    }
+
     /// Enters the stages whose tiles are in place, up to one where something is to do.
     fn settle(&self, mut on: OnTheWay, blank: Cell, cell_of: impl Fn(u8) -> Cell) -> Option<OnTheWay> {
         loop {
@@ -283,6 +291,17 @@ mod tests {
                 at = nearer[random.next_u64() as usize % nearer.len()];
             }
             assert!(space.is_goal(&at.0), "{size}");
+        }
+    }
+
+    #[test]
+    fn tables_take_no_more_than_they_are_said_to() {
+        for size in Size::all() {
+            for blank in [0, size.cells() as Cell / 2, size.cells() as Cell - 1] {
+                let places = |stage: &Stage| stage.cells.pow(if stage.is_single() { 2 } else { 3 });
+                let bytes: usize = Stages::new(size, blank).stages.iter().map(places).sum();
+                assert!(bytes as u64 <= Stages::bytes(size), "{size}: {bytes}");
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::search::heuristic::{
     AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
     PatternDatabase, Sum, WalkingDistance, Zero,
 };
-use crate::search::{Heuristic, HeuristicKind, Space, bytes_per_node};
+use crate::search::{Heuristic, HeuristicKind, Space, bytes_beside_nodes, bytes_per_node};
 
 /// Something to do with a puzzle and a heuristic, for any form of board.
 pub(super) trait Call {
@@ -86,10 +86,11 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
 }
 
 /// What a search takes beside its nodes: the path, the tables of moves, a thread's stack; and with patterns the parts of
-/// an iteration and what threads remember of them (`search::heuristic::descent`).
+/// an iteration and what threads remember of them (`search::heuristic::descent`), on large boards the tables of stages.
 fn little(size: Size, heuristic: HeuristicKind) -> u64 {
     let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
-    if is_in_parts { 2 << 20 } else { 256 << 10 }
+    let beside_nodes = if size.cells() > Word::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };
+    beside_nodes + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
 /// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
