@@ -84,8 +84,9 @@ impl Stages {
     pub(super) fn bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
         let paired = cells.min(u64::from(Self::PAIRED_CELLS));
-        // Two cells are closed after each: the sum of cubes. Among more cells there are the pairs of four lines.
-        paired.pow(4) / 8 + paired.pow(3) / 2 + if cells > paired { 4 * cells.pow(3) } else { 0 }
+        // Two cells are closed after each, or one with next to no table: no more than the sum of all other cubes, and
+        // the larger pairs of four lines.
+        paired.pow(4) / 8 + paired.pow(3) + if cells > paired { 4 * cells.pow(3) } else { 0 }
     }
 
     /// Enters the stages whose tiles are in place, up to one where something is to do.

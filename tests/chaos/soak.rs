@@ -18,7 +18,7 @@ const CLIENTS: u64 = 6;
 /// What the contract allows of `/solve`, without guards.
 const STATUSES: [u16; 9] = [200, 400, 406, 408, 413, 415, 422, 431, 503];
 
-const ALGORITHMS: [&str; 9] = [
+const ALGORITHMS: [&str; 10] = [
     "auto",
     "astar",
     "weighted_astar",
@@ -28,6 +28,7 @@ const ALGORITHMS: [&str; 9] = [
     "depth_first",
     "iterative_deepening",
     "constructive",
+    "anytime",
 ];
 
 /// The long form takes `TAQUIN_CHAOS_MINUTES`, 10 if nobody says.
