@@ -11,8 +11,13 @@ use crate::domain::{Packed, Path, Size};
 ///
 /// The first is the [constructive](constructive) one. Then, in rounds of which each spends twice as much as the one before: a
 /// beam for a shorter one; shorter ways between boards of the best so far; and IDA\*, of which each completed
-/// iteration raises the lower bound. What comes of a budget of nodes is always the same.
+/// iteration raises the lower bound. What comes of a budget of nodes is always the same; where the clock had a say,
+/// it is time that stopped the search.
+///
+/// # Panics
+/// If the heuristic is not admissible.
 pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budget: &Budget<'_>) -> Outcome {
+    assert!(H::ADMISSIBLE, "a bound is proven by an admissible heuristic");
     let constructed = constructive(space.puzzle());
     let initial_h = heuristic.h(heuristic.evaluate(&space.start()));
     let mut search = Anytime {
@@ -22,11 +27,16 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budg
         stages: Stages::new(space.size(), space.goal_blank()),
         spending: Spending { meter: budget.meter(), stats: Stats { initial_h, ..constructed.stats } },
         best: constructed.result.expect("a constructive solution always is"),
-        lower_bound: if H::ADMISSIBLE { initial_h } else { 0 },
+        lower_bound: initial_h,
+        is_by_the_clock: false,
     };
-    let stopped = search.run().err();
-    let Anytime { spending: Spending { stats, .. }, best, lower_bound, .. } = search;
+    let stopped = search.run().err().filter(|_| !search.is_proven());
+    let Anytime { spending: Spending { stats, .. }, best, lower_bound, is_by_the_clock, .. } = search;
     match stopped {
+        // What the clock had a say in does not come out the same again.
+        Some(StopReason::Expanded) if is_by_the_clock => {
+            Outcome { result: Err(StopReason::Time), best: Some(best), lower_bound, stats }
+        }
         None => Outcome { result: Ok(best), best: None, lower_bound, stats },
         Some(reason) => Outcome { result: Err(reason), best: Some(best), lower_bound, stats },
     }
@@ -45,6 +55,8 @@ struct Anytime<'a, P, H> {
     spending: Spending<'a>,
     best: Path,
     lower_bound: u32,
+    /// Whether a beam would have been wider with more time.
+    is_by_the_clock: bool,
 }
 
 impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
@@ -54,46 +66,52 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     const CELLS_AT_ONCE: usize = 36;
 
     fn run(&mut self) -> Result<(), StopReason> {
-        let (mut effort, mut left) = (Self::FIRST_WIDTH, u64::MAX);
+        let (mut effort, mut in_time) = (Self::FIRST_WIDTH, u64::MAX);
         for round in 0.. {
             if self.is_proven() {
                 break;
             }
-            // Of a beam that does not come to its end nothing is left: the last one is as wide as it may be.
-            let widest = left / 10 * 9 / self.best.len() as u64;
-            let width = self.within_nodes(effort.min(usize::try_from(widest).unwrap_or(usize::MAX)));
+            let width = self.width(effort, in_time);
             let begun = self.mark();
-            self.leap(width, round)?;
+            let is_found = self.leap(width, round)?;
             let ended = self.mark();
-            self.shorten(width, round)?;
-            self.prove((effort as u64).saturating_mul(self.best.len() as u64) / self.share_of_proof())?;
+            if !self.is_proven() {
+                self.shorten(width, round)?;
+            }
+            // Of what a beam spends that comes to its end, IDA* may spend a part; a small one where solutions still
+            // become shorter and it gets nowhere.
+            let is_far = is_found && self.space.size().cells() > Self::CELLS_AT_ONCE;
+            let whole = (effort as u64).saturating_mul(self.best.len() as u64);
+            if !self.is_proven() {
+                self.prove(whole / if is_far { 16 } else { 2 })?;
+            }
             effort = effort.saturating_mul(2);
-            left = self.spending.meter.left(self.spending.stats.expanded, [begun, ended]);
+            in_time = self.spending.meter.in_time([begun, ended]);
         }
         Ok(())
+    }
+
+    /// The width of a round's beam. Of one that does not come to its end nothing is left, so that the last one is as
+    /// wide as it may be, and as there is time for.
+    fn width(&mut self, effort: usize, in_time: u64) -> usize {
+        let length = self.best.len() as u64;
+        let allowed = self.spending.meter.allowed(self.spending.stats.expanded);
+        let widest = |nodes: u64| usize::try_from(nodes / 10 * 9 / length).unwrap_or(usize::MAX);
+        let width = effort.min(widest(allowed)).min(usize::try_from(self.budget.nodes / length).unwrap_or(usize::MAX));
+        self.is_by_the_clock |= widest(in_time) < width;
+        width.min(widest(in_time)).max(1)
     }
 
     fn mark(&self) -> Mark {
         self.spending.meter.mark(self.spending.stats.expanded)
     }
 
-    /// Of what a beam spends that comes to its end, which part IDA* may spend: on large boards it gets nowhere.
-    fn share_of_proof(&self) -> u64 {
-        if self.space.size().cells() > Self::CELLS_AT_ONCE { 16 } else { 2 }
-    }
-
     fn is_proven(&self) -> bool {
         self.best.len() <= self.lower_bound as usize
     }
 
-    /// The width of a beam whose boards may all be held.
-    fn within_nodes(&self, width: usize) -> usize {
-        let most = self.budget.nodes / self.best.len().max(1) as u64;
-        width.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
-    }
-
-    /// Looks for a shorter solution from scratch.
-    fn leap(&mut self, width: usize, seed: u64) -> Result<(), StopReason> {
+    /// Looks for a shorter solution from scratch; whether there was one.
+    fn leap(&mut self, width: usize, seed: u64) -> Result<bool, StopReason> {
         let aim = Beam { width, shorter_than: self.best.len(), seed };
         let is_in_stages = self.space.size().cells() > Self::CELLS_AT_ONCE || seed == 0;
         let found = if is_in_stages {
@@ -101,10 +119,11 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
         } else {
             beam(self.space, &ByHeuristic(self.heuristic), aim, &mut self.spending)?
         };
+        let is_found = found.is_some();
         if let Some(path) = found {
             self.best = path;
         }
-        Ok(())
+        Ok(is_found)
     }
 
     /// Looks for shorter ways between boards of the best solution.
@@ -115,14 +134,14 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
 
     /// Looks for a proof, and finds a shortest solution if it may expand so many nodes.
     fn prove(&mut self, expanded: u64) -> Result<(), StopReason> {
-        let spent = self.spending.stats.expanded;
-        let budget = Budget { expanded: expanded.min(self.budget.expanded.saturating_sub(spent)), ..*self.budget };
+        let allowed = self.spending.meter.allowed(self.spending.stats.expanded);
+        let budget = Budget { expanded: expanded.min(allowed), ..*self.budget };
         let outcome = ida_star(self.space, self.heuristic, &budget, &mut Trace::default());
         self.spending.stats += outcome.stats;
         self.lower_bound = self.lower_bound.max(outcome.lower_bound);
         match outcome.result {
             Ok(path) => self.best = path,
-            Err(StopReason::Expanded) if budget.expanded < self.budget.expanded.saturating_sub(spent) => {}
+            Err(StopReason::Expanded) if budget.expanded < allowed => {}
             Err(reason) => return Err(reason),
         }
         Ok(())

@@ -53,6 +53,11 @@ pub(super) struct Beam {
     pub(super) seed: u64,
 }
 
+impl Beam {
+    /// As many boards as room is made for at once.
+    const MOST_SEEN: usize = 1 << 24;
+}
+
 /// Follows the most promising boards at each distance from the start, so many at most, to the goal (Lowerre 1976).
 ///
 /// A board that was gone on with before is not again. `None` if no solution was found.
@@ -74,7 +79,11 @@ pub(super) fn beam<P: Packed, G: Guide<P>>(
         steps: Vec::new(),
         candidates: Vec::new(),
         order: Vec::new(),
-        seen: HashSet::default(),
+        // Room for all at once: to move them later would take longer than a search may go on unasked.
+        seen: HashSet::with_capacity_and_hasher(
+            beam.width.saturating_mul(beam.shorter_than).min(Beam::MOST_SEEN),
+            BuildHasherDefault::default(),
+        ),
     };
     search.seen.insert(start.hash);
     spending.stats.generated += 1;
@@ -82,7 +91,7 @@ pub(super) fn beam<P: Packed, G: Guide<P>>(
         if let Some((parent, mv)) = search.expand(g, spending)? {
             return Ok(Some(search.path_to(parent, mv)));
         }
-        search.select(spending);
+        search.select(spending)?;
         if search.level.is_empty() {
             break;
         }
@@ -182,17 +191,25 @@ impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
     }
 
     /// Makes the next level of the best candidates.
-    fn select(&mut self, spending: &mut Spending<'_>) {
+    fn select(&mut self, spending: &mut Spending<'_>) -> Result<(), StopReason> {
+        /// Candidates between two looks at the clock.
+        const INTERVAL: usize = 1 << 12;
         let Self { space, beam, level, steps, candidates, order, seen, .. } = self;
         order.sort_unstable();
         let share = beam.width.div_ceil(G::SHARES);
         let most = beam.width.min(order.len());
         let (mut next, mut next_steps) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let (mut total, mut looked_at) = (beam.width, 0);
         for stage in order.chunk_by(|a, b| Promise::stages_of(a.0) == Promise::stages_of(b.0)).take(G::SHARES) {
-            let mut left = share;
+            let mut left = share.min(total);
+            total -= left;
             for (_, at) in stage {
                 if left == 0 {
                     break;
+                }
+                looked_at += 1;
+                if looked_at % INTERVAL == 0 {
+                    spending.meter.look()?;
                 }
                 let Candidate { hash, memo, step } = candidates[*at as usize];
                 if !seen.insert(hash) {
@@ -205,10 +222,12 @@ impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
                 next_steps.push(step);
                 left -= 1;
             }
+            total += left;
         }
         *level = next;
         steps.push(next_steps);
         spending.stats.peak_open = spending.stats.peak_open.max(self.level.len() as u64);
+        Ok(())
     }
 
     /// The moves to a board of the level, and one more.

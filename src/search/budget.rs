@@ -91,14 +91,17 @@ impl Meter<'_> {
         Mark { at: Instant::now(), expanded }
     }
 
-    /// How many nodes may still be expanded, `expanded` being how many were: as many as are allowed, and as there is
-    /// time for if they take as long as those between two moments.
-    pub(super) fn left(&self, expanded: u64, [from, to]: [Mark; 2]) -> u64 {
-        let allowed = self.budget.expanded.saturating_sub(expanded);
-        let Some(deadline) = self.budget.deadline else { return allowed };
+    /// How many nodes may still be expanded, `expanded` being how many were.
+    pub(super) fn allowed(&self, expanded: u64) -> u64 {
+        self.budget.expanded.saturating_sub(expanded)
+    }
+
+    /// How many nodes there is time for if they take as long as those between two moments.
+    pub(super) fn in_time(&self, [from, to]: [Mark; 2]) -> u64 {
+        let Some(deadline) = self.budget.deadline else { return u64::MAX };
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         let took = to.at.saturating_duration_since(from.at).as_secs_f64().max(1e-9);
-        allowed.min((seconds * (to.expanded - from.expanded) as f64 / took) as u64)
+        (seconds * (to.expanded - from.expanded) as f64 / took) as u64
     }
 
     /// Lets others search, if it is their turn.

@@ -1,6 +1,6 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -32,7 +32,7 @@ struct Stage {
     /// Where the blank has to be in the end, if anywhere.
     blank: Option<Cell>,
     /// By the numbers of the blank's and the tiles' cells: the moves that the tiles need.
-    moves: OnceLock<Vec<u8>>,
+    moves: OnceCell<Vec<u8>>,
 }
 
 /// The tiles of a stage, by their goal cells; some have one alone, which then is there twice.
@@ -93,7 +93,8 @@ impl Stages {
     fn settle(&self, mut on: OnTheWay, blank: Cell, cell_of: impl Fn(u8) -> Cell) -> Option<OnTheWay> {
         loop {
             let stage = &self.stages[usize::from(on.stage)];
-            on.moves = stage.moves(self.size, blank, on.at);
+            // What is in place needs no table.
+            on.moves = if stage.is_done(on.at) { 0 } else { stage.moves(self.size, blank, on.at) };
             if on.moves == Self::UNREACHABLE {
                 return None;
             }
@@ -114,6 +115,11 @@ impl Stages {
         OnTheWay { at, rest: on.rest - counted, ..on }
     }
 
+    fn cell_of<P: Packed>(&self, state: &State<P>, tile: u8) -> Cell {
+        let mut cells = (0..self.size.cells() as Cell).filter(|cell| *cell != state.blank);
+        cells.find(|cell| state.tiles.get(*cell) == tile).expect("each tile is somewhere")
+    }
+
     fn count(&self, tile: u8, cell: Cell) -> u32 {
         self.far[self.size.distance(tile, cell) as usize]
     }
@@ -126,8 +132,8 @@ impl<P: Packed> Guide<P> for Stages {
 
     fn begin(&self, start: &State<P>) -> OnTheWay {
         let cells = (0..self.size.cells() as Cell).filter(|cell| *cell != start.blank);
-        let rest = cells.clone().map(|cell| self.count(start.tiles.get(cell), cell)).sum();
-        let cell_of = |tile| cells.clone().find(|cell| start.tiles.get(*cell) == tile).expect("each tile is somewhere");
+        let rest = cells.map(|cell| self.count(start.tiles.get(cell), cell)).sum();
+        let cell_of = |tile| self.cell_of(start, tile);
         let on = self.enter(OnTheWay { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
         self.settle(on, start.blank, cell_of).expect("a way to the goal")
     }
@@ -147,13 +153,7 @@ impl<P: Packed> Guide<P> for Stages {
         if !is_of_stage {
             on.rest = on.rest + self.count(slide.label, slide.to) - self.count(slide.label, slide.from);
         }
-        self.settle(on, slide.from, |tile| {
-            if tile == slide.label {
-                return slide.to;
-            }
-            let mut cells = (0..self.size.cells() as Cell).filter(|cell| *cell != before.blank);
-            cells.find(|cell| before.tiles.get(*cell) == tile).expect("each tile is somewhere")
-        })
+        self.settle(on, slide.from, |tile| if tile == slide.label { slide.to } else { self.cell_of(before, tile) })
     }
 
     fn promise(&self, on: OnTheWay) -> Promise {
@@ -171,7 +171,7 @@ impl Stage {
             numbers[cell] = cells;
             cells += 1;
         }
-        Self { tiles, open, numbers, cells: usize::from(cells), blank, moves: OnceLock::new() }
+        Self { tiles, open, numbers, cells: usize::from(cells), blank, moves: OnceCell::new() }
     }
 
     fn is_single(&self) -> bool {
@@ -183,6 +183,10 @@ impl Stage {
     fn index(&self, [blank, first, second]: [u8; 3]) -> usize {
         let index = usize::from(blank) * self.cells + usize::from(first);
         if self.is_single() { index } else { index * self.cells + usize::from(second) }
+    }
+
+    fn is_done(&self, at: Tiles) -> bool {
+        self.blank.is_none() && at == self.tiles
     }
 
     fn number(&self, cell: Cell) -> u8 {

@@ -16,9 +16,9 @@ pub struct Stats {
     /// Expanded nodes that were reached again by a shorter path and opened again.
     pub reopened: u64,
     /// The most nodes that awaited expansion at one time; for IDA* and iterative deepening the longest
-    /// chain of nodes on the way.
+    /// chain of nodes on the way. For anytime search the greatest of its parts.
     pub peak_open: u64,
-    /// Iterations begun; 1 for searches that do not iterate.
+    /// Iterations begun; 1 for searches that do not iterate. For anytime search those of its IDA\*, and one more.
     pub iterations: u32,
     /// The heuristic's value of the start.
     pub initial_h: u32,

@@ -314,7 +314,7 @@ impl Service {
         Limits {
             time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
-            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size(), plan.heuristic)),
+            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size(), plan.heuristic) / plan.parts()),
         }
     }
 

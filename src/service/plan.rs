@@ -116,6 +116,12 @@ impl Plan {
 }
 
 impl Plan {
+    /// Into how many parts the nodes of a search are to be divided of which one is enough: who searches until the time
+    /// is over is not to hold what all others wait for.
+    pub(super) fn parts(&self) -> u64 {
+        if self.algorithm == Algorithm::Anytime { 4 } else { 1 }
+    }
+
     /// The most nodes that the search keeps, whatever the board: none where it walks the tree in place,
     /// and each board once or twice where it knows them again.
     pub(super) fn most_nodes(&self, size: Size) -> u64 {

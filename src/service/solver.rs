@@ -103,16 +103,19 @@ fn report(
     })
 }
 
-/// Whether any solution is worth having: where the house chose the search and it was stopped, where it was one for
-/// the best that can be had, and as the best so far where an optimal one is required.
+/// Whether any solution is worth having: where the house chose the search and it was stopped or takes what it finds
+/// first, where it was one for the best that can be had, and as the best so far where an optimal one is required.
 fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
     let Plan { algorithm, falls_back, require_optimal, .. } = job.plan;
-    stopped.is_some_and(|stop| stop != StopReason::Cancelled)
-        && (falls_back || require_optimal || algorithm == Algorithm::Anytime)
+    match stopped {
+        Some(StopReason::Cancelled) => false,
+        Some(_) => falls_back || require_optimal || algorithm == Algorithm::Anytime,
+        None => falls_back && algorithm == Algorithm::GreedyBestFirst,
+    }
 }
 
-/// The outcome with the best solution that the search had, or else with the constructive one; what the search proved
-/// holds for both.
+/// The outcome with the best solution that the search had, or else with the constructive one if that is shorter than
+/// its own; what the search proved holds for both.
 ///
 /// Where an optimal solution is required, the search that failed to prove one stays the search that
 /// is told of, and the constructed solution is the best so far.
@@ -121,7 +124,10 @@ fn with_any_solution(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
         return (job.plan.algorithm, Outcome { result: Ok(best), best: None, ..outcome });
     }
     let constructed = constructive(&job.puzzle);
-    if job.plan.require_optimal {
+    let length = |outcome: &Outcome| outcome.result.as_ref().map_or(usize::MAX, Path::len);
+    if length(&outcome) <= length(&constructed) {
+        (job.plan.algorithm, outcome)
+    } else if job.plan.require_optimal {
         (job.plan.algorithm, Outcome { result: constructed.result, ..outcome })
     } else {
         (Algorithm::Constructive, Outcome { lower_bound: outcome.lower_bound, ..constructed })

@@ -92,9 +92,7 @@ async fn where_optimal_is_required_the_best_solution_so_far_is_told() {
     question["limits"] = json!({ "time_ms": 300 });
     let problem = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
     let solution = &problem["solution"];
-    if solution.is_null() {
-        return;
-    }
+    assert!(solution.is_object(), "there always is one: {problem}");
     let mut reply = solution.clone();
     reply["start"] = question["board"].clone();
     reply["goal"] = question["goal"].clone();
