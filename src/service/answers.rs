@@ -10,7 +10,7 @@ use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
 
 use super::{Job, Report, ServiceError};
-use crate::search::{Expansion, StopReason};
+use crate::search::Expansion;
 
 /// What comes of a search.
 pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
@@ -67,7 +67,7 @@ impl Answers {
         let search = search();
         let flight = async move {
             let report = Arc::new(search.await?);
-            if is_repeatable(&report) {
+            if report.is_repeatable() {
                 landing.answers.kept.insert(landing.job.clone(), Arc::clone(&report));
             }
             Ok(report)
@@ -106,12 +106,6 @@ impl Drop for Landing {
             in_flight.remove(&self.job);
         }
     }
-}
-
-/// Whether the same question would have the same answer: time alone ends searches now here, now
-/// there.
-fn is_repeatable(report: &Report) -> bool {
-    !matches!(report.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
 }
 
 /// Memory of a question and its answer, about.
