@@ -128,7 +128,7 @@ pub struct Flags {
     tables: String,
 
     /// Memory for tables that are built on first use; those asked for the longest ago give way
-    /// [default: 160MiB, or a quarter of little memory]
+    /// [default: 192MiB, or a quarter of little memory]
     #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
     table_memory: Option<String>,
 

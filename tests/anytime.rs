@@ -6,12 +6,17 @@ use std::time::{Duration, Instant};
 
 use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
-use taquin::search::{Budget, Outcome, Space, StopReason, anytime, constructive};
+use taquin::search::{Aim, Budget, Outcome, Space, StopReason, anytime, constructive};
 use twins::{SplitMix, size};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
-    anytime(&Space::<P>::new(puzzle), &heuristic, &Budget { expanded, nodes: 1_000_000, ..Budget::UNLIMITED })
+    anytime(
+        &Space::<P>::new(puzzle),
+        &heuristic,
+        Aim::Short,
+        &Budget { expanded, nodes: 1_000_000, ..Budget::UNLIMITED },
+    )
 }
 
 /// The best solution, held against what it claims.
@@ -82,7 +87,11 @@ fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
             let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
             let deadline = Some(Instant::now() + Duration::from_secs(3_600));
             let budget = Budget { expanded, nodes: 1_000_000, deadline, ..Budget::UNLIMITED };
-            assert_eq!(outcome, anytime(&Space::<Bytes>::new(&puzzle), &heuristic, &budget), "a far deadline");
+            assert_eq!(
+                outcome,
+                anytime(&Space::<Bytes>::new(&puzzle), &heuristic, Aim::Short, &budget),
+                "a far deadline"
+            );
         }
     }
 }

@@ -10,8 +10,8 @@ use std::{env, fs};
 use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, Word, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
-    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, StopReason, TieBreaking,
-    Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+    Aim, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, StopReason,
+    TieBreaking, Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 use twins::{SplitMix, size};
 
@@ -49,7 +49,7 @@ fn highest_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
     let space = space::<P>(side);
     let heuristic = Manhattan::new(space.size(), space.goal_blank());
     let budget = Budget { nodes, expanded: 6 * nodes, ..Budget::UNLIMITED };
-    let outcome = anytime(&space, &heuristic, &budget);
+    let outcome = anytime(&space, &heuristic, Aim::Short, &budget);
     assert_eq!(outcome.result, Err(StopReason::Expanded));
     let shortest = outcome.best.unwrap().len() as u64;
     assert!(outcome.stats.peak_open * shortest > nodes / 2, "no beam filled them");

@@ -2,9 +2,10 @@
 
 use super::beam::{Beam, ByHeuristic, Spending, beam};
 use super::budget::Mark;
+use super::ida_star::ida_star_from;
 use super::stages::{OnTheWay, Stages};
 use super::windows::{Windows, shorten};
-use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace, constructive, ida_star};
+use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace, constructive};
 use crate::domain::{Packed, Path, Size};
 
 /// A solution at once, and shorter ones as long as the budget lasts, until one is proven to be as short as any.
@@ -16,13 +17,14 @@ use crate::domain::{Packed, Path, Size};
 ///
 /// # Panics
 /// If the heuristic is not admissible.
-pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budget: &Budget<'_>) -> Outcome {
+pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, aim: Aim, budget: &Budget<'_>) -> Outcome {
     assert!(H::ADMISSIBLE, "a bound is proven by an admissible heuristic");
     let constructed = constructive(space.puzzle());
     let initial_h = heuristic.h(heuristic.evaluate(&space.start()));
     let mut search = Anytime {
         space,
         heuristic,
+        aim,
         budget,
         stages: Stages::new(space.size(), space.goal_blank()),
         spending: Spending { meter: budget.meter(), stats: Stats { initial_h, ..constructed.stats } },
@@ -42,6 +44,15 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budg
     }
 }
 
+/// What anytime search is after.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// A short solution.
+    Short,
+    /// A solution that is proven to be as short as any: once a good one is there, all that is left goes into the proof.
+    Proven,
+}
+
 /// Memory that anytime search takes at most on boards of a shape, beside its nodes.
 pub fn bytes_beside_nodes(size: Size) -> u64 {
     Stages::bytes(size)
@@ -55,6 +66,7 @@ pub fn bytes_per_beam_node() -> u64 {
 struct Anytime<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
+    aim: Aim,
     budget: &'a Budget<'a>,
     stages: Stages,
     spending: Spending<'a>,
@@ -83,17 +95,30 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
             if !self.is_proven() {
                 self.shorten(width, round)?;
             }
-            // Of what a beam spends that comes to its end, IDA* may spend a part; a small one where solutions still
-            // become shorter and it gets nowhere.
-            let is_far = is_found && self.space.size().cells() > Self::CELLS_AT_ONCE;
-            let whole = (effort as u64).saturating_mul(self.best.len() as u64);
             if !self.is_proven() {
-                self.prove(whole / if is_far { 16 } else { 2 })?;
+                self.prove(self.worth_proving(effort, is_found))?;
             }
             effort = effort.saturating_mul(2);
             in_time = self.spending.meter.in_time([begun, ended]);
         }
         Ok(())
+    }
+
+    /// How many nodes IDA\* may expand in a round, beside a beam that spends as many as its width says.
+    fn worth_proving(&self, effort: usize, is_found: bool) -> u64 {
+        /// Beams as wide find solutions that are hard to better.
+        const GOOD: usize = 1024;
+        let whole = (effort as u64).saturating_mul(self.best.len() as u64);
+        // With patterns its nodes take a tenth of the time, and it gets far.
+        let ease = if H::PRUNES { 4 } else { 1 };
+        let is_far = is_found && self.space.size().cells() > Self::CELLS_AT_ONCE;
+        match self.aim {
+            Aim::Proven if effort >= GOOD => u64::MAX,
+            Aim::Proven => whole.saturating_mul(4 * ease),
+            // Where solutions still become shorter it gets nowhere.
+            Aim::Short if is_far => whole / 16,
+            Aim::Short => whole.saturating_mul(ease) / 2,
+        }
     }
 
     /// The width of a round's beam. Of one that does not come to its end nothing is left, so that the last one is as
@@ -143,7 +168,7 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     fn prove(&mut self, expanded: u64) -> Result<(), StopReason> {
         let allowed = self.spending.meter.allowed(self.spending.stats.expanded);
         let budget = Budget { expanded: expanded.min(allowed), ..*self.budget };
-        let outcome = ida_star(self.space, self.heuristic, &budget, &mut Trace::default());
+        let outcome = ida_star_from(self.space, self.heuristic, self.lower_bound, &budget, &mut Trace::default());
         self.spending.stats += outcome.stats;
         self.lower_bound = self.lower_bound.max(outcome.lower_bound);
         match outcome.result {

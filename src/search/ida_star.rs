@@ -32,8 +32,19 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
     budget: &Budget<'_>,
     trace: &mut Trace,
 ) -> Outcome {
+    ida_star_from(space, heuristic, 0, budget, trace)
+}
+
+/// The same where no solution is shorter than `proven`: iterations that would prove that again are left out.
+pub(super) fn ida_star_from<P: Packed, H: Heuristic<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    proven: u32,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
     if !trace.is_recording()
-        && let Some(outcome) = heuristic.ida_star(space, budget)
+        && let Some(outcome) = heuristic.ida_star(space, proven, budget)
     {
         return outcome;
     }
@@ -44,7 +55,7 @@ pub fn ida_star<P: Packed, H: Heuristic<P>>(
         heuristic,
         automaton: H::PRUNES.then(MoveAutomaton::get),
         found: Vec::new(),
-        threshold: initial_h,
+        threshold: initial_h.max(proven),
         deepest: 0,
         next_threshold: u32::MAX,
         meter: budget.meter(),

@@ -8,8 +8,9 @@ use super::{Job, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space, Stats,
-    StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive, depth_first, ida_star, perfect,
+    Aim, Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space,
+    Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive, depth_first, ida_star,
+    perfect,
 };
 
 /// What a job is done under beside its own limits.
@@ -160,7 +161,10 @@ impl Call for Search<'_> {
             Algorithm::DepthFirst => depth_first(space, duplicates, plan.depth_limit, budget, trace),
             Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
             Algorithm::Constructive => constructive(space.puzzle()),
-            Algorithm::Anytime => anytime(space, heuristic, budget),
+            Algorithm::Anytime => {
+                let aim = if plan.require_optimal { Aim::Proven } else { Aim::Short };
+                anytime(space, heuristic, aim, budget)
+            }
         }
     }
 }

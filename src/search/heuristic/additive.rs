@@ -146,8 +146,8 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
         Ok(memo)
     }
 
-    fn ida_star(&self, space: &Space<Word>, budget: &Budget<'_>) -> Option<Outcome> {
-        Some(descend::<Small, _>(self, space, budget))
+    fn ida_star(&self, space: &Space<Word>, proven: u32, budget: &Budget<'_>) -> Option<Outcome> {
+        Some(descend::<Small, _>(self, space, proven, budget))
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use crate::domain::Move;
 
 /// What [`ida_star`](super::super::ida_star) does with patterns, many times as fast: the same
 /// solution, and the same counts.
-pub(super) fn descend<S, V>(patterns: &V, space: &Space<S::Board>, budget: &Budget<'_>) -> Outcome
+pub(super) fn descend<S, V>(patterns: &V, space: &Space<S::Board>, proven: u32, budget: &Budget<'_>) -> Outcome
 where
     S: Scale,
     V: Views<S, Costs = V::Memo> + Heuristic<S::Board>,
@@ -22,8 +22,14 @@ where
     let initial_h = patterns.h(costs);
     let ground = Ground::<S>::new(patterns, space, &costs);
     let lanes = Lanes::new(&ground);
-    let mut descent =
-        Descent { ground: &ground, budget, lanes, threshold: initial_h, iterations: 0, spent: Spent::default() };
+    let mut descent = Descent {
+        ground: &ground,
+        budget,
+        lanes,
+        threshold: initial_h.max(proven),
+        iterations: 0,
+        spent: Spent::default(),
+    };
     let found = descent.run();
     let Descent { threshold, iterations, spent: Spent { expanded, generated, deepest }, .. } = descent;
     let peak_open = u64::from(deepest) + 1;

@@ -82,8 +82,8 @@ pub trait Heuristic<P> {
     }
 
     /// [`ida_star`](super::ida_star) with this heuristic, where it has a way of its own that is faster
-    /// and tells of no expansions.
-    fn ida_star(&self, _: &Space<P>, _: &Budget<'_>) -> Option<Outcome> {
+    /// and tells of no expansions; no solution is shorter than `_proven`.
+    fn ida_star(&self, _: &Space<P>, _proven: u32, _: &Budget<'_>) -> Option<Outcome> {
         None
     }
 

@@ -121,6 +121,7 @@ pub trait WideBoard: Packed {
     fn ida_star<const N: usize>(
         patterns: &WidePatterns<'_, N>,
         space: &Space<Self>,
+        proven: u32,
         budget: &Budget<'_>,
     ) -> Option<Outcome>;
 }
@@ -129,6 +130,7 @@ impl WideBoard for Pair {
     fn ida_star<const N: usize>(
         patterns: &WidePatterns<'_, N>,
         space: &Space<Self>,
+        proven: u32,
         budget: &Budget<'_>,
     ) -> Option<Outcome> {
         /// Costs are counted in bytes, and no threshold rises far above that of the start.
@@ -138,12 +140,12 @@ impl WideBoard for Pair {
             let costs: WideCosts<N> = Heuristic::<Self>::evaluate(patterns, &space.start());
             Heuristic::<Self>::h(patterns, costs) >= FAR
         };
-        (fits && !is_far()).then(|| descend::<Middle, _>(patterns, space, budget))
+        (fits && !is_far()).then(|| descend::<Middle, _>(patterns, space, proven, budget))
     }
 }
 
 impl WideBoard for Bytes {
-    fn ida_star<const N: usize>(_: &WidePatterns<'_, N>, _: &Space<Self>, _: &Budget<'_>) -> Option<Outcome> {
+    fn ida_star<const N: usize>(_: &WidePatterns<'_, N>, _: &Space<Self>, _: u32, _: &Budget<'_>) -> Option<Outcome> {
         None
     }
 }
@@ -198,8 +200,8 @@ impl<P: WideBoard, const N: usize> Heuristic<P> for WidePatterns<'_, N> {
         Ok(memo)
     }
 
-    fn ida_star(&self, space: &Space<P>, budget: &Budget<'_>) -> Option<Outcome> {
-        P::ida_star(self, space, budget)
+    fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>) -> Option<Outcome> {
+        P::ida_star(self, space, proven, budget)
     }
 
     #[inline]
