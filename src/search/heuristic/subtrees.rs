@@ -60,6 +60,8 @@ pub(super) struct Subtrees {
     best: AtomicUsize,
     /// Nodes expanded by all threads.
     pub(super) expanded: AtomicU64,
+    /// Nodes generated in parts that were searched.
+    pub(super) generated: AtomicU64,
     pub(super) stopped: OnceLock<StopReason>,
     given_up: Mutex<Spent>,
 }
@@ -94,6 +96,7 @@ impl Subtrees {
             searched: list.iter().map(|_| OnceLock::new()).collect(),
             best: AtomicUsize::new(usize::MAX - 1),
             expanded: AtomicU64::new(0),
+            generated: AtomicU64::new(0),
             stopped: OnceLock::new(),
             given_up: Mutex::default(),
             crown,
@@ -152,6 +155,7 @@ impl Subtrees {
         if found.is_some() {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }
+        self.generated.fetch_add(spent.generated, Ordering::Relaxed);
         // Nobody else has it.
         let _ = self.searched[nth].set(Searched { spent, found });
     }
