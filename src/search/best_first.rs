@@ -114,7 +114,7 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     search.open_list.make_room(search.arena.room());
     search.open_list.push(0, evaluation.f(0, initial_h), initial_h);
     let (result, last) = search.run();
-    let lower_bound = search.lower_bound(&last, result.err());
+    let lower_bound = search.lower_bound(&last);
     // Every node generated was kept or was a duplicate.
     search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
     let result = result.map(|goal| search.arena.path_to(goal));
@@ -184,21 +184,27 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
     }
 
     /// What is proven when the search ends with a node, the first that was not expanded.
-    fn lower_bound(&self, last: &Node<P, H::Memo>, stopped: Option<StopReason>) -> u32 {
+    fn lower_bound(&self, last: &Node<P, H::Memo>) -> u32 {
         if !H::ADMISSIBLE {
             return 0;
         }
         let least = self.evaluation.least_length(self.f(last)).max(self.stats.initial_h);
-        // Who has no time left has none to look at all nodes.
-        let is_in_time = !matches!(stopped, Some(StopReason::Time | StopReason::Cancelled));
-        if is_in_time && self.evaluation.is_weighted() { least.max(self.least_ahead()) } else { least }
+        let least_ahead = if self.evaluation.is_weighted() { self.least_ahead() } else { None };
+        least.max(least_ahead.unwrap_or(0))
     }
 
     /// The least g + h of the nodes that await expansion, the goal's among them if it was found: any solution leads
-    /// through one of them by a path that is no shorter than the known one.
-    fn least_ahead(&self) -> u32 {
-        let open = self.arena.nodes.iter().filter(|node| node.phase == Phase::Open);
-        open.map(|node| node.g + self.heuristic.h(node.memo)).min().unwrap_or(0)
+    /// through one of them by a path that is no shorter than the known one. None, if there is no time to look at all.
+    fn least_ahead(&self) -> Option<u32> {
+        /// Nodes between two looks at the clock.
+        const INTERVAL: usize = 1 << 14;
+        let mut least = None;
+        for nodes in self.arena.nodes.chunks(INTERVAL) {
+            self.meter.look().ok()?;
+            let open = nodes.iter().filter(|node| node.phase == Phase::Open);
+            least = open.map(|node| node.g + self.heuristic.h(node.memo)).chain(least).min();
+        }
+        least
     }
 
     /// Generates the successor by `mv`, if that is one of `moves`; `f_of_g` is its f less what h adds.
