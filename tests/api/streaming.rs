@@ -192,8 +192,12 @@ async fn an_optimal_solution_that_is_not_proven_ends_with_a_problem_that_has_the
 async fn a_search_within_a_limit_tells_its_threshold() {
     let taquin = shared().await;
     let told = stream(&taquin, &hard_15(900)).await;
-    let progress = told.of("progress");
-    assert!(!progress.is_empty() && progress.iter().all(|progress| progress["threshold"] == progress["lower_bound"]));
+    let progress = told.of("progress").into_iter();
+    let begun: Vec<&Value> = progress.filter(|progress| progress["expanded"] != 0).collect();
+    assert!(!begun.is_empty());
+    for progress in begun {
+        assert!(progress["threshold"].is_u64() && progress["threshold"] == progress["lower_bound"], "{progress}");
+    }
 }
 
 #[tokio::test]
@@ -242,8 +246,9 @@ async fn time_that_runs_out_in_the_queue_is_a_problem_that_says_when_to_come_aga
     };
     let pending = begin(&client, &greedy("a").await).await;
     let mut another = greedy("b").await;
-    another["limits"]["time_ms"] = json!(700);
+    another["limits"]["time_ms"] = json!(5500);
     let answer = client.send(Question::post("/solve").json(&another).accept(EVENTS)).await;
+    assert!(answer.text().starts_with(":\n\n"), "a comment, as nothing happens for so long: {answer}");
     assert!(answer.text().contains("\nretry: "), "{answer}");
     let told = Told::read(&answer);
     assert_eq!(told.end("problem")["type"], "/problems/overloaded");

@@ -105,6 +105,10 @@ fn a_search_goes_on_for_those_who_still_watch() {
 
 #[test]
 fn a_reader_who_takes_nothing_is_cut_off_and_its_search_stops() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("skipped: other systems wait until their buffers are full");
+        return;
+    }
     let service = Service::start(&["--max-time=1h", "--time-limit=1h", "--write-timeout=1s"]);
     let mut client = narrow(service.addr);
     ask(&mut client);
