@@ -14,7 +14,7 @@ use taquin::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Ti
 /// How patterns of so many tiles can lie on boards of a shape.
 struct Layout {
     /// The sets of cells ascending, and for each the regions of the blank by their lowest cells.
-    slots: Vec<(u16, u16)>,
+    slots: Vec<(u64, u64)>,
     /// The orders of the tiles, read by ascending cell, in lexicographic order.
     orders: Vec<Vec<u8>>,
     /// By slot: the moves of the pattern's tiles that lead into it.
@@ -34,20 +34,20 @@ struct Move {
 impl Layout {
     fn new(size: Size, tiles: usize) -> Self {
         let beside = beside(size);
-        let all = (0..1_u32 << size.cells()).map(|set| set as u16);
-        let sets = all.filter(|set| set.count_ones() as usize == tiles);
-        let slots: Vec<(u16, u16)> =
-            sets.flat_map(|set| regions(set, &beside).into_iter().map(move |region| (set, region))).collect();
-        let cells = |set: u16| (0..beside.len()).filter(move |cell| set >> cell & 1 != 0);
+        let slots: Vec<(u64, u64)> = sets(size.cells(), tiles)
+            .into_iter()
+            .flat_map(|set| regions(set, &beside).into_iter().map(move |region| (set, region)))
+            .collect();
+        let cells = |set: u64| (0..beside.len()).filter(move |cell| set >> cell & 1 != 0);
         let numbered = slots.iter().enumerate();
-        let slot_of: HashMap<(u16, usize), usize> =
+        let slot_of: HashMap<(u64, usize), usize> =
             numbered.flat_map(|(slot, (set, region))| cells(*region).map(move |cell| ((*set, cell), slot))).collect();
-        let moves_into = |(set, region): &(u16, u16)| {
+        let moves_into = |(set, region): &(u64, u64)| {
             // The cell that the tile came from is the blank's, the one that it came to was.
             let ways = cells(*set).flat_map(|to| cells(beside[to] & region).map(move |from| (from, to)));
             let moves = ways.map(|(from, to)| {
                 let before = set ^ 1 << from ^ 1 << to;
-                let place = |set: u16, cell: usize| cells(set).filter(|other| *other < cell).count() as u32;
+                let place = |set: u64, cell: usize| cells(set).filter(|other| *other < cell).count() as u32;
                 Move { slot: slot_of[&(before, to)], places: (place(before, from), place(*set, to)) }
             });
             moves.collect()
@@ -109,7 +109,7 @@ impl Layout {
             for (nth, (costs, bits)) in costs.chunks(64).zip(bits).enumerate() {
                 let second = costs.iter().rev().fold(0, |word, cost| word << 1 | u64::from(cost >> 1 & 1));
                 if second != *bits {
-                    return Some(format!("{set:#018b} {region:#018b}, word {nth}: {bits:#x} instead of {second:#x}"));
+                    return Some(format!("{set:#b} {region:#b}, word {nth}: {bits:#x} instead of {second:#x}"));
                 }
             }
         }
@@ -117,8 +117,21 @@ impl Layout {
     }
 }
 
+/// All sets of so many of the first cells, ascending.
+fn sets(cells: usize, tiles: usize) -> Vec<u64> {
+    match (cells, tiles) {
+        (_, 0) => vec![0],
+        (0, _) => Vec::new(),
+        // Those without the last cell come first.
+        _ => {
+            let with_last = sets(cells - 1, tiles - 1).into_iter().map(|set| set | 1 << (cells - 1));
+            sets(cells - 1, tiles).into_iter().chain(with_last).collect()
+        }
+    }
+}
+
 /// For each cell the set of those beside it.
-fn beside(size: Size) -> Vec<u16> {
+fn beside(size: Size) -> Vec<u64> {
     let place = |cell: usize| (cell / size.cols(), cell % size.cols());
     let is_beside = |a: usize, b: usize| {
         let (a, b) = (place(a), place(b));
@@ -129,11 +142,11 @@ fn beside(size: Size) -> Vec<u16> {
 }
 
 /// The connected regions of the cells outside a set, by their lowest cells.
-fn regions(set: u16, beside: &[u16]) -> Vec<u16> {
+fn regions(set: u64, beside: &[u64]) -> Vec<u64> {
     let free = (0..beside.len()).filter(|cell| set >> cell & 1 == 0);
     // Each cell makes one region of those that it touches.
-    let mut regions = free.fold(Vec::new(), |regions: Vec<u16>, cell| {
-        let (touched, mut others): (Vec<u16>, Vec<u16>) =
+    let mut regions = free.fold(Vec::new(), |regions: Vec<u64>, cell| {
+        let (touched, mut others): (Vec<u64>, Vec<u64>) =
             regions.into_iter().partition(|region| region & beside[cell] != 0);
         others.push(touched.into_iter().fold(1 << cell, |all, region| all | region));
         others
@@ -229,6 +242,29 @@ fn tables_of_2x8_are_right_in_every_bit() {
 #[ignore = "a minute, and 2.6 GB"]
 fn large_tables_are_right_in_every_bit() {
     compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Large]);
+}
+
+#[test]
+fn tables_of_large_boards_are_right_in_every_bit() {
+    compare(GoalClass::all().filter(|class| class.size.cells() == 18), &[Tier::Small]);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn tables_of_boards_of_20_and_21_cells_are_right_in_every_bit() {
+    compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 20 | 21)), &[Tier::Small]);
+}
+
+#[test]
+#[ignore = "a minute, and a gigabyte"]
+fn tables_of_24_puzzles_with_the_blank_in_a_corner_are_right_in_every_bit() {
+    compare(classes(5, 5).take(1), &[Tier::Small, Tier::Standard]);
+}
+
+#[test]
+#[ignore = "a minute, and a gigabyte"]
+fn tables_of_the_largest_boards_that_have_any_are_right_in_every_bit() {
+    compare(classes(6, 6).take(1), &[Tier::Small]);
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub(super) async fn answer(
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let settings = service.settings();
     // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
-    let max_nodes = Size::try_from((4, 4)).map_or(0, |size| service.max_nodes(size, HeuristicKind::Manhattan));
+    let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);
+    let max_nodes = Size::try_from((4, 4)).map_or(0, max_nodes);
     let info = json!({
         "name": "taquin",
         "version": env!("CARGO_PKG_VERSION"),

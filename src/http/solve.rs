@@ -141,10 +141,9 @@ fn solved(head: &Parts, offer: Offer, puzzle: &Puzzle, report: &Report) -> Resul
     let mut reply = SolveReply::new(puzzle, report)?;
     let body = reply.written(offer);
     if head.method == Method::GET || head.method == Method::HEAD {
-        let is_repeatable = report.search_stopped != Some(StopReason::Time);
         // The time it took is no part of what the answer says.
         reply.search.elapsed_us = 0;
-        return Ok(reply.document(offer, body, is_repeatable).answer(&head.headers));
+        return Ok(reply.document(offer, body, report.is_repeatable()).answer(&head.headers));
     }
     let mut response = Response::new(Body::from(body));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
@@ -260,6 +259,18 @@ pub(super) fn failed(error: &ServiceError) -> Problem {
                 "Every worker is busy and the queue is full. Try again after the time that Retry-After says."
             };
             Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
+        }
+        ServiceError::NoRoomForTables { bytes } => {
+            let detail = format!(
+                "The pattern tables of this board and goal would take {} MiB, more than this server has for tables. \
+                 Leave the heuristic out, or take `linear_conflict`.",
+                bytes >> 20
+            );
+            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
+                "/heuristic",
+                "unsupported",
+                detail,
+            )])
         }
         ServiceError::ShuttingDown => {
             let detail =

@@ -2,7 +2,7 @@
 
 use super::beam::{Beam, ByHeuristic, Spending, beam};
 use super::budget::Mark;
-use super::stages::Stages;
+use super::stages::{OnTheWay, Stages};
 use super::windows::{Windows, shorten};
 use super::witness::PartWitness;
 use super::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace, Witness, constructive, ida_star};
@@ -48,6 +48,11 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, budg
 /// Memory that anytime search takes at most on boards of a shape, beside its nodes.
 pub fn bytes_beside_nodes(size: Size) -> u64 {
     Stages::bytes(size)
+}
+
+/// Bytes that one of its nodes takes: a board of a beam, whose level has been passed.
+pub fn bytes_per_beam_node() -> u64 {
+    Beam::BYTES_PER_NODE
 }
 
 struct Anytime<'a, P, H> {
@@ -100,7 +105,9 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
         let length = self.best.len() as u64;
         let allowed = self.spending.meter.allowed(self.spending.stats.expanded);
         let widest = |nodes: u64| usize::try_from(nodes / 10 * 9 / length).unwrap_or(usize::MAX);
-        let width = effort.min(widest(allowed)).min(usize::try_from(self.budget.nodes / length).unwrap_or(usize::MAX));
+        let room = Beam::widest::<P, H::Memo>(self.budget.nodes, length);
+        let room = room.min(Beam::widest::<P, OnTheWay>(self.budget.nodes, length));
+        let width = effort.min(widest(allowed)).min(usize::try_from(room).unwrap_or(usize::MAX));
         self.is_by_the_clock |= widest(in_time) < width;
         width.min(widest(in_time)).max(1)
     }

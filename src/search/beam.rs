@@ -56,6 +56,19 @@ pub(super) struct Beam {
 impl Beam {
     /// As many boards as room is made for at once.
     const MOST_SEEN: usize = 1 << 24;
+
+    /// Memory for each board that is gone on with: how it came about, and its hash among those seen, of which there is
+    /// room for up to twice as many; and half as much again, which an allocator keeps for a time of the beam before.
+    pub(super) const BYTES_PER_NODE: u64 = 48;
+
+    /// The greatest width with which a beam of so many levels takes no more than so many nodes do: the boards of the
+    /// level in hand, and what may come of them, take as much as some more levels.
+    pub(super) fn widest<P: Packed, M>(nodes: u64, levels: u64) -> u64 {
+        let of_candidate = size_of::<Candidate<M>>() + size_of::<(u64, u32)>();
+        // Two levels, and up to three successors of each board, in lists that double as they grow.
+        let of_level = (2 * size_of::<Member<P, M>>() + 2 * 3 * of_candidate) as u64;
+        nodes / (levels + of_level.div_ceil(Self::BYTES_PER_NODE))
+    }
 }
 
 /// Follows the most promising boards at each distance from the start, so many at most, to the goal (Lowerre 1976).

@@ -30,7 +30,7 @@ mod witness;
 
 pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
-pub use anytime::{anytime, bytes_beside_nodes};
+pub use anytime::{anytime, bytes_beside_nodes, bytes_per_beam_node};
 pub use best_first::{Evaluation, best_first, bytes_per_node};
 pub use breadth_first::breadth_first;
 pub use budget::{Budget, Meter, StopReason};

@@ -12,7 +12,7 @@ use moka::sync::Cache;
 
 use super::sight::Sight;
 use super::{Job, Report, ServiceError};
-use crate::search::{Expansion, StopReason};
+use crate::search::Expansion;
 
 /// What comes of a search.
 pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
@@ -99,7 +99,7 @@ impl Answers {
         let search = search(Arc::clone(&sight));
         let outcome = async move {
             let report = Arc::new(search.await?);
-            if is_repeatable(&report) {
+            if report.is_repeatable() {
                 landing.answers.kept.insert(landing.job.clone(), Arc::clone(&report));
             }
             Ok(report)
@@ -138,12 +138,6 @@ impl Drop for Landing {
             in_flight.remove(&self.job);
         }
     }
-}
-
-/// Whether the same question would have the same answer: time alone ends searches now here, now
-/// there.
-fn is_repeatable(report: &Report) -> bool {
-    !matches!(report.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
 }
 
 /// Memory of a question and its answer, about.

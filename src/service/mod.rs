@@ -143,6 +143,8 @@ pub struct Report {
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution all the same.
     pub search_stopped: Option<StopReason>,
+    /// Whether another heuristic had to do, since tables were not there in time.
+    pub tables_were_late: bool,
     /// The limits that were in force.
     pub limits: Limits,
     /// From submission to the start of the search.
@@ -202,6 +204,11 @@ impl Report {
         }
     }
 
+    /// Whether the same question would have the same answer: time alone ends searches now here, now there.
+    pub fn is_repeatable(&self) -> bool {
+        !self.tables_were_late && !matches!(self.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
+    }
+
     /// Whether the solution is proven to be as short as any.
     pub fn is_optimal(&self) -> bool {
         self.solution.as_ref().is_some_and(|solution| solution.path.len() == self.lower_bound as usize)
@@ -218,6 +225,12 @@ pub enum ServiceError {
         retry_after: Duration,
         /// Whether it waited in vain, rather than being refused at once.
         waited: bool,
+    },
+    /// The pattern tables that were asked for take more memory than there is for tables.
+    #[error("the tables would take {bytes} bytes")]
+    NoRoomForTables {
+        /// Memory they would take while they are built.
+        bytes: u64,
     },
     /// The house takes no more jobs, or gave this one up when its grace period ended.
     #[error("shutting down")]
@@ -326,13 +339,16 @@ impl Service {
         Limits {
             time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
-            nodes: wish.nodes.unwrap_or(u64::MAX).min(self.max_nodes(puzzle.size(), plan.heuristic) / plan.parts()),
+            nodes: wish
+                .nodes
+                .unwrap_or(u64::MAX)
+                .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.parts()),
         }
     }
 
     /// The most nodes that a search of boards of a shape may hold, with a heuristic.
-    pub fn max_nodes(&self, size: Size, heuristic: HeuristicKind) -> u64 {
-        switchboard::nodes_within(self.settings.search_memory, size, heuristic)
+    pub fn max_nodes(&self, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
+        switchboard::nodes_within(self.settings.search_memory, size, algorithm, heuristic)
     }
 
     /// Whether [`Service::drain`] was called.

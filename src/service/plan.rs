@@ -58,6 +58,8 @@ pub struct Plan {
     /// Whether any solution is welcome when the search is stopped, so that there always is one.
     pub(super) falls_back: bool,
     pub(super) require_optimal: bool,
+    /// Whether another heuristic will do where the tables of this one cannot be had in time.
+    pub(super) is_heuristic_open: bool,
 }
 
 /// The largest boards on which the house proves solutions optimal of its own accord.
@@ -101,6 +103,7 @@ impl Plan {
             depth_limit: wish.depth_limit,
             falls_back: wish.algorithm.is_none() && !wish.require_optimal,
             require_optimal: wish.require_optimal,
+            is_heuristic_open: wish.heuristic.is_none() && size.cells() > OPTIMAL_CELLS,
         })
     }
 }
@@ -140,6 +143,13 @@ impl Plan {
             // Of all arrangements half can be reached, and some are kept again when a shorter path is found.
             _ => (2..=size.cells() as u64).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX),
         }
+    }
+}
+
+impl Plan {
+    /// The same with a heuristic that needs no tables.
+    pub(super) fn without_tables(self) -> Self {
+        Self { heuristic: HeuristicKind::LinearConflict, ..self }
     }
 }
 
@@ -230,9 +240,10 @@ mod tests {
         assert_eq!(planned(auto, size(3, 3)), (Algorithm::AStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(2, 8)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
-        assert_eq!(planned(auto, size(5, 5)), (Algorithm::Anytime, HeuristicKind::LinearConflict));
+        assert_eq!(planned(auto, size(5, 5)), (Algorithm::Anytime, HeuristicKind::PatternDatabase));
+        assert_eq!(planned(auto, size(4, 10)), (Algorithm::Anytime, HeuristicKind::LinearConflict));
         let optimal = Wish { require_optimal: true, ..auto };
-        assert_eq!(planned(optimal, size(5, 5)), (Algorithm::Anytime, HeuristicKind::LinearConflict));
+        assert_eq!(planned(optimal, size(5, 5)), (Algorithm::Anytime, HeuristicKind::PatternDatabase));
     }
 
     #[test]
@@ -274,7 +285,7 @@ mod tests {
     #[test]
     fn a_heuristic_is_refused_where_it_has_no_table() {
         let wish = Wish { heuristic: Some(HeuristicKind::PatternDatabase), ..Wish::default() };
-        assert_eq!(Plan::try_new(&wish, size(4, 5)).unwrap_err()[0].field, "heuristic");
+        assert_eq!(Plan::try_new(&wish, size(4, 10)).unwrap_err()[0].field, "heuristic");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::answers::{Answers, Flight};
 use super::metrics::Stage;
 use super::places::{Place, Places};
 use super::search_span::{SearchSpan, TraceContext};
-use super::shelf::Loaded;
+use super::shelf::{Loaded, NoRoom};
 use super::sight::Sight;
 use super::switchboard::{JobTables, bytes_for};
 use super::turns::{Load, Patience, Turn, Turns};
@@ -162,10 +162,14 @@ impl Pool {
         sight.admit();
         let cancel = Arc::new(AtomicBool::new(false));
         let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
-        let Some(patterns) = self.unless_closing(self.patterns(&job, deadline)).await? else {
-            leash.is_over = true;
-            self.metrics.waited(submitted.elapsed());
-            return self.too_late(job, place, asker).await;
+        let prepared = self.unless_closing(self.prepare(job, submitted)).await?;
+        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| leash.is_over = true)? {
+            Prepared::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
+            Prepared::TooLate(job) => {
+                leash.is_over = true;
+                self.metrics.waited(submitted.elapsed());
+                return self.too_late(job, place, asker).await;
+            }
         };
         let patience = Patience { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
         let turn = self.turns.take(bytes_for(&job), patience.clone());
@@ -179,18 +183,30 @@ impl Pool {
         let search = Search { job, patterns, patience, turn, sight, _place: place, queued: submitted.elapsed() };
         let report = self.on_a_thread(asker, move |pool| search.make(pool)).await;
         leash.is_over = true;
-        let report = report?;
+        let report = Report { tables_were_late, ..report? };
         // Nobody but the end of the grace period cancels a job that somebody still waits for.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// The patterns that a job needs, if it needs any; nothing at all if its time is over before.
-    async fn patterns(&self, job: &Job, deadline: Instant) -> Option<Option<Arc<Loaded>>> {
-        let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
-        if job.plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
-            return Some(None);
+    /// A job with the patterns that it needs, if it needs any; one that can do without waits for them a part of its time.
+    async fn prepare(&self, job: Job, submitted: Instant) -> Result<Prepared, ServiceError> {
+        /// Of the time of a job that can do without.
+        const SHARE: u32 = 4;
+        let Job { puzzle, plan, limits, .. } = &job;
+        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
+        if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
+            return Ok(Prepared::Ready { job, patterns: None, tables_were_late: false });
         }
-        timeout_at(deadline.into(), self.tables.ready_patterns(size, goal_blank)).await.ok().map(Some)
+        let patience = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
+        let patterns = timeout_at((submitted + patience).into(), self.tables.ready_patterns(size, goal_blank)).await;
+        let is_heuristic_open = plan.is_heuristic_open;
+        let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
+        match patterns {
+            Ok(Ok(patterns)) => Ok(Prepared::Ready { job, patterns: Some(patterns), tables_were_late: false }),
+            Ok(Err(NoRoom { bytes })) if !is_heuristic_open => Err(ServiceError::NoRoomForTables { bytes }),
+            Err(_) if !is_heuristic_open => Ok(Prepared::TooLate(job)),
+            other => Ok(Prepared::Ready { job: without(job), patterns: None, tables_were_late: other.is_err() }),
+        }
     }
 
     /// Waits for something, but not beyond the end of the grace period.
@@ -289,6 +305,17 @@ impl Pool {
             job.outcome = report.outcome(),
         );
     }
+}
+
+/// What a job can be done with.
+enum Prepared {
+    Ready {
+        job: Job,
+        patterns: Option<Arc<Loaded>>,
+        tables_were_late: bool,
+    },
+    /// Its time was over before.
+    TooLate(Job),
 }
 
 /// A search whose turn it is, with all that it holds until it has ended.

@@ -51,6 +51,14 @@ struct Slot {
     /// The second in which the builder was last told of it, and one.
     told_at: AtomicU64,
     has_better: bool,
+    /// Bytes that even small tables would take, if there is no room for them.
+    too_large: OnceLock<u64>,
+}
+
+/// There is not as much memory for tables as these would take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct NoRoom {
+    pub(super) bytes: u64,
 }
 
 /// Seconds for which tables are not dropped for stronger ones of another class, and until a builder
@@ -111,6 +119,7 @@ impl Shelf {
             asked_at: AtomicU64::new(0),
             told_at: AtomicU64::new(0),
             has_better: Partition::choose(class, Tier::Standard).is_some(),
+            too_large: OnceLock::new(),
         };
         Self {
             slots: GoalClass::all().map(slot).collect(),
@@ -141,13 +150,19 @@ impl Shelf {
 
     /// The same without holding up the caller's thread: if there are none they are built on another,
     /// which goes on when nobody waits any more, for the next one will ask again.
-    pub(super) async fn ready(self: &Arc<Self>, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+    ///
+    /// # Errors
+    /// If those of a large board would take more memory than there is for tables.
+    pub(super) async fn ready(self: &Arc<Self>, size: Size, goal_blank: Cell) -> Result<Arc<Loaded>, NoRoom> {
         let slot = self.slot(GoalClass::of(size, goal_blank));
         self.asked(slot);
         loop {
             let came = slot.came.notified();
             if let Some(loaded) = slot.loaded() {
-                return self.deliver(slot, loaded);
+                return Ok(self.deliver(slot, loaded));
+            }
+            if let Some(bytes) = slot.too_large.get() {
+                return Err(NoRoom { bytes: *bytes });
             }
             if !slot.is_ordered.swap(true, Ordering::AcqRel) {
                 let (shelf, class) = (Arc::clone(self), slot.class);
@@ -162,7 +177,24 @@ impl Shelf {
         let _ordered = Ordered(slot);
         // Each uses all cores.
         let _building = lock(&self.building);
-        self.first(slot);
+        if self.is_room_for_first(slot) {
+            self.first(slot);
+        }
+    }
+
+    /// Whether there is memory for the small tables of a class; those of small boards always have it. Makes room for
+    /// what it takes to build them.
+    fn is_room_for_first(&self, slot: &Slot) -> bool {
+        if !slot.class.is_wide() {
+            return true;
+        }
+        let bytes = bytes_of(slot.class, Tier::Small, threads()).expect("every class has small patterns");
+        if bytes > self.memory {
+            slot.too_large.get_or_init(|| bytes);
+            return false;
+        }
+        self.make_room(self.memory - bytes, None);
+        true
     }
 
     fn asked(&self, slot: &Slot) {
@@ -219,7 +251,7 @@ impl Shelf {
         };
         let others = self.slots.iter().filter(is_needed).filter_map(Slot::loaded);
         let others: u64 = others.map(|loaded| loaded.bytes() as u64).sum();
-        let is_room = is_kept(class) || bytes_of(class, tier).is_some_and(|bytes| others + bytes <= self.memory);
+        let is_room = is_kept(class) || bytes_of(class, tier, 1).is_some_and(|bytes| others + bytes <= self.memory);
         is_room && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
     }
 
@@ -267,6 +299,13 @@ impl Shelf {
         if slot.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
             slot.put(Some(Arc::clone(tables)));
         }
+        // What was asked for last stays, or everybody who asks for it would build it.
+        self.make_room(self.memory, Some(1));
+    }
+
+    /// Takes down what was not asked for the longest until the rest takes no more than so many bytes, or is as little
+    /// as is to stay in any case.
+    fn make_room(&self, memory: u64, least: Option<usize>) {
         let all = self.slots.iter().filter(|slot| !is_kept(slot.class));
         let mut all: Vec<(&Slot, u64)> =
             all.filter_map(|slot| slot.loaded().map(|loaded| (slot, loaded.bytes() as u64))).collect();
@@ -274,8 +313,7 @@ impl Shelf {
         let mut total = 0;
         for (nth, (slot, bytes)) in all.into_iter().enumerate() {
             total += bytes;
-            // What was asked for last stays, or everybody who asks for it would build it.
-            if nth > 0 && total > self.memory {
+            if least.is_none_or(|least| nth >= least) && total > memory {
                 slot.put(None);
             }
         }
@@ -296,10 +334,19 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Memory that the tables of a tier would take.
-fn bytes_of(class: GoalClass, tier: Tier) -> Option<u64> {
+/// Memory that the tables of a tier would take; of a large board's also what it takes for a time to build them on so
+/// many threads.
+fn bytes_of(class: GoalClass, tier: Tier, threads: usize) -> Option<u64> {
     let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
-    Some(geometries.iter().map(|geometry| (8 * geometry.words() + geometry.bytes()) as u64).sum())
+    let bytes: usize = geometries.iter().map(|geometry| 8 * geometry.words()).sum();
+    let shared = geometries
+        .iter()
+        .enumerate()
+        .filter(|(nth, geometry)| !geometries[..*nth].iter().any(|earlier| Arc::ptr_eq(earlier, geometry)));
+    let shared: usize = shared.map(|(_, geometry)| geometry.bytes()).sum();
+    let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
+    let to_build = if class.is_wide() { threads.min(geometries.len()) * to_build } else { 0 };
+    Some((bytes + shared + to_build) as u64)
 }
 
 /// Builds the tables of a tier, if the class has such, on so many threads.
@@ -404,7 +451,7 @@ mod tests {
         little.get(size(4, 4), 1);
         assert!(!little.improve_later(told[1], Tier::Standard), "better ones would take too much");
         // Nothing that was asked for lately gives way to better ones.
-        let bytes = bytes_of(told[1], Tier::Standard).unwrap();
+        let bytes = bytes_of(told[1], Tier::Standard, 1).unwrap();
         let crowded = Shelf::new(bytes, None);
         [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
         assert!(!crowded.improve_later(told[1], Tier::Standard));

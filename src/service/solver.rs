@@ -108,6 +108,7 @@ fn report(
         stats: outcome.stats,
         expansions: None,
         heights,
+        tables_were_late: false,
         limits: *limits,
         queued: Duration::ZERO,
         elapsed: Duration::ZERO,

@@ -8,9 +8,11 @@ use super::{Job, Tables};
 use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
 use crate::search::heuristic::{
     AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
-    PatternDatabase, Sum, WalkingDistance, Zero,
+    PatternDatabase, Sum, WalkingDistance, WideCosts, WidePatterns, Zero,
 };
-use crate::search::{Heuristic, HeuristicKind, Space, bytes_beside_nodes, bytes_per_node};
+use crate::search::{
+    Algorithm, Heuristic, HeuristicKind, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+};
 
 /// Something to do with a puzzle and a heuristic, for any form of board.
 pub(super) trait Call {
@@ -20,6 +22,12 @@ pub(super) trait Call {
     /// Does it.
     fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
 }
+
+/// As many patterns as boards of up to 25 cells have at most, and larger ones.
+const PAIR_PATTERNS: usize = 5;
+const BYTES_PATTERNS: usize = 7;
+type PairPatterns<'t> = WidePatterns<'t, PAIR_PATTERNS>;
+type BytesPatterns<'t> = WidePatterns<'t, BYTES_PATTERNS>;
 
 /// Tables as one job sees them: the same patterns from its beginning to its end.
 pub(super) struct JobTables<'t> {
@@ -47,8 +55,16 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
-            let loaded = job.patterns.get_or_init(|| tables.patterns(size, goal_blank));
-            call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, &loaded.partitions))
+            let partitions = &job.patterns.get_or_init(|| tables.patterns(size, goal_blank)).partitions;
+            match size.cells() {
+                ..=Word::MAX_CELLS => {
+                    call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partitions))
+                }
+                17..=Pair::MAX_CELLS => {
+                    call.call(&Space::<Pair>::new(puzzle), &PairPatterns::new(size, goal_blank, partitions))
+                }
+                _ => call.call(&Space::<Bytes>::new(puzzle), &BytesPatterns::new(size, goal_blank, partitions)),
+            }
         }
         (_, HeuristicKind::PatternDatabase) => {
             let table = tables.distances(size, goal_blank);
@@ -93,24 +109,30 @@ fn little(size: Size, heuristic: HeuristicKind) -> u64 {
     beside_nodes + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
-/// How many nodes of boards of a shape fit into so many bytes, with a heuristic.
-pub(super) fn nodes_within(bytes: u64, size: Size, heuristic: HeuristicKind) -> u64 {
+/// How many nodes of boards of a shape fit into so many bytes, in a search with a heuristic.
+pub(super) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
+    let nodes = bytes.saturating_sub(little(size, heuristic)) / per_node(size, algorithm, heuristic);
     // Node indices have 32 bits, of which the largest stands for none.
-    (bytes.saturating_sub(little(size, heuristic)) / per_node(size, heuristic)).clamp(1, u64::from(u32::MAX) - 1)
+    nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
 /// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
 pub(super) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
-    little(size, job.plan.heuristic) + nodes * per_node(size, job.plan.heuristic)
+    little(size, job.plan.heuristic) + nodes * per_node(size, job.plan.algorithm, job.plan.heuristic)
 }
 
-fn per_node(size: Size, heuristic: HeuristicKind) -> u64 {
+fn per_node(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
     /// No heuristic but patterns remembers more.
     type Memo = [u32; 2];
+    if algorithm == Algorithm::Anytime {
+        return bytes_per_beam_node();
+    }
     match (size.cells(), heuristic) {
-        (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => bytes_per_node::<Word, Costs>(),
+        (10..=Word::MAX_CELLS, HeuristicKind::PatternDatabase) => bytes_per_node::<Word, Costs>(),
+        (17..=Pair::MAX_CELLS, HeuristicKind::PatternDatabase) => bytes_per_node::<Pair, WideCosts<PAIR_PATTERNS>>(),
+        (26.., HeuristicKind::PatternDatabase) => bytes_per_node::<Bytes, WideCosts<BYTES_PATTERNS>>(),
         (..=Word::MAX_CELLS, _) => bytes_per_node::<Word, Memo>(),
         (..=Pair::MAX_CELLS, _) => bytes_per_node::<Pair, Memo>(),
         _ => bytes_per_node::<Bytes, Memo>(),

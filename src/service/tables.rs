@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::shelf::{Loaded, Shelf};
+use super::shelf::{Loaded, NoRoom, Shelf};
 use super::table_cache::TableCache;
 use crate::domain::{Board, Cell, Size};
 use crate::search::MoveAutomaton;
@@ -109,7 +109,10 @@ impl Tables {
     }
 
     /// The same for those who cannot wait on their thread.
-    pub(super) async fn ready_patterns(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+    ///
+    /// # Errors
+    /// If they would take more memory than there is for tables.
+    pub(super) async fn ready_patterns(&self, size: Size, goal_blank: Cell) -> Result<Arc<Loaded>, NoRoom> {
         self.patterns.ready(size, goal_blank).await
     }
 

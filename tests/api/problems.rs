@@ -243,7 +243,7 @@ async fn settings_that_the_search_would_ignore_are_refused() {
         (json!({ "board": BOARD, "algorithm": "weighted_astar", "weight": 2, "require": "optimal" }), "/require"),
         (json!({ "board": BOARD, "heuristic": "manhattan_plus_hamming", "require": "optimal" }), "/require"),
         (
-            json!({ "board": "1 2 3 4 5/6 7 8 9 10/11 12 13 14 15/16 17 18 0 19", "heuristic": "pattern_database" }),
+            json!({ "board": (1..=37).chain([0, 38, 39]).collect::<Vec<_>>(), "rows": 4, "cols": 10, "heuristic": "pattern_database" }),
             "/heuristic",
         ),
     ] {

@@ -4,9 +4,10 @@ use super::super::{Budget, Outcome, Slide, Space, State};
 use super::Heuristic;
 use super::descent::descend;
 use super::goal_class::Symmetry;
+use super::narrow::{MAX_CELLS, Step};
 use super::partition::Partition;
 use super::pattern_table::{Lookup, PatternTable, Placed};
-use super::placements::{MAX_CELLS, Step};
+use super::scale::{Small, VIEWS};
 use crate::domain::{Cell, Packed, Size, Word};
 
 /// The sum of disjoint patterns' costs (Korf & Felner 2002): every move is a move of one tile, so
@@ -25,7 +26,7 @@ pub(super) struct View<'t> {
     /// By label, as it is before the symmetry takes it: the pattern that has it.
     pattern_of: [u8; MAX_CELLS],
     tables: &'t [PatternTable],
-    lookups: [Lookup<'t>; Partition::MAX_PATTERNS],
+    lookups: [Lookup<'t>; MAX_PATTERNS],
 }
 
 impl View<'_> {
@@ -37,7 +38,7 @@ impl View<'_> {
 
     #[inline(always)]
     pub(super) fn lookup(&self, pattern: usize) -> Lookup<'_> {
-        self.lookups[pattern % Partition::MAX_PATTERNS]
+        self.lookups[pattern % MAX_PATTERNS]
     }
 
     /// A tile's way between two cells.
@@ -47,25 +48,30 @@ impl View<'_> {
     }
 }
 
-pub(super) const MAX_VIEWS: usize = 2;
+/// The most patterns of a partition.
+pub(super) const MAX_PATTERNS: usize = 3;
 
 /// What is remembered of a board: from each side where each pattern's tiles are and what they cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
-    pub(super) placed: [[Placed; Partition::MAX_PATTERNS]; MAX_VIEWS],
-    pub(super) sums: [u8; MAX_VIEWS],
+    pub(super) placed: [[Placed; MAX_PATTERNS]; VIEWS],
+    pub(super) sums: [u8; VIEWS],
 }
 
 impl<'t> AdditivePatterns<'t> {
     /// For boards of a shape and goal of the partitions' class.
     ///
     /// A board is seen by each of them, and by one that is alone from two sides, if there are two.
+    ///
+    /// # Panics
+    /// If a partition has more patterns than boards of at most sixteen cells need, or the board more cells.
     pub fn new(size: Size, goal_blank: Cell, partitions: &'t [Partition]) -> Self {
+        assert!(partitions.iter().all(|partition| partition.tables().len() <= MAX_PATTERNS), "too many patterns");
         let ways = partitions.iter().flat_map(|partition| {
             let ways = partition.class().ways_from(size, goal_blank).map(move |way| (way, partition));
-            ways.take(if partitions.len() > 1 { 1 } else { MAX_VIEWS })
+            ways.take(if partitions.len() > 1 { 1 } else { VIEWS })
         });
-        let views = ways.take(MAX_VIEWS).map(|(way, partition)| {
+        let views = ways.take(VIEWS).map(|(way, partition)| {
             let has = |label: u8| move |table: &PatternTable| table.labels().contains(&label);
             let mut pattern_of = [0; MAX_CELLS];
             for label in (0..size.cells() as u8).filter(|label| *label != goal_blank) {
@@ -105,14 +111,14 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
     const PRUNES: bool = true;
 
     fn evaluate(&self, state: &State<Word>) -> Costs {
-        let mut costs = Costs { placed: [[Placed::NOWHERE; Partition::MAX_PATTERNS]; MAX_VIEWS], sums: [0; MAX_VIEWS] };
+        let mut costs = Costs { placed: [[Placed::NOWHERE; MAX_PATTERNS]; VIEWS], sums: [0; VIEWS] };
         for (view, View { way, tables, .. }) in self.views.iter().enumerate() {
             let mut labels = [0; MAX_CELLS];
             for cell in 0..way.size().cells() as Cell {
                 labels[usize::from(way.cell(cell))] = way.cell(state.tiles.get(cell));
             }
             for (pattern, table) in tables.iter().enumerate() {
-                let placed = table.placed(|cell| labels[usize::from(cell)], way.cell(state.blank));
+                let placed = Placed::from(table.find(|cell| labels[usize::from(cell)], way.cell(state.blank)));
                 costs.placed[view][pattern] = placed;
                 costs.sums[view] += placed.cost;
             }
@@ -141,7 +147,7 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
     }
 
     fn ida_star(&self, space: &Space<Word>, budget: &Budget<'_>) -> Option<Outcome> {
-        Some(descend(self, space, budget))
+        Some(descend::<Small, _>(self, space, budget))
     }
 
     #[inline]

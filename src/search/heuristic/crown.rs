@@ -3,13 +3,14 @@
 use std::collections::BinaryHeap;
 
 use super::ground::Node;
+use super::scale::Scale;
 use crate::domain::Move;
 
 /// The nodes near the root, expanded where most is likely to be below until there are enough leaves:
 /// those are roots of parts that can be searched at the same time.
 #[derive(Debug)]
-pub(super) struct Crown {
-    nodes: Vec<Node>,
+pub(super) struct Crown<S: Scale> {
+    nodes: Vec<Node<S>>,
     /// Of each node.
     stems: Vec<Stem>,
     /// Leaves that can be expanded, by what they promise.
@@ -33,17 +34,17 @@ pub(super) struct Branches {
     pub(super) generated: u32,
 }
 
-impl Crown {
+impl<S: Scale> Crown<S> {
     const ROOT: u32 = 0;
 
     /// A root alone.
-    pub(super) fn new(root: Node) -> Self {
+    pub(super) fn new(root: Node<S>) -> Self {
         let mut crown = Self { nodes: Vec::new(), stems: Vec::new(), open: BinaryHeap::new(), leaves: 1 };
         crown.add(Self::ROOT, root);
         crown
     }
 
-    fn add(&mut self, parent: u32, node: Node) {
+    fn add(&mut self, parent: u32, node: Node<S>) {
         if !node.is_goal() {
             self.open.push((promise(&node), self.nodes.len() as u32));
         }
@@ -56,11 +57,11 @@ impl Crown {
         self.leaves
     }
 
-    pub(super) fn root(&self) -> &Node {
+    pub(super) fn root(&self) -> &Node<S> {
         self.node(Self::ROOT)
     }
 
-    pub(super) fn node(&self, number: u32) -> &Node {
+    pub(super) fn node(&self, number: u32) -> &Node<S> {
         &self.nodes[number as usize]
     }
 
@@ -70,7 +71,7 @@ impl Crown {
     }
 
     /// Puts on a leaf what it leads to; so many moves were worth making.
-    pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = Node>) {
+    pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = Node<S>>) {
         let first = self.nodes.len() as u32;
         below.for_each(|node| self.add(leaf, node));
         let count = self.nodes.len() as u32 - first;
@@ -101,6 +102,6 @@ impl Crown {
 
 /// About the logarithm of how many nodes are below one: what counts is how far its cost is below the
 /// moves left, and how many these are. The weights leave a thread's lanes idle least often.
-fn promise(node: &Node) -> u32 {
+fn promise<S: Scale>(node: &Node<S>) -> u32 {
     3 * node.slack() + 2 * u32::from(node.left)
 }

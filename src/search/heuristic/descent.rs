@@ -4,19 +4,23 @@ use std::sync::atomic::Ordering;
 
 use super::super::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 use super::Heuristic;
-use super::additive::AdditivePatterns;
 use super::crown::Crown;
 use super::ground::Ground;
-use super::lanes::{Lanes, Pause};
+use super::lanes::{Lanes, MOST_PER_PART, Pause};
+use super::scale::{Scale, Views};
 use super::subtrees::{Spent, Subtrees};
-use crate::domain::{Move, Word};
+use crate::domain::Move;
 
 /// What [`ida_star`](super::super::ida_star) does with patterns, many times as fast: the same
 /// solution, and the same counts.
-pub(super) fn descend(patterns: &AdditivePatterns<'_>, space: &Space<Word>, budget: &Budget<'_>) -> Outcome {
+pub(super) fn descend<S, V>(patterns: &V, space: &Space<S::Board>, budget: &Budget<'_>) -> Outcome
+where
+    S: Scale,
+    V: Views<S, Costs = V::Memo> + Heuristic<S::Board>,
+{
     let costs = patterns.evaluate(&space.start());
     let initial_h = patterns.h(costs);
-    let ground = Ground::new(patterns, space, costs);
+    let ground = Ground::<S>::new(patterns, space, &costs);
     let lanes = Lanes::new(&ground);
     let mut descent =
         Descent { ground: &ground, budget, lanes, threshold: initial_h, iterations: 0, spent: Spent::default() };
@@ -27,10 +31,10 @@ pub(super) fn descend(patterns: &AdditivePatterns<'_>, space: &Space<Word>, budg
     Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
 }
 
-struct Descent<'a> {
-    ground: &'a Ground<'a>,
+struct Descent<'a, S: Scale> {
+    ground: &'a Ground<'a, S>,
     budget: &'a Budget<'a>,
-    lanes: Lanes<'a>,
+    lanes: Lanes<'a, S>,
     threshold: u32,
     iterations: u32,
     spent: Spent,
@@ -42,7 +46,7 @@ const PART: u64 = 16;
 /// held in little memory.
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
-impl Descent<'_> {
+impl<S: Scale> Descent<'_, S> {
     fn run(&mut self) -> Result<Vec<Move>, StopReason> {
         let mut expanded = 0;
         loop {
@@ -63,7 +67,7 @@ impl Descent<'_> {
         let root = self.ground.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
         // Close to the limit the order of the whole is kept from the start.
-        let subtrees = if allowed > Lanes::MOST_PER_PART as u64 * parts {
+        let subtrees = if allowed > MOST_PER_PART as u64 * parts {
             let subtrees = self.lanes.split(root, parts as usize);
             self.search(&subtrees, allowed);
             subtrees
@@ -74,7 +78,7 @@ impl Descent<'_> {
     }
 
     /// Searches what it can within the budget, with what help it gets.
-    fn search(&mut self, subtrees: &Subtrees, allowed: u64) {
+    fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
         let Self { ground, budget, threshold, spent: before, .. } = *self;
         let watch = Watch { meter: budget.meter(), subtrees, allowed, threshold, before };
         // Those who are needed elsewhere leave their parts to others, perhaps when all others are done.
@@ -104,7 +108,7 @@ impl Descent<'_> {
     }
 
     /// Reads what came of the parts as a search of the whole would have come to them.
-    fn sum_up(&mut self, subtrees: &Subtrees) -> Result<Option<Vec<Move>>, StopReason> {
+    fn sum_up(&mut self, subtrees: &Subtrees<S>) -> Result<Option<Vec<Move>>, StopReason> {
         for nth in 0..subtrees.len() {
             self.spend(subtrees.above(nth))?;
             let allowed = self.budget.expanded - self.spent.expanded;
@@ -138,7 +142,7 @@ impl Descent<'_> {
     }
 
     /// Searches a part, to the last node allowed.
-    fn search_alone(&mut self, part: Subtrees, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
+    fn search_alone(&mut self, part: Subtrees<S>, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
         // One more, since the goal may come after the last one allowed.
         self.search(&part, allowed.saturating_add(1));
         self.spent += part.spent_from(0);
@@ -151,9 +155,9 @@ impl Descent<'_> {
 }
 
 /// Keeps all who work on an iteration within the budget.
-struct Watch<'a> {
+struct Watch<'a, S: Scale> {
     meter: Meter<'a>,
-    subtrees: &'a Subtrees,
+    subtrees: &'a Subtrees<S>,
     allowed: u64,
     threshold: u32,
     /// What was spent before.
@@ -163,7 +167,7 @@ struct Watch<'a> {
 /// Nodes of an iteration before it asks for help: to start a thread takes as long as some thousands.
 const ENOUGH_FOR_TWO: u64 = 1 << 14;
 
-impl Watch<'_> {
+impl<S: Scale> Watch<'_, S> {
     /// Whether the search may go on.
     fn look(&self) -> Result<(), Pause> {
         let stopped = match self.subtrees.stopped.get() {

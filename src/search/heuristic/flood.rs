@@ -25,6 +25,13 @@ pub(super) fn flood(
     flood.second_bits
 }
 
+/// Memory that [`flood`] takes at most beside the bits that it returns.
+pub(super) fn bytes_beside(placements: &Placements, permutations: &Permutations, tiles: usize) -> usize {
+    // Two planes, and the moves of a pattern's tiles: of each to either side, and to the rows before and after.
+    let rows = Rows::of(permutations);
+    placements.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>())
+}
+
 /// Each move takes a tile to a cell of the other colour of a chequerboard, so the entries of a slot have
 /// costs of one parity. What was found last of a slot is therefore not in the way of what is found
 /// next, two moves later.
@@ -119,10 +126,22 @@ impl Flood {
     }
 }
 
+/// Out of which other slot, and below it the number of the shift that this makes of orders.
+#[derive(Clone, Copy)]
+struct Edge(u32);
+
+impl Edge {
+    const NUMBER: u32 = 6;
+
+    fn new(other: usize, number: u8) -> Self {
+        debug_assert!(other < 1 << (u32::BITS - Self::NUMBER) && number < 1 << Self::NUMBER);
+        Self((other as u32) << Self::NUMBER | u32::from(number))
+    }
+}
+
 /// For each slot the moves of tiles that lead into it.
 struct Edges {
-    /// Out of which other slot, and the number of the shift that makes of orders.
-    edges: Vec<(u16, u8)>,
+    edges: Vec<Edge>,
     first: Vec<usize>,
     /// By the number of the shift.
     passings: Vec<Passing>,
@@ -135,7 +154,7 @@ impl Edges {
             // Moves can be taken back: what leads out of a slot leads into it.
             edges.extend(placements.moves(set, region).map(|(from, to)| {
                 let other = set ^ 1 << from ^ 1 << to;
-                (placements.slot(other, from) as u16, Shifts::number(before(other, to), before(set, from)))
+                Edge::new(placements.slot(other, from), Shifts::number(before(other, to), before(set, from)))
             }));
             first.push(edges.len());
         }
@@ -145,6 +164,9 @@ impl Edges {
 
     fn of(&self, slot: usize) -> impl Iterator<Item = (usize, &Passing)> {
         let edges = &self.edges[self.first[slot]..self.first[slot + 1]];
-        edges.iter().map(|(other, number)| (usize::from(*other), &self.passings[usize::from(*number)]))
+        edges.iter().map(|Edge(edge)| {
+            let number = edge % (1 << Edge::NUMBER);
+            ((edge >> Edge::NUMBER) as usize, &self.passings[number as usize])
+        })
     }
 }

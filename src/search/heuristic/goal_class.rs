@@ -20,16 +20,19 @@ pub struct Symmetry {
     /// The shape of the other board.
     size: Size,
     /// Where each cell goes.
-    cells: [Cell; MAX_CELLS],
+    cells: [Cell; Self::CELLS],
 }
 
 impl Symmetry {
+    /// A power of two, so that nothing needs to be checked.
+    const CELLS: usize = MAX_CELLS.next_power_of_two();
+
     /// All of a shape: its reflections, and those of the shape that lies on its side.
     pub fn all(size: Size) -> impl Iterator<Item = Self> {
         let turned = Size::try_from((size.cols(), size.rows())).unwrap_or(size);
         (0..8).map(move |kind| {
             let (is_turned, is_row_flipped, is_col_flipped) = (kind & 4 != 0, kind & 2 != 0, kind & 1 != 0);
-            let mut cells = [0; MAX_CELLS];
+            let mut cells = [0; Self::CELLS];
             for cell in 0..size.cells() as Cell {
                 let (row, col) = (size.row_of(cell), size.col_of(cell));
                 let row = if is_row_flipped { size.rows() - 1 - row } else { row };
@@ -49,7 +52,7 @@ impl Symmetry {
     /// Where a cell goes.
     #[inline]
     pub fn cell(&self, cell: Cell) -> Cell {
-        self.cells[usize::from(cell) % MAX_CELLS]
+        self.cells[usize::from(cell) % Self::CELLS]
     }
 }
 
@@ -66,10 +69,15 @@ impl GoalClass {
         Self { size: Size::try_from((4, 4)).expect("a shape"), goal_blank: 0 }
     }
 
-    /// Whether boards of a shape have patterns: those with too many cells for a table of all boards,
-    /// and few enough for sets of cells in 16 bits.
+    /// Whether boards of a shape have patterns: those with too many cells for a table of all boards, and few enough
+    /// for patterns of some tiles to tell much of them.
     pub fn serves(size: Size) -> bool {
         size.cells() > DistanceTable::MAX_CELLS && size.cells() <= MAX_CELLS
+    }
+
+    /// Whether its boards have more than sixteen cells.
+    pub fn is_wide(self) -> bool {
+        self.size.cells() > super::narrow::MAX_CELLS
     }
 
     /// The class of a shape and a goal of the blank.

@@ -1,46 +1,43 @@
 //! What a descent reads of tables and board, laid out for speed.
 
-use super::super::{MoveAutomaton, Past, Space, State};
-use super::additive::{AdditivePatterns, Costs, MAX_VIEWS as VIEWS};
-use super::partition::Partition;
-use super::pattern_table::{Lookup, Spot};
-use super::placements::{MAX_CELLS, Step};
-use crate::domain::{Cell, Move, MoveSet, Word};
+use super::super::{MoveAutomaton, Past, Space};
+use super::scale::{Scale, VIEWS, Views};
+use crate::domain::{Cell, Move, MoveSet, Packed};
 
-/// Patterns of a view, made up to a power of two.
-const PATTERNS: usize = (Partition::MAX_PATTERNS + 1).next_power_of_two();
-/// Patterns of all views: a tile's *kind* in a view is which of them it belongs to.
-const KINDS: usize = VIEWS * PATTERNS;
 /// The kind of the blank: none.
 const BLANK: u64 = 15;
+/// More than there are kinds, patterns of all views: a tile's *kind* in a view is which of them it belongs to.
+const MAX_KINDS: usize = 16;
+/// More than there are cells.
+const MAX_CELLS: usize = 32;
 
 /// The board's exits, the tables, and which moves are worth making.
-pub(super) struct Ground<'t> {
-    lookups: [Lookup<'t>; KINDS],
+pub(super) struct Ground<'t, S: Scale> {
+    lookups: [S::Lookup<'t>; MAX_KINDS],
     /// Whether there is more than one view.
     pub(super) is_mirrored: bool,
     /// By the blank's cell and its move.
-    exits: [Exit; Way::EXITS],
+    exits: [Exit<S>; Way::EXITS],
     /// By the same, and by view.
-    seen: [SeenExit; VIEWS * Way::EXITS],
+    seen: [SeenExit<S>; VIEWS * Way::EXITS],
     /// By the blank's cell and the moves that need not be made.
     onward: [[Onward; 1 << Move::ALL.len()]; MAX_CELLS],
     automaton: &'static MoveAutomaton,
-    root: Node,
+    root: Node<S>,
 }
 
 /// A tile's way into the blank.
-#[derive(Clone, Copy, Default)]
-struct Exit {
+#[derive(Clone, Copy)]
+struct Exit<S: Scale> {
     /// The lowest of the four bits of either cell.
-    cells: u64,
+    cells: S::Kinds,
     from: Cell,
 }
 
 /// The same as a view has it.
-#[derive(Clone, Copy, Default)]
-struct SeenExit {
-    step: Step,
+#[derive(Clone, Copy)]
+struct SeenExit<S: Scale> {
+    step: S::Step,
     /// Where the four bits of the tile's cell are.
     shift: u8,
 }
@@ -59,8 +56,8 @@ pub(super) struct Onward {
 pub(super) struct Way(pub(super) u32);
 
 impl Way {
-    /// The most nodes that are numbered: sixteen lanes, and 256 moves that may be left, of which boards
-    /// of 16 cells need no more than 140.
+    /// The most nodes that are numbered: sixteen lanes, and 256 moves that may be left, of which 15-puzzles need no
+    /// more than 80, and few boards more than 200.
     pub(super) const NODES: usize = 1 << Self::LOOSE;
     /// Moves by the blank's cell.
     const EXITS: usize = 4 * MAX_CELLS;
@@ -99,34 +96,36 @@ impl Way {
     }
 }
 
-/// A board within the threshold, on the way to the one in hand; a line of memory.
+/// A board within the threshold, on the way to the one in hand.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Node {
+pub(super) struct Node<S: Scale> {
     /// By view, four bits a cell: the tile's kind.
-    kinds: [u64; VIEWS],
+    kinds: [S::Kinds; VIEWS],
     /// By kind: where the pattern's tiles are.
-    spots: [Spot; KINDS],
+    spots: S::Spots,
     /// By kind: one more than the pattern's cost.
-    ups: [u8; KINDS],
+    ups: S::Ups,
     sums: [u8; VIEWS],
     blank: Cell,
     past: Past,
     /// The threshold less the moves made.
     pub(super) left: u8,
+    /// Keeps nodes in lines of memory of their own.
+    _line: S::Line,
 }
 
-const _: () = assert!(size_of::<Node>() == 64, "a node is a line of memory");
+const _: () = assert!(size_of::<Node<super::scale::Small>>() == 64, "a node of a small board is a line of memory");
 
-impl Node {
+impl<S: Scale> Node<S> {
     pub(super) const NONE: Self = Self {
-        kinds: [0; VIEWS],
-        spots: [Spot::NOWHERE; KINDS],
-        ups: [0; KINDS],
+        kinds: [S::NO_KINDS; VIEWS],
+        spots: S::NO_SPOTS,
+        ups: S::NO_UPS,
         sums: [0; VIEWS],
         blank: 0,
         past: Past::START,
         left: 0,
+        _line: S::LINE,
     };
 
     /// Whether all tiles are at home: patterns that cost nothing are, and they have all tiles.
@@ -156,22 +155,22 @@ impl Node {
 
     /// Follows the tile that moves, in one view.
     #[inline(always)]
-    fn turn(&mut self, spot: Spot, turn: u16, cells: u64) {
+    fn turn(&mut self, spot: S::Spot, turn: u16, cells: S::Kinds) {
         let turn = Turn(u32::from(turn));
-        let (kind, change) = (turn.kind(), turn.change());
+        let (kind, change) = (turn.kind::<S>(), turn.change());
         self.spots[kind] = spot;
         self.ups[kind] = self.ups[kind].wrapping_add(change);
-        let view = kind / PATTERNS;
+        let view = kind / S::PATTERNS % VIEWS;
         self.sums[view] = self.sums[view].wrapping_add(change);
-        self.kinds[view] ^= (kind as u64 ^ BLANK) * cells;
+        self.kinds[view] = S::exchange(self.kinds[view], kind as u64 ^ BLANK, cells);
     }
 }
 
 /// A successor whose cost in one view is on its way from memory.
 #[derive(Clone, Copy)]
-pub(super) struct Look<'t> {
+pub(super) struct Look<'t, S: Scale> {
     word: &'t u64,
-    spot: Spot,
+    spot: S::Spot,
     turn: Turn,
 }
 
@@ -184,8 +183,8 @@ impl Turn {
     const KIND: u32 = 8;
 
     #[inline(always)]
-    fn kind(self) -> usize {
-        (self.0 >> Self::KIND) as usize % KINDS
+    fn kind<S: Scale>(self) -> usize {
+        S::kind((self.0 >> Self::KIND) as usize)
     }
 
     #[inline(always)]
@@ -202,55 +201,57 @@ impl Turn {
 
 /// A successor within the threshold, still to be gone into.
 #[derive(Clone, Copy)]
-pub(super) struct Child {
-    spots: [Spot; VIEWS],
+pub(super) struct Child<S: Scale> {
+    spots: [S::Spot; VIEWS],
     pub(super) way: Way,
     turns: [u16; VIEWS],
 }
 
-impl Child {
-    pub(super) const NONE: Self = Self { spots: [Spot::NOWHERE; VIEWS], way: Way(0), turns: [0; VIEWS] };
+impl<S: Scale> Child<S> {
+    pub(super) const NONE: Self = Self { spots: [S::NO_SPOT; VIEWS], way: Way(0), turns: [0; VIEWS] };
 }
 
-impl<'t> Look<'t> {
-    pub(super) const NONE: Self = Self { word: &0, spot: Spot::NOWHERE, turn: Turn(0) };
+impl<S: Scale> Look<'_, S> {
+    pub(super) const NONE: Self = Self { word: &0, spot: S::NO_SPOT, turn: Turn(0) };
 
     /// Reads the cost; one, if the successor is within the threshold in this view.
     #[inline(always)]
     pub(super) fn settle(&mut self, way: Way, nth: u32) -> usize {
-        let bit = (*self.word >> self.spot.bit()) as u32 & 1;
+        let bit = (*self.word >> S::bit(self.spot)) as u32 & 1;
         self.turn.0 ^= bit << 1;
         self.turn.is_within(way, nth)
     }
 
     /// The successor after all looks at it.
     #[inline(always)]
-    pub(super) fn child(&self, second: &Self, way: Way) -> Child {
+    pub(super) fn child(&self, second: &Self, way: Way) -> Child<S> {
         Child { spots: [self.spot, second.spot], way, turns: [self.turn.0 as u16, second.turn.0 as u16] }
     }
 }
 
-impl<'t> Ground<'t> {
-    pub(super) fn new(patterns: &'t AdditivePatterns<'t>, space: &Space<Word>, costs: Costs) -> Self {
+impl<'t, S: Scale> Ground<'t, S> {
+    /// What a descent with these patterns reads, from a start whose costs they told.
+    pub(super) fn new<V: Views<S>>(views: &'t V, space: &Space<S::Board>, costs: &V::Costs) -> Self {
         let size = space.size();
-        let views = patterns.views();
+        let count = views.count();
+        let none = SeenExit { step: S::Step::default(), shift: 0 };
         let mut ground = Self {
-            lookups: std::array::from_fn(|kind| views[kind / PATTERNS % views.len()].lookup(kind % PATTERNS)),
-            is_mirrored: views.len() > 1,
-            exits: [Exit::default(); Way::EXITS],
-            seen: [SeenExit::default(); VIEWS * Way::EXITS],
+            lookups: std::array::from_fn(|kind| views.lookup(kind / S::PATTERNS % count, kind % S::PATTERNS)),
+            is_mirrored: count > 1,
+            exits: [Exit { cells: S::NO_KINDS, from: 0 }; Way::EXITS],
+            seen: [none; VIEWS * Way::EXITS],
             onward: [[Onward::default(); 1 << Move::ALL.len()]; MAX_CELLS],
             automaton: MoveAutomaton::get(),
-            root: root(patterns, &space.start(), space.size().cells(), costs),
+            root: root(views, space, costs),
         };
         let exit = |to: Cell, mv: Move| 4 * usize::from(to) + mv as usize;
         for to in 0..size.cells() as Cell {
             for mv in size.moves_from(to) {
                 let from = to.wrapping_add_signed(size.offset(mv));
-                ground.exits[exit(to, mv)] = Exit { cells: 1 << (4 * from) | 1 << (4 * to), from };
-                for (nth, view) in views.iter().enumerate() {
-                    let step = view.step(from, to);
-                    ground.seen[VIEWS * exit(to, mv) + nth] = SeenExit { step, shift: 4 * from };
+                ground.exits[exit(to, mv)] = Exit { cells: S::both(from, to), from };
+                for view in 0..count {
+                    let step = views.step(view, from, to);
+                    ground.seen[VIEWS * exit(to, mv) + view] = SeenExit { step, shift: 4 * from };
                 }
             }
             for (refused, onward) in (0..).zip(&mut ground.onward[usize::from(to)]) {
@@ -264,30 +265,30 @@ impl<'t> Ground<'t> {
     }
 
     /// The start, if the threshold is so high.
-    pub(super) fn root(&self, threshold: u8) -> Node {
+    pub(super) fn root(&self, threshold: u8) -> Node<S> {
         Node { left: threshold, ..self.root }
     }
 
     /// The moves worth making from a node.
     #[inline(always)]
-    pub(super) fn onward(&self, node: &Node) -> &Onward {
+    pub(super) fn onward(&self, node: &Node<S>) -> &Onward {
         &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.past.refused().bits())]
     }
 
     /// Begins to look at a successor, in the view whose turn it is.
     #[inline(always)]
-    pub(super) fn look(&self, node: &Node, way: Way, nth: usize) -> Look<'_> {
+    pub(super) fn look(&self, node: &Node<S>, way: Way, nth: usize) -> Look<'_, S> {
         let seen = way.first_seen() ^ nth;
         let SeenExit { step, shift } = &self.seen[seen];
-        let kind = (node.kinds[seen % VIEWS] >> shift) as usize % KINDS;
-        let (spot, word) = self.lookups[kind].begin(node.spots[kind], step);
+        let kind = S::kind_in(node.kinds[seen % VIEWS], *shift);
+        let (spot, word) = S::begin(&self.lookups[kind % MAX_KINDS], node.spots[kind], step);
         let turn = u32::from(node.ups[kind]) & Turn::SINKS | (kind as u32) << Turn::KIND;
         Look { word, spot, turn: Turn(turn) }
     }
 
     /// Makes of a copy of its parent what a child is.
     #[inline(always)]
-    pub(super) fn enter(&self, node: &mut Node, child: &Child) {
+    pub(super) fn enter(&self, node: &mut Node<S>, child: &Child<S>) {
         let exit = &self.exits[child.way.exit()];
         node.turn(child.spots[0], child.turns[0], exit.cells);
         if self.is_mirrored {
@@ -299,17 +300,23 @@ impl<'t> Ground<'t> {
     }
 }
 
-fn root(patterns: &AdditivePatterns<'_>, start: &State<Word>, cells: usize, costs: Costs) -> Node {
-    let mut node = Node { blank: start.blank, past: Past::START, sums: costs.sums, ..Node::NONE };
-    for (view, looks) in patterns.views().iter().enumerate() {
-        for (pattern, placed) in costs.placed[view].iter().enumerate() {
-            node.spots[view * PATTERNS + pattern] = placed.spot;
-            node.ups[view * PATTERNS + pattern] = placed.cost + 1;
+fn root<S: Scale, V: Views<S>>(views: &V, space: &Space<S::Board>, costs: &V::Costs) -> Node<S> {
+    let start = space.start();
+    let mut node = Node::<S> { blank: start.blank, past: Past::START, ..Node::NONE };
+    for view in 0..views.count() {
+        for pattern in 0..S::PATTERNS {
+            let (spot, cost) = views.placed(costs, view, pattern);
+            node.spots[view * S::PATTERNS + pattern] = spot;
+            node.ups[view * S::PATTERNS + pattern] = cost + 1;
+            node.sums[view] += cost;
         }
-        for cell in 0..cells as Cell {
-            let label = (start.tiles.0 >> (4 * cell) & 15) as u8;
-            let kind = if cell == start.blank { BLANK } else { (view * PATTERNS + looks.pattern(label)) as u64 };
-            node.kinds[view] |= kind << (4 * cell);
+        for cell in 0..space.size().cells() as Cell {
+            let kind = if cell == start.blank {
+                BLANK
+            } else {
+                (view * S::PATTERNS + views.pattern(view, start.tiles.get(cell))) as u64
+            };
+            node.kinds[view] = S::exchange(node.kinds[view], kind, S::only(cell));
         }
     }
     node

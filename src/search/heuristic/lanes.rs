@@ -3,6 +3,7 @@
 use super::super::StopReason;
 use super::crown::Crown;
 use super::ground::{Child, Ground, Look, Node, Onward, Way};
+use super::scale::Scale;
 use super::subtrees::{Spent, Subtrees};
 use crate::domain::Move;
 
@@ -11,21 +12,24 @@ const LANES: usize = 16;
 
 const _: () = assert!(LANES * (u8::MAX as usize + 1) <= Way::NODES, "each lane's nodes have numbers");
 
+/// The most nodes that are expanded to make a part.
+pub(super) const MOST_PER_PART: usize = 8;
+
 /// The most successors of a board; no more than three are worth looking at, but for the start.
 const WAYS: usize = 4;
 
 /// A thread's own memory of a descent.
-pub(super) struct Lanes<'g> {
-    ground: &'g Ground<'g>,
+pub(super) struct Lanes<'g, S: Scale> {
+    ground: &'g Ground<'g, S>,
     /// The boards on the way to the one in hand, by the moves left and lane.
-    nodes: Vec<Node>,
+    nodes: Vec<Node<S>>,
     /// What is still to be gone into, a stack for each lane.
-    children: Vec<Child>,
+    children: Vec<Child<S>>,
     stack: usize,
     lanes: [Lane; LANES],
     /// Where each lane's stack ends.
     tops: [usize; LANES],
-    batch: Batch<'g>,
+    batch: Batch<'g, S>,
 }
 
 #[derive(Clone, Copy)]
@@ -52,17 +56,17 @@ pub(super) enum Pause {
 pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Pause> + 'p;
 
 /// The nodes expanded at one time, one of each lane at most.
-struct Batch<'g> {
+struct Batch<'g, S: Scale> {
     ways: [Way; WAYS * (LANES + 1)],
     len: usize,
-    looks: [Look<'g>; WAYS * LANES],
+    looks: [Look<'g, S>; WAYS * LANES],
     /// Which ways are within the threshold as far as the first view knows.
     kept: [u8; WAYS * LANES],
-    second_looks: [Look<'g>; WAYS * LANES],
+    second_looks: [Look<'g, S>; WAYS * LANES],
 }
 
-impl<'g> Lanes<'g> {
-    pub(super) fn new(ground: &'g Ground<'g>) -> Self {
+impl<'g, S: Scale> Lanes<'g, S> {
+    pub(super) fn new(ground: &'g Ground<'g, S>) -> Self {
         Self {
             ground,
             nodes: Vec::new(),
@@ -91,7 +95,7 @@ impl<'g> Lanes<'g> {
     }
 
     /// Searches subtrees until there are none left to take.
-    pub(super) fn run(&mut self, subtrees: &Subtrees, poll: &mut Poll<'_>) -> Result<(), Pause> {
+    pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Pause> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
         self.reserve(subtrees.threshold());
         let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
@@ -118,7 +122,7 @@ impl<'g> Lanes<'g> {
 
     /// Each lane's next node comes into the batch; lanes for which there is none are no longer busy.
     #[inline(always)]
-    fn advance(&mut self, subtrees: &Subtrees, busy: &mut Busy) {
+    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut Busy) {
         let mut nth = 0;
         while nth < busy.count {
             let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
@@ -194,7 +198,7 @@ impl<'g> Lanes<'g> {
 
     /// Ends a lane's subtree and begins the next, if there is one.
     #[cold]
-    fn take_up(&mut self, lane: usize, subtrees: &Subtrees) -> Option<usize> {
+    fn take_up(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
         self.finish(lane, subtrees, false);
         let (subtree, root) = subtrees.take()?;
         self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
@@ -214,7 +218,7 @@ impl<'g> Lanes<'g> {
 
     /// Tells what a lane did, if it did anything.
     #[cold]
-    fn finish(&mut self, lane: usize, subtrees: &Subtrees, is_found: bool) {
+    fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, is_found: bool) {
         self.tops[lane] = lane * self.stack;
         let this = &mut self.lanes[lane];
         let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
@@ -227,14 +231,14 @@ impl<'g> Lanes<'g> {
 
     /// The moves from a root to a lane's last node, the goal: no move is left there, since a shorter way would
     /// have been within the threshold before.
-    fn moves_to_goal(&self, lane: usize, root: &Node) -> Vec<Move> {
+    fn moves_to_goal(&self, lane: usize, root: &Node<S>) -> Vec<Move> {
         debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
         let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
         below.rev().map(Node::last).collect()
     }
 
     /// Gives up all subtrees in hand.
-    fn put_down(&mut self, subtrees: &Subtrees, pause: Pause) {
+    fn put_down(&mut self, subtrees: &Subtrees<S>, pause: Pause) {
         for this in &mut self.lanes {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
             if number != Lane::IDLE {
@@ -246,16 +250,13 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// The most nodes that are expanded to make a part.
-    pub(super) const MOST_PER_PART: usize = 8;
-
     /// Makes parts of what is below a root, as many as wanted if there are.
-    pub(super) fn split(&mut self, root: Node, wanted: usize) -> Subtrees {
+    pub(super) fn split(&mut self, root: Node<S>, wanted: usize) -> Subtrees<S> {
         self.reserve(root.left);
         let mut crown = Crown::new(root);
         let mut chosen = Vec::with_capacity(LANES);
         let mut expanded = 0;
-        while crown.leaves() < wanted && expanded + LANES <= Self::MOST_PER_PART * wanted {
+        while crown.leaves() < wanted && expanded + LANES <= MOST_PER_PART * wanted {
             expanded += chosen.len();
             chosen.clear();
             chosen.extend(std::iter::from_fn(|| crown.pop()).take(LANES));
@@ -268,7 +269,7 @@ impl<'g> Lanes<'g> {
     }
 
     /// Expands some leaves of a crown, one a lane.
-    fn grow(&mut self, crown: &mut Crown, chosen: &[u32]) {
+    fn grow(&mut self, crown: &mut Crown<S>, chosen: &[u32]) {
         self.batch.len = 0;
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = crown.node(*leaf);
@@ -301,7 +302,7 @@ impl Lane {
     }
 }
 
-impl Batch<'_> {
+impl<S: Scale> Batch<'_, S> {
     /// Adds the ways out of a node.
     #[inline(always)]
     fn add(&mut self, of_node: u32, onward: &Onward) {

@@ -14,6 +14,7 @@ mod inversion_distance;
 mod lanes;
 mod linear_conflict;
 mod manhattan;
+mod narrow;
 mod partition;
 mod passing;
 
@@ -22,8 +23,11 @@ mod pattern_table;
 mod permutations;
 mod placements;
 mod prefetch;
+mod scale;
 mod subtrees;
 mod walking_distance;
+mod wide;
+mod wide_patterns;
 
 pub use additive::{AdditivePatterns, Costs};
 pub use gaschnig::Gaschnig;
@@ -36,6 +40,7 @@ pub use partition::{Partition, Patterns, Tier};
 pub use pattern_database::{DistanceTable, PatternDatabase};
 pub use pattern_table::{Geometry, PatternTable};
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
+pub use wide_patterns::{WideBoard, WideCosts, WidePatterns};
 
 use super::algorithm::named;
 use super::{Budget, Outcome, Slide, Space, State};

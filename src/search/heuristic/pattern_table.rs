@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::flood::flood;
+use super::flood::{bytes_beside, flood};
+use super::narrow::{Narrow, Step};
 use super::permutations::{Permutations, Shifts, pack, unpack};
-use super::placements::{Cells, Placements, Step, members};
+use super::placements::{Cells, Placements, before, members};
 use super::prefetch::prefetch;
+use super::wide::{self, Wide};
 use crate::domain::{Cell, Size};
 
 /// How many moves the tiles of a pattern need at least to come home, for each way in which they can
@@ -39,7 +41,17 @@ pub struct Geometry {
     row: usize,
 }
 
-/// Where the tiles of a pattern are, and what they cost.
+/// Where the tiles of a pattern are, and what they cost, in general.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    pub(super) set: Cells,
+    /// The rank of the tiles' order by cells.
+    pub(super) order: usize,
+    /// The moves that they need at least.
+    pub(super) cost: u8,
+}
+
+/// The same on boards of at most sixteen cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Placed {
     pub(super) spot: Spot,
@@ -49,6 +61,12 @@ pub(super) struct Placed {
 
 impl Placed {
     pub(super) const NOWHERE: Self = Self { spot: Spot::NOWHERE, cost: 0 };
+}
+
+impl From<Found> for Placed {
+    fn from(Found { set, order, cost }: Found) -> Self {
+        Self { spot: Spot::new(set as u16, order), cost }
+    }
 }
 
 /// How the tiles of a pattern lie: in the low half in which cells, and in the high one the rank of
@@ -61,13 +79,13 @@ impl Spot {
     /// Where the order is.
     const ORDER: u32 = 16;
 
-    fn new(set: Cells, order: usize) -> Self {
+    fn new(set: u16, order: usize) -> Self {
         Self((order as u32) << Self::ORDER | u32::from(set))
     }
 
     #[inline(always)]
-    fn set(self) -> Cells {
-        self.0 as Cells
+    fn set(self) -> u16 {
+        self.0 as u16
     }
 
     #[inline(always)]
@@ -88,14 +106,46 @@ impl Spot {
     }
 }
 
-/// Look-ups in one table.
+/// Look-ups in one table, on boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'t> {
-    geometry: &'t Geometry,
+    placements: &'t Narrow,
+    shifts: &'t Shifts,
+    row: usize,
     bits: &'t [u64],
 }
 
-impl Lookup<'_> {
+/// Look-ups in one table, on larger boards.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WideLookup<'t> {
+    placements: &'t Wide,
+    shifts: &'t Shifts,
+    row: usize,
+    bits: &'t [u64],
+}
+
+impl<'t> WideLookup<'t> {
+    /// Where the tiles are after a step of one of them, and what they cost then.
+    #[inline(always)]
+    pub(super) fn follow(&self, spot: wide::Spot, cost: u8, step: &wide::Step) -> (wide::Spot, u8) {
+        let (spot, word) = self.begin(spot, step);
+        let up = cost.wrapping_add(1);
+        let is_down = (*word >> (spot.order() % 64)) as u8 & 1 ^ up >> 1 & 1;
+        (spot, up.wrapping_sub(2 * is_down))
+    }
+
+    /// A step without its cost, and the word that tells it: its line of memory is asked for.
+    #[inline(always)]
+    pub(super) fn begin(&self, spot: wide::Spot, step: &wide::Step) -> (wide::Spot, &'t u64) {
+        let Self { placements, shifts, row, bits } = self;
+        let (spot, slot) = placements.after(shifts, spot, step);
+        let word = &bits[slot * row + (spot.order() / 64) as usize];
+        prefetch(word);
+        (spot, word)
+    }
+}
+
+impl<'t> Lookup<'t> {
     /// After a step of one of the pattern's tiles.
     #[inline(always)]
     pub(super) fn follow(&self, placed: Placed, step: &Step) -> Placed {
@@ -107,19 +157,15 @@ impl Lookup<'_> {
 
     /// A step without its cost, and the word that tells it: its line of memory is asked for.
     #[inline(always)]
-    pub(super) fn begin(&self, spot: Spot, step: &Step) -> (Spot, &u64) {
-        let Geometry { placements, shifts, row, .. } = self.geometry;
+    pub(super) fn begin(&self, spot: Spot, step: &Step) -> (Spot, &'t u64) {
+        let Self { placements, shifts, row, bits } = self;
         let moved = Spot(step.after(spot.0));
         let layout = placements.layout(moved.set());
         let added = shifts.added(layout.shift(step), spot.order());
         let spot = Spot(moved.0.wrapping_add(u32::from(added) << Spot::ORDER));
-        let word = &self.bits[layout.slot_after(step) * row + spot.word()];
+        let word = &bits[layout.slot_after(step) * row + spot.word()];
         prefetch(word);
         (spot, word)
-    }
-
-    fn bit(&self, slot: usize, spot: Spot) -> u8 {
-        (self.bits[slot * self.geometry.row + spot.word()] >> spot.bit() & 1) as u8
     }
 }
 
@@ -142,6 +188,11 @@ impl Geometry {
     /// Memory it takes.
     pub fn bytes(&self) -> usize {
         self.placements.bytes() + self.shifts.bytes()
+    }
+
+    /// Memory that [`PatternTable::build`] takes for a time beside the table.
+    pub fn bytes_to_build(&self) -> usize {
+        bytes_beside(&self.placements, &self.permutations, self.permutations.things())
     }
 
     /// Words of a table.
@@ -192,7 +243,7 @@ impl PatternTable {
     }
 
     /// Where the tiles are and what they cost, if `label` names the tile in each cell.
-    pub(super) fn placed(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> Placed {
+    pub(super) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> Found {
         let (mut set, mut things) = (0, Vec::with_capacity(self.labels.len()));
         for cell in 0..self.size.cells() as Cell {
             if let Ok(thing) = self.labels.binary_search(&label(cell)) {
@@ -201,39 +252,53 @@ impl PatternTable {
             }
         }
         let order = self.geometry.permutations.rank(pack(things.into_iter()));
-        let spot = Spot::new(set, order);
-        Placed { spot, cost: self.cost(spot, blank) }
+        Found { set, order, cost: self.cost(set, order, blank) }
     }
 
-    /// A table's look-ups.
+    /// A table's look-ups, if it is for boards of at most sixteen cells.
     pub(super) fn lookup(&self) -> Lookup<'_> {
-        Lookup { geometry: &self.geometry, bits: &self.bits }
+        let Geometry { placements, shifts, row, .. } = &*self.geometry;
+        Lookup { placements: placements.narrow(), shifts, row: *row, bits: &self.bits }
+    }
+
+    /// A table's look-ups, if it is for larger ones.
+    pub(super) fn wide_lookup(&self) -> WideLookup<'_> {
+        let Geometry { placements, shifts, row, .. } = &*self.geometry;
+        WideLookup { placements: placements.wide(), shifts, row: *row, bits: &self.bits }
     }
 
     /// The cost, found by going home one move at a time.
-    fn cost(&self, mut spot: Spot, mut blank: Cell) -> u8 {
-        let (placements, lookup) = (&self.geometry.placements, self.lookup());
+    fn cost(&self, mut set: Cells, mut order: usize, mut blank: Cell) -> u8 {
+        let Geometry { placements, shifts, .. } = &*self.geometry;
         // The parity of the cost is that of the tiles' distances; with the bit it is known modulo 4.
-        let mut modulo = self.distances(spot) as u8 % 2 + 2 * lookup.bit(placements.slot(spot.set(), blank), spot);
+        let mut modulo = self.distances(set, order) as u8 % 2 + 2 * self.bit(placements.slot(set, blank), order);
         for cost in 0.. {
             // At home the order is the first.
-            if spot.order() == 0 && placements.slot(spot.set(), blank) == self.home {
+            if order == 0 && placements.slot(set, blank) == self.home {
                 return cost;
             }
             let less = (modulo + 3) % 4;
-            let mut next = placements.moves_from(spot.set(), blank).map(|(from, to)| {
-                let (next, word) = lookup.begin(spot, &Step::new(self.size, from, to));
-                (next, from, *word >> next.bit() & 1 != 0)
+            let mut next = placements.moves_from(set, blank).map(|(from, to)| {
+                let next = set ^ 1 << from ^ 1 << to;
+                let number = Shifts::number(before(set, from), before(next, to));
+                let order = (order as u16).wrapping_add(shifts.added(number, order as u32));
+                (next, usize::from(order), from)
             });
-            let nearer = next.find(|(.., bit)| *bit == (less >= 2));
-            let (next, from, _) = nearer.expect("an entry that is not home has one that is nearer");
-            (spot, blank, modulo) = (next, from, less);
+            let is_nearer = |(set, order, blank): &(Cells, usize, Cell)| {
+                self.bit(placements.slot(*set, *blank), *order) == less >> 1
+            };
+            (set, order, blank) = next.find(is_nearer).expect("an entry that is not home has one that is nearer");
+            modulo = less;
         }
         unreachable!("each step is one nearer")
     }
 
-    fn distances(&self, spot: Spot) -> u32 {
-        let tiles = members(spot.set()).zip(unpack(self.geometry.permutations.unrank(spot.order() as usize)));
+    fn bit(&self, slot: usize, order: usize) -> u8 {
+        (self.bits[slot * self.geometry.row + order / 64] >> (order % 64) & 1) as u8
+    }
+
+    fn distances(&self, set: Cells, order: usize) -> u32 {
+        let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(order)));
         tiles.map(|(cell, thing)| self.size.distance(cell, self.labels[usize::from(thing)])).sum()
     }
 }

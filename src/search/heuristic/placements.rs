@@ -1,10 +1,17 @@
 //! Where the tiles of a pattern lie, and where the blank can be between them.
 
-use super::permutations::Shifts;
+use super::narrow::{self, Narrow};
+use super::wide::{self, Wide};
 use crate::domain::{Cell, Move, Size};
 
 /// Cells as a set, one bit each.
-pub(super) type Cells = u16;
+pub(super) type Cells = u64;
+
+/// The connected regions that a set leaves for the blank, ascending by their first cells.
+pub(super) type Regions = Vec<Cells>;
+
+/// Cells of the largest boards with patterns.
+pub(super) const MAX_CELLS: usize = wide::MAX_CELLS;
 
 /// Every set of so many cells of a board, and every connected region that it leaves for the blank:
 /// numbered as slots, ascending by set, the regions of one set next to each other.
@@ -16,121 +23,38 @@ pub(super) struct Placements {
     size: Size,
     tiles: usize,
     beside: Beside,
-    ranks: SetRanks,
-    /// By rank of the set.
-    layouts: Vec<Layout>,
+    layouts: Layouts,
     /// How many there are.
     slots: usize,
+}
+
+/// What there is to know of each set, in a form that is fast for the board's size.
+#[derive(Clone, Debug)]
+enum Layouts {
+    Narrow(Box<Narrow>),
+    Wide(Wide),
 }
 
 /// For each cell those beside it.
 type Beside = [Cells; MAX_CELLS];
 
-/// Cells of the largest boards with patterns.
-pub(super) const MAX_CELLS: usize = 16;
-
-/// Ranks of sets of so many cells each, ascending: what their upper eight cells decide, and what their
-/// lower eight do.
-#[derive(Clone, Debug)]
-struct SetRanks {
-    /// How many sets have lower upper cells.
-    upper: [u16; 256],
-    /// How many as many of the lower cells are lower.
-    lower: [u16; 256],
-}
-
-/// What there is to know of a set, two bytes a cell: of a free one the slot of the blank there, and of
-/// one of its own the numbers of the shifts that the tile there has made of the order, if it has come
-/// from the row before and if it has come from the one after.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout([[u8; 2]; MAX_CELLS]);
-
-/// A tile's way from a cell into the blank beside it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Step {
-    /// Both cells.
-    cells: Cells,
-    from: Cell,
-    /// Where layouts have the number of the shift, and which bits of it count: within a row none do,
-    /// since no tile is passed.
-    shift: u8,
-    mask: u8,
-}
-
-impl Step {
-    pub(super) fn new(size: Size, from: Cell, to: Cell) -> Self {
-        let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
-        Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }
-    }
-
-    /// What it makes of a set, and of whatever is in the bits above.
-    #[inline(always)]
-    pub(super) fn after(&self, set: u32) -> u32 {
-        set ^ u32::from(self.cells)
-    }
-}
-
-impl Layout {
-    /// The slot of a blank.
-    #[inline(always)]
-    fn slot(&self, blank: Cell) -> usize {
-        usize::from(u16::from_le_bytes(self.0[usize::from(blank) % MAX_CELLS]))
-    }
-
-    /// The slot after a step that leads to this set.
-    #[inline(always)]
-    pub(super) fn slot_after(&self, step: &Step) -> usize {
-        self.slot(step.from)
-    }
-
-    /// The number of the shift that a step to this set makes of the order.
-    #[inline(always)]
-    pub(super) fn shift(&self, step: &Step) -> u8 {
-        self.0.as_flattened()[usize::from(step.shift) % (2 * MAX_CELLS)] & step.mask
-    }
-}
-
-impl SetRanks {
-    fn new(cells: usize) -> Self {
-        let count = |below: usize, ones: u32| (0..below).filter(|set| set.count_ones() == ones).count();
-        let lower = std::array::from_fn(|set| count(set, set.count_ones()) as u16);
-        let mut sets = 0;
-        let upper = std::array::from_fn(|set: usize| {
-            let rank = sets as u16;
-            sets += (cells as u32).checked_sub(set.count_ones()).map_or(0, |ones| count(256, ones));
-            rank
-        });
-        Self { upper, lower }
-    }
-
-    #[inline(always)]
-    fn of(&self, set: Cells) -> usize {
-        let [lower, upper] = set.to_le_bytes().map(usize::from);
-        usize::from(self.upper[upper]) + usize::from(self.lower[lower])
-    }
-}
-
 impl Placements {
     /// All sets of `tiles` cells.
     pub(super) fn new(size: Size, tiles: usize) -> Self {
         assert!(size.cells() <= MAX_CELLS, "a board of {size} is too large for patterns");
-        let (beside, ranks) = (beside(size), SetRanks::new(tiles));
-        let mut this = Self { size, tiles, beside, ranks, layouts: Vec::new(), slots: 0 };
+        let layouts = if size.cells() <= narrow::MAX_CELLS {
+            Layouts::Narrow(Box::new(Narrow::new(tiles)))
+        } else {
+            Layouts::Wide(Wide::new(size, tiles))
+        };
+        let mut this = Self { size, tiles, beside: beside(size), layouts, slots: 0 };
         for set in sets(size, tiles) {
-            let mut layout = [[0; 2]; MAX_CELLS];
-            for to in members(set) {
-                let shift = |mv: Move| {
-                    let from = size.neighbour(to, mv).filter(|from| set & 1 << from == 0)?;
-                    Some(Shifts::number(before(set ^ 1 << from ^ 1 << to, from), before(set, to)))
-                };
-                layout[usize::from(to)] = [Move::Up, Move::Down].map(|mv| shift(mv).unwrap_or(0));
+            let regions = regions(size, &this.beside, set).collect();
+            match &mut this.layouts {
+                Layouts::Narrow(layouts) => layouts.add(size, set, this.slots, &regions),
+                Layouts::Wide(layouts) => layouts.add(this.slots, &regions),
             }
-            for region in regions(size, &beside, set) {
-                let slot = u16::try_from(this.slots).expect("fewer slots than 2^16");
-                members(region).for_each(|cell| layout[usize::from(cell)] = slot.to_le_bytes());
-                this.slots += 1;
-            }
-            this.layouts.push(Layout(layout));
+            this.slots += regions.len();
         }
         this
     }
@@ -140,15 +64,34 @@ impl Placements {
         self.slots
     }
 
-    /// What there is to know of a set.
-    #[inline(always)]
-    pub(super) fn layout(&self, set: Cells) -> &Layout {
-        &self.layouts[self.ranks.of(set)]
+    /// What is known of boards of at most sixteen cells.
+    ///
+    /// # Panics
+    /// If this is for larger ones.
+    pub(super) fn narrow(&self) -> &Narrow {
+        match &self.layouts {
+            Layouts::Narrow(layouts) => layouts,
+            Layouts::Wide(_) => panic!("a board of {} has more than sixteen cells", self.size),
+        }
+    }
+
+    /// What is known of larger boards.
+    ///
+    /// # Panics
+    /// If this is for smaller ones.
+    pub(super) fn wide(&self) -> &Wide {
+        match &self.layouts {
+            Layouts::Narrow(_) => panic!("a board of {} has no more than sixteen cells", self.size),
+            Layouts::Wide(layouts) => layouts,
+        }
     }
 
     /// The slot of a set and a blank outside it.
     pub(super) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        self.layout(set).slot(blank)
+        match &self.layouts {
+            Layouts::Narrow(layouts) => layouts.slot(set, blank),
+            Layouts::Wide(layouts) => layouts.slot(set, blank),
+        }
     }
 
     /// By slot: the set and the region.
@@ -169,13 +112,17 @@ impl Placements {
 
     /// Memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(self.layouts.as_slice())
+        let layouts = match &self.layouts {
+            Layouts::Narrow(layouts) => layouts.bytes(),
+            Layouts::Wide(layouts) => layouts.bytes(),
+        };
+        size_of::<Self>() + layouts
     }
 }
 
 /// All regions that a set leaves, ascending by their first cells.
 fn regions(size: Size, beside: &Beside, set: Cells) -> impl Iterator<Item = Cells> {
-    let mut free = !set & Cells::MAX >> (MAX_CELLS - size.cells());
+    let mut free = !set & all_cells(size);
     std::iter::from_fn(move || {
         let region = (free != 0).then(|| region(beside, set, free.trailing_zeros() as Cell))?;
         free &= !region;
@@ -204,7 +151,18 @@ fn beside(size: Size) -> Beside {
 
 /// The sets of so many of a board's cells, ascending.
 fn sets(size: Size, tiles: usize) -> impl Iterator<Item = Cells> {
-    (0..=Cells::MAX >> (MAX_CELLS - size.cells())).filter(move |set| set.count_ones() as usize == tiles)
+    let all = all_cells(size);
+    // The next higher number with as many ones, of Gosper's (HAKMEM, 1972, item 175).
+    let next = |set: &Cells| {
+        let lowest = set & set.wrapping_neg();
+        let carried = set + lowest;
+        Some(carried | (set ^ carried) >> 2 >> lowest.trailing_zeros())
+    };
+    std::iter::successors(Some((1 << tiles) - 1), next).take_while(move |set| *set <= all)
+}
+
+fn all_cells(size: Size) -> Cells {
+    Cells::MAX >> (Cells::BITS as usize - size.cells())
 }
 
 /// The cells of a set, lowest first.

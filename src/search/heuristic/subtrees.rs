@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::super::StopReason;
 use super::crown::Crown;
 use super::ground::Node;
+use super::scale::Scale;
 use crate::domain::Move;
 
 /// What a search spent.
@@ -48,8 +49,8 @@ pub(super) struct Searched {
 /// They are searched in any order, by any number of threads. What comes of it is read in the order of
 /// the whole and up to the first part that has the goal, so that it is the same, to the last count.
 #[derive(Debug)]
-pub(super) struct Subtrees {
-    crown: Arc<Crown>,
+pub(super) struct Subtrees<S: Scale> {
+    crown: Arc<Crown<S>>,
     list: Vec<Subtree>,
     /// What a search of the whole spends after the last part.
     rest: Spent,
@@ -66,9 +67,9 @@ pub(super) struct Subtrees {
     given_up: Mutex<Spent>,
 }
 
-impl Subtrees {
+impl<S: Scale> Subtrees<S> {
     /// The leaves of a crown.
-    pub(super) fn of(crown: Crown) -> Self {
+    pub(super) fn of(crown: Crown<S>) -> Self {
         let mut list = Vec::with_capacity(crown.leaves());
         let mut above = Spent::default();
         for (number, branches) in crown.in_order() {
@@ -88,7 +89,7 @@ impl Subtrees {
         Self::new(Arc::clone(&self.crown), vec![alone], Spent::default())
     }
 
-    fn new(crown: Arc<Crown>, list: Vec<Subtree>, rest: Spent) -> Self {
+    fn new(crown: Arc<Crown<S>>, list: Vec<Subtree>, rest: Spent) -> Self {
         Self {
             rest,
             next: AtomicUsize::new(0),
@@ -124,7 +125,7 @@ impl Subtrees {
     }
 
     /// A part that nobody has, to be searched: its number, and its root.
-    pub(super) fn take(&self) -> Option<(usize, &Node)> {
+    pub(super) fn take(&self) -> Option<(usize, &Node<S>)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
         let subtree = self.list.get(nth).filter(|_| nth <= self.best())?;
@@ -132,7 +133,7 @@ impl Subtrees {
     }
 
     /// A part's root.
-    pub(super) fn root(&self, nth: usize) -> &Node {
+    pub(super) fn root(&self, nth: usize) -> &Node<S> {
         self.crown.node(self.list[nth].root)
     }
 

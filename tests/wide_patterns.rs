@@ -1,0 +1,93 @@
+//! Sums of patterns' costs on boards of more than sixteen cells.
+
+mod twins;
+
+use taquin::domain::{Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, random_board, random_walk};
+use taquin::search::heuristic::{GoalClass, LinearConflict, Manhattan, Partition, Patterns, WidePatterns};
+use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
+use twins::{SplitMix, goal_with_blank};
+
+/// Patterns of three tiles: tables that are quickly built, on any board.
+const MOST: usize = 12;
+
+fn sizes() -> impl Iterator<Item = Size> {
+    Size::all().filter(|size| size.cells() > 16 && GoalClass::serves(*size))
+}
+
+/// As the service's own are put together, but for their number.
+fn partitions(class: GoalClass) -> Vec<Partition> {
+    let tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+    let mut by_column = tiles.clone();
+    by_column.sort_by_key(|label| class.size.col_of(*label));
+    let orders = if class.is_mirrored() { vec![by_column] } else { vec![by_column, tiles] };
+    let sorted = |chunk: &[u8]| {
+        let mut labels = chunk.to_vec();
+        labels.sort_unstable();
+        labels
+    };
+    let choice: Vec<Patterns> = orders.iter().map(|order| order.chunks(3).map(sorted).collect()).collect();
+    Partition::build_all(class, &choice)
+}
+
+/// Along a walk: the memo is what evaluation from scratch gives, h changes by one or not at all, and is at least
+/// Manhattan's, since a pattern's tiles need their distances.
+fn walk<P: Packed>(space: &Space<P>, heuristic: &impl Heuristic<P>, random: &mut SplitMix) {
+    let manhattan = Manhattan::new(space.size(), space.goal_blank());
+    let mut state = space.start();
+    let mut memo = heuristic.evaluate(&state);
+    for _ in 0..100 {
+        let mut moves = space.moves_except(state.blank, MoveSet::EMPTY);
+        let mv = moves.nth(random.below(moves.len() as u64) as usize).unwrap();
+        let slide = space.make(&mut state, mv);
+        let before = heuristic.h(memo);
+        let limit = random.below(2 * u64::from(before)) as i32;
+        let within = heuristic.after_within(memo, &slide, &state, limit);
+        memo = heuristic.after(memo, &slide, &state);
+        let h = heuristic.h(memo);
+        assert_eq!(within.map_err(|least| least > limit as u32 && least <= h).is_ok(), h as i32 <= limit);
+        assert_eq!(h, heuristic.h(heuristic.evaluate(&state)), "{}", space.board(&state));
+        assert!(h.abs_diff(before) == 1, "along a move the sum changes by one");
+        let lower = Heuristic::<P>::h(&manhattan, manhattan.evaluate(&state));
+        assert!(h >= lower && (h - lower).is_multiple_of(2));
+    }
+}
+
+#[test]
+fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
+    let mut random = SplitMix(5);
+    for size in sizes() {
+        for cell in 0..size.cells() as u8 {
+            let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
+            let partitions = partitions(GoalClass::of(size, cell));
+            let heuristic = WidePatterns::<MOST>::new(size, cell, &partitions);
+            let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+            if size.cells() <= Pair::MAX_CELLS {
+                walk(&Space::<Pair>::new(&puzzle), &heuristic, &mut random);
+            } else {
+                walk(&Space::<Bytes>::new(&puzzle), &heuristic, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn solutions_are_as_short_as_with_another_heuristic() {
+    let mut random = SplitMix(6);
+    for size in sizes().filter(|size| size.cells() <= Pair::MAX_CELLS) {
+        for cell in [0, 1, size.cells() as u8 / 2] {
+            let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
+            let partitions = partitions(GoalClass::of(size, cell));
+            let heuristic = WidePatterns::<MOST>::new(size, cell, &partitions);
+            for moves in [1, 20, 40] {
+                let start = random_walk(&goal, moves, &mut random);
+                let space = Space::<Pair>::new(&Puzzle::try_new(start, goal).unwrap());
+                let length = |outcome: taquin::search::Outcome| outcome.result.unwrap().len();
+                let other = LinearConflict::new(size, cell);
+                let expected = length(ida_star(&space, &other, &Budget::UNLIMITED, &mut Trace::default()));
+                let outcome = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::default());
+                assert!(outcome.is_optimal());
+                assert_eq!(length(outcome), expected, "{start}");
+            }
+        }
+    }
+}
