@@ -5,10 +5,10 @@ mod twins;
 use std::time::Duration;
 
 use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, Word, random_board, random_walk};
-use taquin::search::heuristic::{DistanceTable, PatternDatabase};
+use taquin::search::heuristic::{DistanceTable, Manhattan, PatternDatabase};
 use taquin::search::{
-    Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeuristicKind, Named, Space, TieBreaking, Trace,
-    Weight, best_first, perfect,
+    Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space,
+    TieBreaking, Trace, Weight, best_first, perfect,
 };
 use taquin::service::{Job, Limits, Means, Plan, Report, Tables, Wish, solve};
 use twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
@@ -278,5 +278,42 @@ fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
         let goal = random_board(&Board::blank_last(size), &mut random);
         let limits = Limits { expanded: 5_000, ..UNLIMITED };
         solved_within(limits, &random_board(&goal, &mut random), &goal, Wish::default(), &tables);
+    }
+}
+
+#[test]
+fn what_a_weighted_search_proves_holds_and_is_no_less_than_its_weight_promises() {
+    let goal = Board::blank_last(size(3, 3));
+    let distances = distances(&goal);
+    let mut random = SplitMix(22);
+    for hundredths in [100, 101, 125, 150, 200, 333, 1000, 10_000] {
+        let evaluation = Evaluation::weighted(Weight::from_hundredths(hundredths).unwrap());
+        let mut better = 0;
+        for _ in 0..60 {
+            let start = random_board(&goal, &mut random);
+            let (distance, space) = (distances[&start], Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap()));
+            let heuristic = Manhattan::new(start.size(), goal.blank());
+            let search = |budget: &Budget<'_>| {
+                let open = HeapOpenList::new(TieBreaking::LowH);
+                best_first(
+                    &space,
+                    &heuristic,
+                    evaluation,
+                    DuplicateDetection::Closed,
+                    open,
+                    budget,
+                    &mut Trace::default(),
+                )
+            };
+            let outcome = search(&Budget::UNLIMITED);
+            let length = outcome.result.unwrap().len() as u32;
+            assert!(length >= distance && 100 * length <= hundredths * distance, "{start}: {length} of {distance}");
+            let promised = (100 * length).div_ceil(hundredths);
+            assert!((promised..=distance).contains(&outcome.lower_bound), "{start}: {}", outcome.lower_bound);
+            better += u32::from(outcome.lower_bound > promised.max(outcome.stats.initial_h));
+            let stopped = search(&Budget { expanded: 40, ..Budget::UNLIMITED });
+            assert!(stopped.lower_bound <= distance, "{start}, stopped: {}", stopped.lower_bound);
+        }
+        assert!(better > 0 || hundredths <= 101, "{hundredths}: what waits proves more than the weight alone");
     }
 }

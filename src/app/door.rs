@@ -146,9 +146,12 @@ impl Door {
 
     /// Serves a connection in a task of its own.
     fn serve(&self, stream: TcpStream, permit: OwnedSemaphorePermit, watcher: Watcher) {
-        // Answers are small and whole: waiting to fill a packet only delays them.
+        // Answers are small, and events wanted at once: waiting to fill a packet only delays them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
+        }
+        if let Err(error) = self.patience.bound_by_system(&stream) {
+            tracing::debug!(%error, "cannot set TCP_USER_TIMEOUT");
         }
         let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
         let idle = Idle::default();

@@ -29,6 +29,22 @@ pub(super) struct Patience {
     pub(super) write: Duration,
 }
 
+impl Patience {
+    /// Has the system end a connection whose client takes nothing, or is not there any more. It sees that long before
+    /// an answer that comes little by little fills its buffers, so that a write would wait (docs/adr/0026).
+    #[cfg(target_os = "linux")]
+    pub(super) fn bound_by_system(&self, stream: &TcpStream) -> io::Result<()> {
+        let millis = u32::try_from(self.write.as_millis()).unwrap_or(u32::MAX).max(1);
+        Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, millis)?)
+    }
+
+    /// Other systems have nothing of the kind: there a write has to wait first.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn bound_by_system(&self, _: &TcpStream) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Whether a connection has served a request, and nothing of the next one has come.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Idle(Arc<AtomicBool>);

@@ -21,10 +21,11 @@ use tower::Service;
 use tracing::{Instrument, Level, Span};
 
 use super::context::X_REQUEST_ID;
+use super::live::Live;
 use super::server_span::ServerSpan;
 use super::{
-    HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, Shared, SpanId, TraceId, negotiate, route_of,
-    solve,
+    HttpMetrics, Known, Offer, Problem, ProblemKind, RequestContext, Shared, SpanId, TraceId, live_body, negotiate,
+    route_of, solve,
 };
 use crate::service::Metrics;
 
@@ -108,7 +109,7 @@ where
     }
     vary_by_accept(headers);
     line.server_span.name_in(headers);
-    line.status = status;
+    line.close(&mut response, &uri);
     Ok(response)
 }
 
@@ -212,19 +213,32 @@ fn is_probe(route: Option<&str>) -> bool {
 }
 
 /// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
-struct AccessLine {
+pub(super) struct AccessLine {
     conducted: Arc<Conducted>,
     started: Instant,
     method: Method,
     route: Option<&'static str>,
     context: RequestContext,
     server_span: ServerSpan,
-    status: StatusCode,
+    /// That of the answer; until it is there, and while it goes on, that of a client who has gone.
+    pub(super) status: StatusCode,
     /// What kind of problem the answer tells, if it is one.
-    problem: Option<&'static str>,
+    pub(super) problem: Option<&'static str>,
 }
 
 impl AccessLine {
+    /// Ends with the answer: now, or when the last of it was written.
+    fn close(mut self, response: &mut Response, uri: &Uri) {
+        match Live::taken_from(response) {
+            Some(feed) => *response.body_mut() = live_body::body(feed, self, instance(uri).into_owned()),
+            None => self.status = response.status(),
+        }
+    }
+
+    pub(super) fn request_id(&self) -> &str {
+        self.context.request_id.as_str()
+    }
+
     fn open(
         conducted: Arc<Conducted>,
         method: Method,

@@ -12,6 +12,8 @@ mod fields;
 mod guard;
 mod info;
 mod json;
+mod live;
+mod live_body;
 mod metrics;
 mod negotiate;
 mod openapi;

@@ -15,6 +15,8 @@ pub enum Offer {
     Html,
     /// `application/yaml`, by any of the names in use.
     Yaml,
+    /// `text/event-stream`.
+    Events,
 }
 
 impl Offer {
@@ -25,6 +27,7 @@ impl Offer {
             Self::Text => "text/plain; charset=utf-8",
             Self::Html => "text/html; charset=utf-8",
             Self::Yaml => "application/yaml; charset=utf-8",
+            Self::Events => "text/event-stream",
         }
     }
 
@@ -34,6 +37,7 @@ impl Offer {
             Self::Text => &["text/plain"],
             Self::Html => &["text/html"],
             Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
+            Self::Events => &["text/event-stream"],
         }
     }
 

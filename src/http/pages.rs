@@ -23,6 +23,7 @@ Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
   curl --json '{\"board\": [[8,6,7],[2,5,4],[3,0,1]]}' {base}/solve
   curl -H 'Accept: text/plain' -d '8 6 7/2 5 4/3 0 1' {base}/solve
   curl '{base}/solve?board=867254301'
+  curl -N -H 'Accept: text/event-stream' '{base}/solve?board=867254301'
 
 Can the goal be reached at all?
   curl '{base}/solvable?board=123456870'

@@ -96,6 +96,12 @@ impl Problem {
         self
     }
 
+    /// After how many seconds the client may come back, if it is told.
+    pub(super) fn retry_after(&self) -> Option<u64> {
+        let (_, value) = self.headers.iter().find(|(name, _)| *name == header::RETRY_AFTER)?;
+        value.to_str().ok()?.parse().ok()
+    }
+
     /// The document for one request.
     pub(super) fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
         serde_json::to_vec(&Document { problem: self, instance, request_id }).unwrap_or_default()

@@ -42,6 +42,8 @@ struct RandomReply<'a> {
     seed: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<u32>,
+    lower_bound: u32,
+    upper_bound: u32,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -75,11 +77,14 @@ pub(super) async fn answer(
         Problem::internal()
     })?;
     let drawn = service.draw(goal, how, seed.clone()).await;
-    let Drawn { board, length } = drawn.map_err(|error| refused(&error))?;
+    let Drawn { board, length, lower_bound, upper_bound } = drawn.map_err(|error| refused(&error))?;
     let body = match (offer, form) {
         (Offer::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
-        _ => json(&RandomReply { board: Rows(board), goal: Rows(goal), seed: &seed, length }),
+        _ => {
+            let (board, goal, seed) = (Rows(board), Rows(goal), &*seed);
+            json(&RandomReply { board, goal, seed, length, lower_bound, upper_bound })
+        }
     };
     let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
     let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);

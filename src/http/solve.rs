@@ -5,18 +5,20 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
 use super::extract::{Format, Received};
 use super::fields::Fields;
+use super::live::Live;
+use super::live_body::END;
 use super::plain_board::plain_board;
 use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
 use super::{Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, solvable};
 use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::search::{StopReason, Weight, named};
-use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, ServiceError, Wish};
+use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
 
 /// The fields besides [`BOARD_FIELDS`].
 const SEARCH_FIELDS: [&str; 11] = [
@@ -59,14 +61,19 @@ enum Require {
 
 named!(Require { Any => "any", Optimal => "optimal" });
 
+/// Why JSON has no progress.
+const NO_PROGRESS_IN_JSON: &str = "`progress` comes line by line with `Accept: text/plain`, and as events with `Accept: \
+                                   text/event-stream`; JSON is one document, written when the search is over";
+
 /// What an answer may have beside the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Include {
     States,
     Expansions,
+    Progress,
 }
 
-named!(Include { States => "states", Expansions => "expansions" });
+named!(Include { States => "states", Expansions => "expansions", Progress => "progress" });
 
 /// A question that was read without fault.
 #[derive(PartialEq, Debug)]
@@ -98,6 +105,9 @@ pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Respon
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         states: has(Include::States),
     };
+    if offer == Offer::Events || has(Include::Progress) {
+        return live(service, job, &head, offer).await;
+    }
     let answer = service.submit(job).await.map_err(|error| failed(&error))?;
     let timing = server_timing(&answer);
     let report = &*answer.report;
@@ -109,6 +119,21 @@ pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Respon
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
     Ok(response)
+}
+
+/// The answer that is written while the search goes on, once it has its place in the house.
+async fn live(service: &Service, job: Job, head: &Parts, offer: Offer) -> Result<Response, Problem> {
+    const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+    // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
+    if offer == Offer::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if head.method == Method::HEAD {
+        return Ok(Live::head(offer));
+    }
+    let puzzle = job.puzzle;
+    let watching = service.watch(job).await.map_err(|error| failed(&error))?;
+    Ok(Live::new(watching, puzzle, offer).into_response())
 }
 
 /// The answer that has a solution.
@@ -132,7 +157,7 @@ fn solved(head: &Parts, offer: Offer, puzzle: &Puzzle, report: &Report) -> Resul
 /// The problem that the client would be told.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
     let body = QuestionBody::parse(bytes, Format::Json)
-        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }));
+        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json)));
     let plain = plain_board(bytes).and_then(SolveBody::plain);
     debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
     body?.puzzle()
@@ -146,12 +171,13 @@ impl SolveBody {
     /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
     /// search may take long.
     fn of(received: Received, headers: &HeaderMap) -> Result<(Offer, Self), Problem> {
-        let offer = choose(headers, &[Offer::Json, Offer::Text]);
+        let offer = choose(headers, &[Offer::Json, Offer::Text, Offer::Events]);
         match received.plain_board().and_then(Self::plain) {
             Some(body) => Ok((offer?, body)),
             None => {
                 let question = received.question()?;
-                Ok((offer?, Self::read(question)?))
+                let body = Self::read(question, offer.as_ref().ok().copied())?;
+                Ok((offer?, body))
             }
         }
     }
@@ -163,7 +189,8 @@ impl SolveBody {
         Some(Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() })
     }
 
-    fn read(question: Question) -> Result<Self, Problem> {
+    /// Reads all fields; those are refused that do not go with the type of the answer.
+    fn read(question: Question, offer: Option<Offer>) -> Result<Self, Problem> {
         let mut fields = Fields::gather(question, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let wish = Wish {
@@ -183,7 +210,7 @@ impl SolveBody {
             expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
             nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
         };
-        let include = fields.words("include");
+        let include = included(&mut fields, offer);
         let plan = boards.and_then(|(board, _)| match Plan::try_new(&wish, board.size()) {
             Ok(plan) => Some(plan),
             Err(conflicts) => {
@@ -202,6 +229,15 @@ impl SolveBody {
     }
 }
 
+/// What is to be added; what does not go with the type of the answer is refused.
+fn included(fields: &mut Fields, offer: Option<Offer>) -> Vec<Include> {
+    let include = fields.words("include");
+    if include.contains(&Include::Progress) && offer == Some(Offer::Json) {
+        fields.note(ProblemKind::UnsupportedCombination, Fault::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
+    }
+    include
+}
+
 /// `unsolvable`, with what `/solvable` says.
 fn refused(body: &SolveBody, error: &PuzzleError) -> Problem {
     match error {
@@ -214,7 +250,7 @@ fn refused(body: &SolveBody, error: &PuzzleError) -> Problem {
 }
 
 /// What became of a job that has no report.
-fn failed(error: &ServiceError) -> Problem {
+pub(super) fn failed(error: &ServiceError) -> Problem {
     match error {
         ServiceError::Overloaded { retry_after, waited } => {
             let detail = if *waited {
@@ -247,7 +283,7 @@ fn failed(error: &ServiceError) -> Problem {
 }
 
 /// `search-limit-exceeded`, with the best solution so far if there is one.
-fn exceeded(report: &Report, stop: StopReason) -> Problem {
+pub(super) fn exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
         StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
@@ -322,7 +358,7 @@ mod tests {
             let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
             let body = serde_json::json!({ "board": rows }).to_string();
             let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
-            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) });
+            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json));
             assert_eq!(SolveBody::plain(board), Some(read.unwrap()), "{size}");
         }
     }

@@ -80,11 +80,33 @@ pub(super) struct LimitsReply {
 /// A solution that is not all that was required.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct SolutionReply<'r> {
-    length: usize,
-    optimal: bool,
-    lower_bound: u32,
-    moves: String,
-    tiles: &'r [Tile],
+    pub(super) length: usize,
+    pub(super) optimal: bool,
+    pub(super) lower_bound: u32,
+    pub(super) moves: String,
+    pub(super) tiles: &'r [Tile],
+}
+
+/// A solution that was found on the way.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct InterimReply<'r> {
+    #[serde(flatten)]
+    pub(super) solution: SolutionReply<'r>,
+    pub(super) elapsed_us: u64,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub(super) struct ProgressReply {
+    pub(super) expanded: u64,
+    pub(super) generated: u64,
+    pub(super) lower_bound: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) threshold: Option<u32>,
+    /// Of the shortest solution so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<usize>,
+    pub(super) elapsed_us: u64,
 }
 
 #[derive(Debug, serde::Serialize)]

@@ -5,7 +5,8 @@ use super::budget::Mark;
 use super::ida_star::ida_star_from;
 use super::stages::{OnTheWay, Stages};
 use super::windows::{Windows, shorten};
-use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace, constructive};
+use super::witness::PartWitness;
+use super::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace, Witness, constructive};
 use crate::domain::{Packed, Path, Size};
 
 /// A solution at once, and shorter ones as long as the budget lasts, until one is proven to be as short as any.
@@ -32,6 +33,8 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, aim:
         lower_bound: initial_h,
         is_by_the_clock: false,
     };
+    search.tell_bound();
+    search.spending.meter.found(&search.best);
     let stopped = search.run().err().filter(|_| !search.is_proven());
     let Anytime { spending: Spending { stats, .. }, best, lower_bound, is_by_the_clock, .. } = search;
     match stopped {
@@ -142,6 +145,19 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
         self.best.len() <= self.lower_bound as usize
     }
 
+    fn improve(&mut self, path: Path) {
+        let is_shorter = path.len() < self.best.len();
+        self.best = path;
+        if is_shorter {
+            self.spending.meter.found(&self.best);
+        }
+    }
+
+    fn tell_bound(&self) {
+        let Self { spending: Spending { meter, stats }, lower_bound, .. } = self;
+        meter.reached(|| Progress { lower_bound: *lower_bound, ..Progress::from(stats) });
+    }
+
     /// Looks for a shorter solution from scratch; whether there was one.
     fn leap(&mut self, width: usize, seed: u64) -> Result<bool, StopReason> {
         let aim = Beam { width, shorter_than: self.best.len(), seed };
@@ -153,7 +169,7 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
         };
         let is_found = found.is_some();
         if let Some(path) = found {
-            self.best = path;
+            self.improve(path);
         }
         Ok(is_found)
     }
@@ -167,12 +183,15 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     /// Looks for a proof, and finds a shortest solution if it may expand so many nodes.
     fn prove(&mut self, expanded: u64) -> Result<(), StopReason> {
         let allowed = self.spending.meter.allowed(self.spending.stats.expanded);
-        let budget = Budget { expanded: expanded.min(allowed), ..*self.budget };
+        let witness = self.budget.witness.map(|whole| PartWitness { whole, before: self.spending.stats });
+        let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
+        let budget = Budget { expanded: expanded.min(allowed), witness, ..*self.budget };
         let outcome = ida_star_from(self.space, self.heuristic, self.lower_bound, &budget, &mut Trace::default());
         self.spending.stats += outcome.stats;
         self.lower_bound = self.lower_bound.max(outcome.lower_bound);
+        self.tell_bound();
         match outcome.result {
-            Ok(path) => self.best = path,
+            Ok(path) => self.improve(path),
             Err(StopReason::Expanded) if budget.expanded < allowed => {}
             Err(reason) => return Err(reason),
         }

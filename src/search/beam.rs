@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::{Heuristic, Meter, Slide, Space, State, Stats, StopReason};
+use super::{Heuristic, Meter, Progress, Slide, Space, State, Stats, StopReason};
 use crate::domain::{Move, MoveSet, Packed, Path, mix};
 
 /// What tells the boards of a beam that are worth going on with.
@@ -182,7 +182,7 @@ impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
         candidates.clear();
         order.clear();
         for (parent, member) in (0..).zip(level) {
-            spending.meter.expand(spending.stats.expanded)?;
+            spending.meter.expand(spending.stats.expanded, || Progress::from(&spending.stats))?;
             spending.stats.expanded += 1;
             for mv in space.moves_except(member.state.blank, member.back) {
                 spending.stats.generated += 1;

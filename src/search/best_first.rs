@@ -3,8 +3,8 @@
 use super::closed_list::ClosedList;
 use super::node::{Arena, Node, Phase};
 use super::{
-    Budget, DuplicateDetection, HeapOpenList, Heuristic, Meter, OpenList, Outcome, Space, Stats, StopReason, Trace,
-    Weight,
+    Budget, DuplicateDetection, HeapOpenList, Heuristic, Meter, OpenList, Outcome, Progress, Space, Stats, StopReason,
+    Trace, Weight,
 };
 use crate::domain::{Move, MoveSet, Packed, Pair};
 
@@ -48,6 +48,11 @@ impl Evaluation {
         if self.g_weight == 0 { 0 } else { f.div_ceil(self.h_weight) }
     }
 
+    /// Whether nodes come in another order than that of g + h, and what leads to them is improved all the same.
+    fn is_weighted(self) -> bool {
+        self.reopens() && self.g_weight != self.h_weight
+    }
+
     /// Whether values of f on boards of this form lie close enough for an array of buckets: few
     /// weights and small h, or the array would be mostly holes.
     pub fn suits_buckets<P: Packed>(self) -> bool {
@@ -83,7 +88,7 @@ struct BestFirst<'a, P, H: Heuristic<P>, O> {
 ///
 /// With an admissible heuristic the lower bound rises with f: every solution not yet found leads
 /// through an open node, whose g + h it cannot undercut. So an A* solution is optimal, and a
-/// weighted one is at most w times as long as the optimal one.
+/// weighted one is at most w times as long as the optimal one; how much closer it is, its lower bound tells.
 pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     space: &Space<P>,
     heuristic: &H,
@@ -109,11 +114,10 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     search.open_list.make_room(search.arena.room());
     search.open_list.push(0, evaluation.f(0, initial_h), initial_h);
     let (result, last) = search.run();
-    let f = search.f(&last);
+    let lower_bound = search.lower_bound(&last);
     // Every node generated was kept or was a duplicate.
     search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
     let result = result.map(|goal| search.arena.path_to(goal));
-    let lower_bound = if H::ADMISSIBLE { evaluation.least_length(f).max(initial_h) } else { 0 };
     Outcome { result, best: None, lower_bound, stats: search.stats }
 }
 
@@ -141,7 +145,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
 
     #[inline]
     fn expand(&mut self, index: u32, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
-        self.meter.expand(self.stats.expanded)?;
+        self.ask(node)?;
         let moves = node.onward_moves(self.space);
         if self.arena.is_full() {
             self.open_list.make_room(self.arena.make_room(moves.len(), &self.meter)?);
@@ -161,6 +165,46 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         let open = self.arena.len() as u64 - self.stats.expanded - self.superseded;
         self.stats.peak_open = self.stats.peak_open.max(open);
         Ok(())
+    }
+
+    /// Asks to expand a node.
+    #[inline(always)]
+    fn ask(&mut self, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
+        let Self { heuristic, evaluation, arena, meter, stats, .. } = self;
+        meter.expand(stats.expanded, || Progress {
+            expanded: stats.expanded,
+            generated: arena.len() as u64 + stats.duplicates,
+            lower_bound: if H::ADMISSIBLE {
+                evaluation.least_length(evaluation.f(node.g, heuristic.h(node.memo))).max(stats.initial_h)
+            } else {
+                0
+            },
+            threshold: None,
+        })
+    }
+
+    /// What is proven when the search ends with a node, the first that was not expanded.
+    fn lower_bound(&self, last: &Node<P, H::Memo>) -> u32 {
+        if !H::ADMISSIBLE {
+            return 0;
+        }
+        let least = self.evaluation.least_length(self.f(last)).max(self.stats.initial_h);
+        let least_ahead = if self.evaluation.is_weighted() { self.least_ahead() } else { None };
+        least.max(least_ahead.unwrap_or(0))
+    }
+
+    /// The least g + h of the nodes that await expansion, the goal's among them if it was found: any solution leads
+    /// through one of them by a path that is no shorter than the known one. None, if there is no time to look at all.
+    fn least_ahead(&self) -> Option<u32> {
+        /// Nodes between two looks at the clock.
+        const INTERVAL: usize = 1 << 14;
+        let mut least = None;
+        for nodes in self.arena.nodes.chunks(INTERVAL) {
+            self.meter.look().ok()?;
+            let open = nodes.iter().filter(|node| node.phase == Phase::Open);
+            least = open.map(|node| node.g + self.heuristic.h(node.memo)).chain(least).min();
+        }
+        least
     }
 
     /// Generates the successor by `mv`, if that is one of `moves`; `f_of_g` is its f less what h adds.

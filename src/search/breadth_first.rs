@@ -1,7 +1,7 @@
 //! Breadth-first search.
 
 use super::node::{Arena, Node};
-use super::{Budget, DuplicateDetection, Outcome, Space, Stats, StopReason, Trace};
+use super::{Budget, DuplicateDetection, Outcome, Progress, Space, Stats, StopReason, Trace};
 use crate::domain::Packed;
 
 /// Expands the oldest node first, so the first path to the goal is a shortest one.
@@ -37,7 +37,7 @@ fn search<P: Packed>(
             return Ok(index);
         }
         let moves = node.onward_moves(space);
-        meter.expand(stats.expanded)?;
+        meter.expand(stats.expanded, || Progress { lower_bound: node.g, ..Progress::from(&*stats) })?;
         if arena.is_full() {
             arena.make_room(moves.len(), &meter)?;
         }

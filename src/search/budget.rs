@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::Crew;
+use super::{Crew, Progress, Witness};
+use crate::domain::Path;
 
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub struct Budget<'a> {
     pub cancel: &'a [&'a AtomicBool],
     /// Who may help, and whose turn it may be instead.
     pub crew: Option<&'a dyn Crew>,
+    /// Who sees how it goes.
+    pub witness: Option<&'a dyn Witness>,
 }
 
 /// A moment of a search.
@@ -44,7 +47,8 @@ pub enum StopReason {
 
 impl Budget<'static> {
     /// No limit at all.
-    pub const UNLIMITED: Self = Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], crew: None };
+    pub const UNLIMITED: Self =
+        Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], crew: None, witness: None };
 }
 
 impl Budget<'_> {
@@ -66,17 +70,19 @@ impl Meter<'_> {
     /// boards, up to a millisecond on the largest.
     pub const INTERVAL: u64 = 512;
 
-    /// Asks to expand one node more, `expanded` being how many were.
+    /// Asks to expand one node more, `expanded` being how many were; `progress` is asked for now and then, if there is
+    /// a witness to be told.
     ///
     /// # Errors
     /// When the budget does not allow it.
     #[inline]
-    pub fn expand(&mut self, expanded: u64) -> Result<(), StopReason> {
-        if expanded < self.next { Ok(()) } else { self.poll(expanded) }
+    pub fn expand(&mut self, expanded: u64, progress: impl FnOnce() -> Progress) -> Result<(), StopReason> {
+        if expanded < self.next { Ok(()) } else { self.poll(expanded, progress) }
     }
 
     #[cold]
-    fn poll(&mut self, expanded: u64) -> Result<(), StopReason> {
+    fn poll(&mut self, expanded: u64, progress: impl FnOnce() -> Progress) -> Result<(), StopReason> {
+        self.reached(progress);
         if expanded >= self.budget.expanded {
             return Err(StopReason::Expanded);
         }
@@ -102,6 +108,20 @@ impl Meter<'_> {
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         let took = to.at.saturating_duration_since(from.at).as_secs_f64().max(1e-9);
         (seconds * (to.expanded - from.expanded) as f64 / took) as u64
+    }
+
+    /// Tells the witness, if there is one, how far the search is.
+    pub(super) fn reached(&self, progress: impl FnOnce() -> Progress) {
+        if let Some(witness) = self.budget.witness {
+            witness.reached(progress());
+        }
+    }
+
+    /// Tells the witness, if there is one, of a path that is shorter than those before.
+    pub(super) fn found(&self, path: &Path) {
+        if let Some(witness) = self.budget.witness {
+            witness.found(path);
+        }
     }
 
     /// Lets others search, if it is their turn.

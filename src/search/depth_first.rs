@@ -1,7 +1,7 @@
 //! Depth-first search.
 
 use super::node::{Arena, Node, Phase};
-use super::{Budget, DuplicateDetection, Meter, Outcome, Space, Stats, StopReason, Trace};
+use super::{Budget, DuplicateDetection, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
 use crate::domain::Packed;
 
 struct DepthFirst<'a, P> {
@@ -73,7 +73,7 @@ impl<P: Packed> DepthFirst<'_, P> {
 
     fn expand(&mut self, index: u32, node: &Node<P, ()>) -> Result<(), StopReason> {
         let moves = node.onward_moves(self.space);
-        self.meter.expand(self.stats.expanded)?;
+        self.meter.expand(self.stats.expanded, || Progress::from(&self.stats))?;
         if self.arena.is_full() {
             self.arena.make_room(moves.len(), &self.meter)?;
         }

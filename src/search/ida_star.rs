@@ -1,7 +1,7 @@
 //! Iterative-deepening A*.
 
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, MoveAutomaton, Outcome, Past, Space, State, Stats, StopReason, Trace};
+use super::{Budget, Heuristic, Meter, MoveAutomaton, Outcome, Past, Progress, Space, State, Stats, StopReason, Trace};
 use crate::domain::{Move, Packed, Path};
 
 struct IdaStar<'a, P, H> {
@@ -107,7 +107,7 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
         if self.space.is_goal(&state) {
             return Ok(true);
         }
-        self.meter.expand(self.stats.expanded)?;
+        self.ask()?;
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
         let this = if TRACED { self.record(&state, memo, g, past, parent) } else { None };
@@ -133,6 +133,16 @@ impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
             }
         }
         Ok(false)
+    }
+
+    /// Asks to expand a node.
+    #[inline(always)]
+    fn ask(&mut self) -> Result<(), StopReason> {
+        self.meter.expand(self.stats.expanded, || Progress {
+            lower_bound: if H::ADMISSIBLE { self.threshold } else { 0 },
+            threshold: Some(self.threshold),
+            ..Progress::from(&self.stats)
+        })
     }
 
     #[cold]

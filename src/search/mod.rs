@@ -26,6 +26,7 @@ mod stages;
 mod stats;
 mod trace;
 mod windows;
+mod witness;
 
 pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
@@ -45,6 +46,7 @@ pub use perfect::perfect;
 pub use space::{Slide, Space, State};
 pub use stats::{Stats, effective_branching_factor};
 pub use trace::{Expansion, Trace};
+pub use witness::{Progress, Witness};
 
 use crate::domain::Path;
 

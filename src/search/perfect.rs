@@ -1,7 +1,7 @@
 //! A* where the heuristic is the distance itself.
 
 use super::trace::Visit;
-use super::{Budget, Heuristic, Outcome, Space, Stats, StopReason, Trace};
+use super::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace};
 use crate::domain::{Move, MoveSet, Packed, Path};
 
 /// What [`best_first`](super::best_first) does as A* with a [perfect](Heuristic::PERFECT) heuristic,
@@ -36,7 +36,7 @@ fn descend<P: Packed, H: Heuristic<P>>(
     let mut moves: Vec<Move> = Vec::with_capacity(stats.initial_h as usize);
     let (mut state, mut back) = (space.start(), MoveSet::EMPTY);
     while !space.is_goal(&state) {
-        meter.expand(stats.expanded)?;
+        meter.expand(stats.expanded, || Progress { lower_bound: stats.initial_h, ..Progress::from(&*stats) })?;
         let h = heuristic.h(memo);
         if trace.is_recording() {
             let slide = back.clone().next().map(|back| space.arrival(&state, back));

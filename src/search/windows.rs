@@ -42,6 +42,7 @@ pub(super) fn shorten<P: Packed>(
         if let Some(shorter) = shorter {
             let moves = path.moves();
             *path = without_detours([&moves[..at], shorter.moves(), &moves[end..]].into_iter().flatten().copied());
+            spending.meter.found(path);
         }
         let next = path.len().min(at + windows.moves.div_ceil(2));
         first = after(*start, &path.moves()[..next]);

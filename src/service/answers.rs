@@ -5,28 +5,57 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
 
+use super::sight::Sight;
 use super::{Job, Report, ServiceError};
 use crate::search::Expansion;
 
 /// What comes of a search.
 pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
-/// A search that any number of askers wait for; dropped when the last of them is gone.
-pub(super) type Flight = Shared<Pin<Box<dyn Future<Output = Outcome> + Send>>>;
+/// The future of it.
+type Pending = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// A search that any number of askers wait for, and may watch; dropped when the last of them is gone.
+#[derive(Debug)]
+pub(super) struct Flight {
+    outcome: Shared<Pending>,
+    sight: Arc<Sight>,
+}
 
 /// Keeps what would come out the same again, as much of it as fits, and makes one search of the same
 /// question asked many times at once.
 #[derive(Debug)]
 pub(super) struct Answers {
     kept: Cache<Job, Arc<Report>>,
-    in_flight: Mutex<HashMap<Job, (u64, WeakFlight)>>,
+    in_flight: Mutex<HashMap<Job, InFlight>>,
     flights: AtomicU64,
 }
 
-type WeakFlight = WeakShared<Pin<Box<dyn Future<Output = Outcome> + Send>>>;
+#[derive(Debug)]
+struct InFlight {
+    number: u64,
+    outcome: WeakShared<Pending>,
+    sight: Arc<Sight>,
+}
+
+impl Flight {
+    /// How far it is.
+    pub(super) fn sight(&self) -> &Arc<Sight> {
+        &self.sight
+    }
+}
+
+impl Future for Flight {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        self.outcome.poll_unpin(context)
+    }
+}
 
 /// What is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,29 +83,32 @@ impl Answers {
     }
 
     /// Joins the search that answers a question, or begins it; whether it was begun.
-    pub(super) fn join<F>(self: &Arc<Self>, job: &Job, search: impl FnOnce() -> F) -> (Flight, bool)
+    pub(super) fn join<F>(self: &Arc<Self>, job: &Job, search: impl FnOnce(Arc<Sight>) -> F) -> (Flight, bool)
     where
         F: Future<Output = Result<Report, ServiceError>> + Send + 'static,
     {
         let mut in_flight = self.in_flight();
-        if let Some(flight) = in_flight.get(job).and_then(|(_, flight)| flight.upgrade()) {
-            return (flight, false);
+        if let Some(InFlight { outcome, sight, .. }) = in_flight.get(job)
+            && let Some(outcome) = outcome.upgrade()
+        {
+            return (Flight { outcome, sight: Arc::clone(sight) }, false);
         }
         let number = self.flights.fetch_add(1, Ordering::Relaxed);
         let landing = Landing { answers: Arc::clone(self), job: job.clone(), number };
-        let search = search();
-        let flight = async move {
+        let sight = Arc::new(Sight::default());
+        let search = search(Arc::clone(&sight));
+        let outcome = async move {
             let report = Arc::new(search.await?);
             if report.is_repeatable() {
                 landing.answers.kept.insert(landing.job.clone(), Arc::clone(&report));
             }
             Ok(report)
         };
-        let flight = flight.boxed().shared();
-        if let Some(weak) = flight.downgrade() {
-            in_flight.insert(job.clone(), (number, weak));
+        let outcome = outcome.boxed().shared();
+        if let Some(outcome) = outcome.downgrade() {
+            in_flight.insert(job.clone(), InFlight { number, outcome, sight: Arc::clone(&sight) });
         }
-        (flight, true)
+        (Flight { outcome, sight }, true)
     }
 
     /// How much is kept.
@@ -85,7 +117,7 @@ impl Answers {
         Kept { entries: self.kept.entry_count(), bytes: self.kept.weighted_size() }
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, (u64, WeakFlight)>> {
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, InFlight>> {
         // What it guards is whole after a panic elsewhere.
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,7 +134,7 @@ impl Drop for Landing {
     fn drop(&mut self) {
         let mut in_flight = self.answers.in_flight();
         // The same question may have been asked again meanwhile.
-        if in_flight.get(&self.job).is_some_and(|(number, _)| *number == self.number) {
+        if in_flight.get(&self.job).is_some_and(|flight| flight.number == self.number) {
             in_flight.remove(&self.job);
         }
     }

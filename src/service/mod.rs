@@ -13,11 +13,13 @@ mod random;
 #[cfg_attr(not(feature = "otel"), path = "no_search_span.rs")]
 mod search_span;
 mod shelf;
+mod sight;
 mod solver;
 mod switchboard;
 mod table_cache;
 mod tables;
 mod turns;
+mod watching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,9 +32,11 @@ pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::{Hook, Pool, PoolSettings};
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
+pub use sight::Found;
 pub use solver::{Means, solve};
 pub use tables::{TableEntry, Tables};
 pub use turns::Load;
+pub use watching::{Seen, Watching};
 
 pub use crate::search::heuristic::Tier;
 
@@ -305,6 +309,14 @@ impl Service {
     /// See [`ServiceError`].
     pub async fn submit(&self, job: Job) -> Result<Answer, ServiceError> {
         self.pool.submit(job).await
+    }
+
+    /// The same, watched: it comes back when the job has its place in the house, or is over.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn watch(&self, job: Job) -> Result<Watching, ServiceError> {
+        self.pool.watch(job).await
     }
 
     /// Draws a board for a goal; the same seed draws the same board.

@@ -119,6 +119,14 @@ impl Plan {
 }
 
 impl Plan {
+    /// Whether any solution is worth telling until the search ends: it ends with one that is no longer, or gives that one
+    /// back. Anytime search tells of its own.
+    pub(super) fn begins_with_any(&self) -> bool {
+        let Self { algorithm, heuristic, falls_back, require_optimal, .. } = *self;
+        let is_optimal = algorithm.is_optimal() && heuristic.is_admissible();
+        (falls_back || require_optimal) && is_optimal && algorithm != Algorithm::Anytime
+    }
+
     /// Into how many parts the nodes of a search are to be divided of which one is enough: who searches until the time
     /// is over is not to hold what all others wait for.
     pub(super) fn parts(&self) -> u64 {

@@ -9,16 +9,18 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 use tracing::{Level, Span};
 
-use super::answers::Answers;
+use super::answers::{Answers, Flight};
 use super::metrics::Stage;
 use super::places::{Place, Places};
 use super::search_span::{SearchSpan, TraceContext};
 use super::shelf::{Loaded, NoRoom};
+use super::sight::Sight;
 use super::switchboard::{JobTables, bytes_for};
 use super::turns::{Load, Patience, Turn, Turns};
+use super::watching::Watching;
 use super::{Answer, Job, Kept, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
 use crate::search::heuristic::GoalClass;
-use crate::search::{HeuristicKind, Named, StopReason};
+use crate::search::{HeuristicKind, Named, StopReason, Witness};
 
 /// Runs jobs on blocking threads, no more at a time than it has workers.
 ///
@@ -55,6 +57,14 @@ pub struct PoolSettings {
     pub answers: u64,
     /// Done before each search.
     pub before_search: Option<Hook>,
+}
+
+/// What becomes of a job at once.
+enum Begun {
+    /// It is over.
+    Over(Answer),
+    /// It is searched, by whomever.
+    Going(Flight, Origin),
 }
 
 /// Stops a search, queued or not, whose future is dropped.
@@ -102,33 +112,54 @@ impl Pool {
     /// # Errors
     /// See [`ServiceError`].
     pub async fn submit(self: &Arc<Self>, job: Job) -> Result<Answer, ServiceError> {
+        match self.begin(&job)? {
+            Begun::Over(answer) => Ok(answer),
+            Begun::Going(flight, origin) => Ok(Answer { report: flight.await?, origin }),
+        }
+    }
+
+    /// The same, watched: it comes back when the job has its place in the house, or is over.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn watch(self: &Arc<Self>, job: Job) -> Result<Watching, ServiceError> {
+        match self.begin(&job)? {
+            Begun::Over(answer) => Ok(Watching::over(answer)),
+            Begun::Going(flight, origin) => Watching::begin(&job, flight, origin).await,
+        }
+    }
+
+    /// Answers a job where it is, or begins or joins its search.
+    fn begin(self: &Arc<Self>, job: &Job) -> Result<Begun, ServiceError> {
         if self.is_draining() {
             self.metrics.refused(Refusal::Draining);
             return Err(ServiceError::ShuttingDown);
         }
-        if self.is_instant(&job) {
+        if self.is_instant(job) {
             let span = SearchSpan::begin();
-            let report = solver::solve(&job, &self.tables, Means::default());
-            self.observe(&job, &report, span);
-            return Ok(Answer { report: Arc::new(report?), origin: Origin::Search });
+            let report = solver::solve(job, &self.tables, Means::default());
+            self.observe(job, &report, span);
+            return Ok(Begun::Over(Answer { report: Arc::new(report?), origin: Origin::Search }));
         }
-        if let Some(report) = self.answers.find(&job) {
+        if let Some(report) = self.answers.find(job) {
             self.metrics.answered_from(Origin::Kept);
-            return Ok(Answer { report, origin: Origin::Kept });
+            return Ok(Begun::Over(Answer { report, origin: Origin::Kept }));
         }
-        let (flight, is_first) = self.answers.join(&job, || Arc::clone(self).run(job.clone(), Asker::current()));
+        let begin = |sight| Arc::clone(self).run(job.clone(), sight, Asker::current());
+        let (flight, is_first) = self.answers.join(job, begin);
         let origin = if is_first { Origin::Search } else { Origin::Joined };
         self.metrics.answered_from(origin);
-        Ok(Answer { report: flight.await?, origin })
+        Ok(Begun::Going(flight, origin))
     }
 
-    async fn run(self: Arc<Self>, job: Job, asker: Asker) -> Result<Report, ServiceError> {
+    async fn run(self: Arc<Self>, job: Job, sight: Arc<Sight>, asker: Asker) -> Result<Report, ServiceError> {
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
         let place = self.places.take(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);
             ServiceError::Overloaded { retry_after, waited: false }
         })?;
+        sight.admit();
         let cancel = Arc::new(AtomicBool::new(false));
         let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
         let prepared = self.unless_closing(self.prepare(job, submitted)).await?;
@@ -149,7 +180,7 @@ impl Pool {
             ServiceError::Overloaded { retry_after: self.places.another_time(deadline), waited: true }
         })?;
         leash.number = Some(turn.number());
-        let search = Search { job, patterns, patience, turn, _place: place, queued: submitted.elapsed() };
+        let search = Search { job, patterns, patience, turn, sight, _place: place, queued: submitted.elapsed() };
         let report = self.on_a_thread(asker, move |pool| search.make(pool)).await;
         leash.is_over = true;
         let report = Report { tables_were_late, ..report? };
@@ -293,25 +324,29 @@ struct Search {
     patterns: Option<Arc<Loaded>>,
     patience: Patience,
     turn: Turn,
+    sight: Arc<Sight>,
     _place: Place,
     queued: Duration,
 }
 
 impl Search {
     fn make(self, pool: &Pool) -> Result<Report, ServiceError> {
-        let Self { job, patterns, patience, turn, queued, .. } = &self;
+        let Self { job, patterns, patience, turn, sight, queued, .. } = &self;
         let span = SearchSpan::begin();
         if let Some(before_search) = pool.before_search {
             before_search(job);
         }
         let cancel: [&AtomicBool; 2] = [&patience.flags[0], &patience.flags[1]];
-        let means = Means { deadline: patience.deadline, cancel: &cancel, crew: Some(turn) };
+        let (deadline, witness) = (patience.deadline, Some(&**sight as &dyn Witness));
+        let means = Means { deadline, cancel: &cancel, crew: Some(turn), witness };
         let tables = JobTables::with_patterns(&pool.tables, patterns.clone());
         let report = solver::solve_with(job, &tables, means);
         let (worked, paused) = turn.times();
         pool.places.learn(worked);
         pool.metrics.waited(*queued + paused);
         let report = report.map(|report| Report {
+            // What was told is proven, whenever it was.
+            lower_bound: report.lower_bound.max(sight.lower_bound()),
             queued: *queued + paused,
             elapsed: report.elapsed.saturating_sub(paused),
             ..report

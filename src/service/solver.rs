@@ -9,8 +9,8 @@ use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Aim, Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space,
-    Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive, depth_first, ida_star,
-    perfect,
+    Stats, StopReason, TieBreaking, Trace, Witness, anytime, best_first, breadth_first, constructive, depth_first,
+    ida_star, perfect,
 };
 
 /// What a job is done under beside its own limits.
@@ -22,6 +22,8 @@ pub struct Means<'a> {
     pub cancel: &'a [&'a AtomicBool],
     /// Who may help.
     pub crew: Option<&'a dyn Crew>,
+    /// Who sees how it goes.
+    pub witness: Option<&'a dyn Witness>,
 }
 
 /// Makes the search that a job asks for and replays its answer.
@@ -36,8 +38,8 @@ pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, Ser
 pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let Means { deadline, cancel, crew } = means;
-    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew };
+    let Means { deadline, cancel, crew, witness } = means;
+    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew, witness };
     let mut trace = Trace::new(job.expansions);
     let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
     let report = conclude(job, tables, outcome, trace)?;
@@ -50,6 +52,14 @@ pub(super) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceErro
     let outcome = Outcome { result: Err(StopReason::Time), best: None, lower_bound: 0, stats: Stats::default() };
     let report = conclude(job, &JobTables::new(tables), outcome, Trace::new(job.expansions))?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
+}
+
+/// What is proven of a puzzle without a search and without tables: that no solution is shorter than a number, and a
+/// solution.
+pub(super) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
+    let tables = Tables::default();
+    let lower_bound = connect(puzzle, HeuristicKind::LinearConflict, &JobTables::new(&tables), InitialH);
+    (lower_bound, constructive(puzzle).result.expect("a constructive solution always is"))
 }
 
 /// Adds what the house can say where a search was stopped.

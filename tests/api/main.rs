@@ -19,4 +19,5 @@ mod protocol;
 mod random;
 mod solvable;
 mod solving;
+mod streaming;
 mod text;

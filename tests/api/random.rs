@@ -87,6 +87,46 @@ async fn lengths_are_the_optimal_ones_of_breadth_first_search() {
     }
 }
 
+#[tokio::test]
+async fn how_hard_a_board_is_is_told_as_far_as_it_is_proven() {
+    let taquin = shared().await;
+    for (query, most) in [
+        ("rows=2&cols=2", 6),
+        ("", 31),
+        ("goal=snail&rows=3&cols=3&length=12..18", 18),
+        ("rows=4&cols=4", 400),
+        ("rows=2&cols=9&goal=snail", 2000),
+        ("rows=4&cols=4&walk=0", 0),
+        ("rows=10&cols=10&walk=1", 1),
+        ("rows=4&cols=4&walk=30", 30),
+        ("rows=10&cols=10&walk=100000", 4000),
+        ("rows=10&cols=10", 4000),
+    ] {
+        for seed in 0..5 {
+            let reply = taquin.get(&format!("/random?seed={seed}&{query}")).await.expect(200).json();
+            let [lower, upper] = ["lower_bound", "upper_bound"].map(|name| reply[name].as_u64().expect("a bound"));
+            assert!(lower <= upper && upper <= most && (upper - lower) % 2 == 0, "{query}: {reply}");
+            match reply["length"].as_u64() {
+                Some(length) => assert_eq!((lower, upper), (length, length), "{query}"),
+                None => assert!(upper == 0 || lower > 0, "{query}: {reply}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_optimal_length_lies_between_the_bounds() {
+    let taquin = shared().await;
+    for seed in 0..8 {
+        let query = format!("/random?rows=3&cols=4&goal=snail&seed={seed}");
+        let drawn = taquin.get(&query).await.expect(200).json();
+        let question = json!({ "board": drawn["board"], "goal": drawn["goal"], "require": "optimal" });
+        let length = taquin.solve(&question).await["length"].as_u64().expect("a length");
+        let [lower, upper] = ["lower_bound", "upper_bound"].map(|name| drawn[name].as_u64().expect("a bound"));
+        assert!((lower..=upper).contains(&length), "{drawn}: {length}");
+    }
+}
+
 /// Draws with many seeds, and checks each length against `all`.
 async fn draw_within(
     query: &str,

@@ -19,6 +19,15 @@ fn begin(taquin: &Taquin, question: &Value) -> Client {
     client
 }
 
+/// The same with a stream that has begun to tell of it.
+fn begin_stream(taquin: &Taquin, question: &Value) -> Client {
+    let mut client = taquin.client();
+    client.write(&post(question, "Accept: text/event-stream\r\n")).expect("an ear");
+    let mut byte = [0];
+    assert_eq!(client.stream.peek(&mut byte).expect("a stream that begins"), 1);
+    client
+}
+
 /// Leaves, and asks by a connection that is open until there is a place; how long that took. Nothing, if there is a place
 /// before: what it asked for was there, or is not asked for yet.
 fn slot_after(leaving: Client, other: &mut Client, random: &mut Random) -> Option<Duration> {
@@ -67,6 +76,28 @@ fn who_leaves_a_search_leaves_its_place() {
     drop(other);
     is_at_rest(&taquin);
     taquin.end("clients that leave searches");
+}
+
+#[test]
+fn who_leaves_a_stream_leaves_its_place() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--workers=1", "--queue=0", "--tables=small", "--cache-memory=0"]);
+    let (mut other, mut random) = (taquin.client(), Random(7));
+    type Search = fn(usize) -> Value;
+    let kinds: [(&str, Search); 2] = [("a stream of IDA*", endless), ("a stream of A*", greedy)];
+    for (what, search) in kinds {
+        let times = (0..short_or_long(5, 30)).map(|nth| {
+            let streaming = begin_stream(&taquin, &search(100 + nth));
+            taquin.until("taquin_jobs_in_progress", 1.0);
+            // Between two events, and within them.
+            sleep(Duration::from_millis(300 + 17 * nth as u64));
+            slot_after(streaming, &mut other, &mut random).expect("a search that goes on")
+        });
+        told(what, times.collect());
+    }
+    drop(other);
+    is_at_rest(&taquin);
+    taquin.end("clients that leave streams");
 }
 
 #[test]

@@ -91,6 +91,10 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn connect(addr: SocketAddr) -> Self {
         let stream = TcpStream::connect(addr).unwrap_or_else(|error| panic!("{addr}: {error}"));
+        Self::of(stream)
+    }
+
+    pub(crate) fn of(stream: TcpStream) -> Self {
         stream.set_nodelay(true).expect("an option");
         stream.set_read_timeout(Some(PATIENCE)).expect("an option");
         Self { stream, unread: Vec::new() }
@@ -105,6 +109,13 @@ impl Client {
     pub(crate) fn get(&mut self, target: &str) -> Answer {
         self.write(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
         self.answer()
+    }
+
+    /// Reads until a text has come, all of it.
+    pub(crate) fn until(&mut self, text: &str) {
+        while !self.text().contains(text) {
+            assert_ne!(self.read().expect("more"), 0, "closed before {text:?} came: {:?}", self.text());
+        }
     }
 
     /// The next answer, by its framing alone.

@@ -6,3 +6,4 @@ mod client;
 mod crowd;
 mod framing;
 mod slowness;
+mod streams;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::{Budget, Meter, Outcome, Space, Stats, StopReason};
+use super::super::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 use super::Heuristic;
 use super::crown::Crown;
 use super::ground::Ground;
@@ -85,15 +85,17 @@ impl<S: Scale> Descent<'_, S> {
 
     /// Searches what it can within the budget, with what help it gets.
     fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
-        let Self { ground, budget, .. } = *self;
-        let watch = Watch { meter: budget.meter(), subtrees, allowed };
+        let Self { ground, budget, threshold, spent: before, .. } = *self;
+        let watch = Watch { meter: budget.meter(), subtrees, allowed, threshold, before };
         // Those who are needed elsewhere leave their parts to others, perhaps when all others are done.
         while subtrees.is_any_left() && watch.look().is_ok() {
             // What stops anybody is told by the subtrees.
             let mut main = |ask: &dyn Fn()| {
                 let poll = &mut |expanded| {
                     watch.meter.pause();
-                    watch.count(expanded).inspect(|_| watch.ask(ask))
+                    let allowed = watch.count(expanded);
+                    watch.tell();
+                    allowed.inspect(|_| watch.ask(ask))
                 };
                 let _ = self.lanes.run(subtrees, poll);
             };
@@ -163,6 +165,9 @@ struct Watch<'a, S: Scale> {
     meter: Meter<'a>,
     subtrees: &'a Subtrees<S>,
     allowed: u64,
+    threshold: u32,
+    /// What was spent before.
+    before: Spent,
 }
 
 /// Nodes of an iteration before it asks for help: to start a thread takes as long as some thousands.
@@ -187,6 +192,16 @@ impl<S: Scale> Watch<'_, S> {
         }
         self.look()?;
         Ok(left.min(Meter::INTERVAL))
+    }
+
+    /// Tells the witness how far all are together.
+    fn tell(&self) {
+        self.meter.reached(|| Progress {
+            expanded: self.before.expanded + self.subtrees.expanded.load(Ordering::Relaxed),
+            generated: self.before.generated + self.subtrees.generated.load(Ordering::Relaxed),
+            lower_bound: self.threshold,
+            threshold: Some(self.threshold),
+        });
     }
 
     /// Asks for help, if there is enough to do.

@@ -61,6 +61,8 @@ pub(super) struct Subtrees<S: Scale> {
     best: AtomicUsize,
     /// Nodes expanded by all threads.
     pub(super) expanded: AtomicU64,
+    /// Nodes generated in parts that were searched.
+    pub(super) generated: AtomicU64,
     pub(super) stopped: OnceLock<StopReason>,
     given_up: Mutex<Spent>,
 }
@@ -95,6 +97,7 @@ impl<S: Scale> Subtrees<S> {
             searched: list.iter().map(|_| OnceLock::new()).collect(),
             best: AtomicUsize::new(usize::MAX - 1),
             expanded: AtomicU64::new(0),
+            generated: AtomicU64::new(0),
             stopped: OnceLock::new(),
             given_up: Mutex::default(),
             crown,
@@ -153,6 +156,7 @@ impl<S: Scale> Subtrees<S> {
         if found.is_some() {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }
+        self.generated.fetch_add(spent.generated, Ordering::Relaxed);
         // Nobody else has it.
         let _ = self.searched[nth].set(Searched { spent, found });
     }

@@ -1,0 +1,119 @@
+//! What a search tells while it goes on: true at any time, and of no effect on what it finds.
+
+mod twins;
+
+use std::sync::Mutex;
+
+use taquin::domain::{Board, Bytes, Packed, Path, Puzzle, Size, Word, random_board, random_walk};
+use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
+use taquin::search::{
+    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, Heuristic, Named, Outcome, Progress, Space,
+    TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
+};
+use twins::{SplitMix, distances, size};
+
+/// Writes down what it is told.
+#[derive(Debug, Default)]
+struct Notes {
+    progress: Mutex<Vec<Progress>>,
+    found: Mutex<Vec<Path>>,
+}
+
+impl Witness for Notes {
+    fn reached(&self, progress: Progress) {
+        self.progress.lock().unwrap().push(progress);
+    }
+
+    fn found(&self, path: &Path) {
+        self.found.lock().unwrap().push(path.clone());
+    }
+}
+
+fn search<P: Packed, H: Heuristic<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, budget: &Budget<'_>) -> Outcome {
+    let (space, trace) = (&Space::<P>::new(puzzle), &mut Trace::default());
+    let closed = DuplicateDetection::Closed;
+    let best_first = |evaluation, trace: &mut Trace| {
+        best_first(space, h, evaluation, closed, HeapOpenList::new(TieBreaking::LowH), budget, trace)
+    };
+    match algorithm {
+        Algorithm::AStar => best_first(Evaluation::ASTAR, trace),
+        Algorithm::WeightedAStar => best_first(Evaluation::weighted(Weight::from_hundredths(300).unwrap()), trace),
+        Algorithm::GreedyBestFirst => best_first(Evaluation::GREEDY, trace),
+        Algorithm::IdaStar => ida_star(space, h, budget, trace),
+        Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
+        Algorithm::BreadthFirst => breadth_first(space, closed, budget, trace),
+        Algorithm::DepthFirst => depth_first(space, closed, Some(40), budget, trace),
+        Algorithm::Anytime => anytime(space, h, Aim::Short, budget),
+        Algorithm::Constructive => unreachable!("it is over before anything could be told"),
+    }
+}
+
+/// Searches with and without a witness; what was told.
+fn watched<P: Packed, H: Heuristic<P>>(
+    algorithm: Algorithm,
+    puzzle: &Puzzle,
+    h: &H,
+    expanded: u64,
+) -> (Outcome, Notes) {
+    let notes = Notes::default();
+    let budget = Budget { expanded, nodes: 500_000, ..Budget::UNLIMITED };
+    let alone = search::<P, H>(algorithm, puzzle, h, &budget);
+    let seen = search::<P, H>(algorithm, puzzle, h, &Budget { witness: Some(&notes), ..budget });
+    assert_eq!(alone, seen, "{}: it finds the same", algorithm.name());
+    (seen, notes)
+}
+
+fn check(algorithm: Algorithm, puzzle: &Puzzle, (outcome, notes): (Outcome, Notes)) {
+    let name = algorithm.name();
+    let (progress, found) = (notes.progress.into_inner().unwrap(), notes.found.into_inner().unwrap());
+    // Parts of a search, and constructing, may be over before they look up.
+    let looks = outcome.stats.expanded / 1024;
+    assert!(progress.len() as u64 + 40 >= looks, "{name}: {} of {looks}", progress.len());
+    assert!(progress.is_sorted_by_key(|progress| progress.expanded), "{name}");
+    assert!(progress.is_sorted_by_key(|progress| progress.generated), "{name}");
+    let last = progress.last().copied().unwrap_or_default();
+    assert!(last.expanded <= outcome.stats.expanded && last.generated <= outcome.stats.generated, "{name}: {last:?}");
+    assert!(last.expanded + 1024 >= outcome.stats.expanded, "{name}: {last:?} of {:?}", outcome.stats);
+    let iterates = matches!(algorithm, Algorithm::IdaStar | Algorithm::IterativeDeepening);
+    assert!(!iterates || progress.iter().all(|progress| progress.threshold.is_some()), "{name}");
+    for progress in &progress {
+        assert!(progress.lower_bound <= outcome.lower_bound, "{name}: {progress:?}, and {}", outcome.lower_bound);
+    }
+    assert!(found.iter().all(|path| path.replay(puzzle).is_ok()), "{name}");
+    assert!(found.windows(2).all(|pair| pair[1].len() < pair[0].len()), "{name}: each is shorter");
+    if algorithm == Algorithm::Anytime {
+        assert_eq!(found.last(), outcome.result.as_ref().ok().or(outcome.best.as_ref()), "the last is the best");
+    }
+}
+
+#[test]
+fn what_is_told_of_8_puzzles_is_true() {
+    let goal = Board::blank_last(size(3, 3));
+    let distances = distances(&goal);
+    let mut random = SplitMix(5);
+    for algorithm in Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::Constructive) {
+        for _ in 0..4 {
+            let start = random_board(&goal, &mut random);
+            let puzzle = Puzzle::try_new(start, goal).unwrap();
+            let told = watched::<Word, _>(*algorithm, &puzzle, &Manhattan::new(start.size(), goal.blank()), 300_000);
+            let bounds = told.1.progress.lock().unwrap().iter().map(|progress| progress.lower_bound).max();
+            assert!(bounds.unwrap_or(0) <= distances[&start] && told.0.lower_bound <= distances[&start]);
+            check(*algorithm, &puzzle, told);
+        }
+    }
+}
+
+#[test]
+fn what_is_told_of_large_boards_is_what_comes_of_them() {
+    let mut random = SplitMix(6);
+    for (rows, cols) in [(4, 4), (5, 5), (3, 9), (8, 8)] {
+        let size = Size::try_from((rows, cols)).unwrap();
+        let goal = Board::blank_last(size);
+        let start = random_walk(&goal, 2_000, &mut random);
+        let puzzle = Puzzle::try_new(start, goal).unwrap();
+        let h = LinearConflict::new(size, goal.blank());
+        for algorithm in [Algorithm::Anytime, Algorithm::IdaStar, Algorithm::AStar, Algorithm::GreedyBestFirst] {
+            check(algorithm, &puzzle, watched::<Bytes, _>(algorithm, &puzzle, &h, 200_000));
+        }
+    }
+}
