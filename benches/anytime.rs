@@ -1,17 +1,18 @@
 //! Boards of more than 16 cells: how good solutions are, and after how long.
 //!
-//! `cargo bench --bench anytime` searches on one thread, in process; words after `--` choose sections: `first` the first
+//! `cargo bench --bench anytime` searches in process, on two cores, or on one where `ONE_CORE` is set; words after `--` choose sections: `first` the first
 //! solutions, `korf24` 24-puzzles against their optimal lengths, `shapes` others against the constructive method's.
 
 mod common;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{SplitMix, board, job};
 use taquin::domain::{Board, Size, random_board};
-use taquin::search::Algorithm;
 use taquin::search::heuristic::{GoalClass, Tier};
+use taquin::search::{Algorithm, Crew, Help, MainWork};
 use taquin::service::{Means, Report, Tables, solve};
 
 /// As the service has it.
@@ -31,6 +32,27 @@ const BOARDS: usize = 5;
 /// A start and its goal.
 type Question = (Board, Board);
 
+/// One thread that helps when it is asked, as an idle service with two workers has.
+#[derive(Debug, Default)]
+struct Second {
+    is_busy: AtomicBool,
+}
+
+impl Crew for Second {
+    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
+        std::thread::scope(|scope| {
+            main(&|| {
+                if !self.is_busy.swap(true, Ordering::AcqRel) {
+                    scope.spawn(|| {
+                        help(&|| false);
+                        self.is_busy.store(false, Ordering::Release);
+                    });
+                }
+            });
+        });
+    }
+}
+
 /// Tables, the standard ones of 24-puzzles among them once they are asked for.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
@@ -41,7 +63,10 @@ fn tables() -> &'static Tables {
 fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) -> Report {
     let deadline = Some(Instant::now() + time);
     let job = job(start, goal, algorithm, None);
-    solve(&job, tables(), Means { deadline, ..Means::default() }).expect("a report")
+    let second = Second::default();
+    // ONE_CORE leaves the second one idle.
+    let crew = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Crew);
+    solve(&job, tables(), Means { deadline, crew, ..Means::default() }).expect("a report")
 }
 
 fn length(report: &Report) -> f64 {

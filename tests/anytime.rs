@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
-use taquin::search::{Aim, Budget, Outcome, Space, StopReason, anytime, constructive};
-use twins::{SplitMix, size};
+use taquin::search::{Aim, Budget, Crew, Outcome, Space, StopReason, anytime, constructive};
+use twins::{Fickle, SplitMix, size};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
@@ -94,6 +94,27 @@ fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
             );
         }
     }
+}
+
+#[test]
+fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
+    let mut random = SplitMix(14);
+    let mut helped = 0;
+    for (rows, cols) in [(5, 5), (6, 6), (7, 7)] {
+        let goal = Board::blank_last(size(rows, cols));
+        let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+        let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
+        let crew = Fickle::default();
+        let search = |crew| {
+            let budget = Budget { expanded: 2_000_000, crew, ..Budget::UNLIMITED };
+            anytime(&Space::<Bytes>::new(&puzzle), &heuristic, Aim::Short, &budget)
+        };
+        let alone = search(None);
+        assert_eq!(search(Some(&crew as &dyn Crew)), alone);
+        best(&puzzle, &alone);
+        helped += crew.helped.into_inner();
+    }
+    assert!(helped > 0, "no beam was wide enough");
 }
 
 /// Of Korf & Felner's 24-puzzles (2002), with their optimal lengths.

@@ -3,18 +3,16 @@
 mod twins;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use taquin::domain::{
     Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board, random_walk,
 };
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, Tier};
-use taquin::search::{
-    Algorithm, Budget, Crew, Help, Heuristic, HeuristicKind, MainWork, Space, State, StopReason, Trace, ida_star,
-};
+use taquin::search::{Algorithm, Budget, Crew, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
-use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
+use twins::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
 /// the moves of its tiles that it takes at least.
@@ -208,24 +206,6 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
                 assert_eq!(fast.result, plain.result);
             }
         }
-    }
-}
-
-/// Helps with one thread more whenever asked, and soon needs them for something else.
-#[derive(Debug, Default)]
-struct Fickle {
-    helped: AtomicU32,
-    asked: AtomicU32,
-}
-
-impl Crew for Fickle {
-    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
-        std::thread::scope(|scope| {
-            main(&|| {
-                self.helped.fetch_add(1, Ordering::Relaxed);
-                scope.spawn(|| help(&|| self.asked.fetch_add(1, Ordering::Relaxed) % 4 == 3));
-            });
-        });
     }
 }
 

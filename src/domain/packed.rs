@@ -6,7 +6,7 @@ use super::{Cell, Size};
 ///
 /// Three forms cover every shape: [`Word`] to 16 cells, [`Pair`] to 25, [`Bytes`] to 100.
 /// A search is compiled once for each.
-pub trait Packed: Copy + Eq + Send + 'static {
+pub trait Packed: Copy + Eq + Send + Sync + 'static {
     /// The most cells this form can hold.
     const MAX_CELLS: usize;
 

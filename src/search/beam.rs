@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
+use super::level::{Candidate, Closing, Expanding, Level, Member, Parts, Step, Workplace};
 use super::{Heuristic, Meter, Progress, Slide, Space, State, Stats, StopReason};
 use crate::domain::{Move, MoveSet, Packed, Path, mix};
 
 /// What tells the boards of a beam that are worth going on with.
-pub(super) trait Guide<P> {
+pub(super) trait Guide<P>: Sync {
     /// What is remembered of a board so that the next one is cheap.
-    type Memo: Copy;
+    type Memo: Copy + Send + Sync;
 
     /// Among how many stages of the way a beam is shared out, so that those who are ahead do not crowd out those who
     /// will overtake them.
@@ -54,6 +56,9 @@ pub(super) struct Beam {
 }
 
 impl Beam {
+    /// Beams as wide are worth the help of others.
+    const WIDTH_FOR_MANY: usize = 256;
+
     /// As many boards as room is made for at once.
     const MOST_SEEN: usize = 1 << 24;
 
@@ -83,33 +88,25 @@ pub(super) fn beam<P: Packed, G: Guide<P>>(
     beam: Beam,
     spending: &mut Spending<'_>,
 ) -> Result<Option<Path>, StopReason> {
-    let start = Member { state: space.start(), memo: guide.begin(&space.start()), hash: 0, back: MoveSet::EMPTY };
-    let mut search = Search {
-        space,
-        guide,
-        beam,
-        level: vec![start],
-        steps: Vec::new(),
-        candidates: Vec::new(),
-        order: Vec::new(),
-        // Room for all at once: to move them later would take longer than a search may go on unasked.
-        seen: HashSet::with_capacity_and_hasher(
-            beam.width.saturating_mul(beam.shorter_than).min(Beam::MOST_SEEN),
-            BuildHasherDefault::default(),
-        ),
-    };
-    search.seen.insert(start.hash);
-    spending.stats.generated += 1;
-    for g in 1..beam.shorter_than {
-        if let Some((parent, mv)) = search.expand(g, spending)? {
-            return Ok(Some(search.path_to(parent, mv)));
-        }
-        search.select(spending)?;
-        if search.level.is_empty() {
-            break;
-        }
-    }
-    Ok(None)
+    let crew = spending.meter.crew().filter(|_| beam.width >= Beam::WIDTH_FOR_MANY);
+    let mut search = Search::new(space, guide, beam, spending);
+    let Some(crew) = crew else { return search.run(None) };
+    let place = Workplace::default();
+    let mut found = Ok(None);
+    crew.work(
+        &mut |ask| {
+            let _closing = Closing(&place);
+            found = search.run(Some(&Others { place: &place, ask }));
+        },
+        &|is_wanted| place.help(is_wanted),
+    );
+    found
+}
+
+/// Those who may help with a beam.
+struct Others<'w, 'a, P, G: Guide<P>> {
+    place: &'w Workplace<'a, P, G>,
+    ask: &'w dyn Fn(),
 }
 
 /// A guide that goes by a heuristic alone.
@@ -136,79 +133,89 @@ impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
     }
 }
 
-struct Search<'a, P, G: Guide<P>> {
+/// A level, and what came of it.
+type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, Parts<<G as Guide<P>>::Memo>);
+
+struct Search<'a, 's, 'b, P, G: Guide<P>> {
     space: &'a Space<P>,
     guide: &'a G,
     beam: Beam,
+    spending: &'s mut Spending<'b>,
     level: Vec<Member<P, G::Memo>>,
     /// For each level but the first: how its boards came about.
     steps: Vec<Vec<Step>>,
-    candidates: Vec<Candidate<G::Memo>>,
-    /// By rank, the candidates.
-    order: Vec<(u64, u32)>,
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
 }
 
-/// A board that is gone on with.
-#[derive(Clone, Copy)]
-struct Member<P, M> {
-    state: State<P>,
-    memo: M,
-    /// Of the places of all tiles, against those of the start.
-    hash: u64,
-    /// The move that would undo the last one.
-    back: MoveSet,
-}
+impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
+    fn new(space: &'a Space<P>, guide: &'a G, beam: Beam, spending: &'s mut Spending<'b>) -> Self {
+        let start = Member { state: space.start(), memo: guide.begin(&space.start()), hash: 0, back: MoveSet::EMPTY };
+        // Room for all at once: to move them later would take longer than a search may go on unasked.
+        let room = beam.width.saturating_mul(beam.shorter_than).min(Beam::MOST_SEEN);
+        let mut seen = HashSet::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        seen.insert(start.hash);
+        spending.stats.generated += 1;
+        Self { space, guide, beam, spending, level: vec![start], steps: Vec::new(), seen }
+    }
 
-/// A board that may be gone on with.
-#[derive(Clone, Copy)]
-struct Candidate<M> {
-    hash: u64,
-    memo: M,
-    step: Step,
-}
-
-/// Which board of the level before, and the move.
-#[derive(Clone, Copy)]
-struct Step {
-    parent: u32,
-    mv: Move,
-}
-
-impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
-    /// Gathers the successors of a level; the last step, if one of them is the goal.
-    fn expand(&mut self, g: usize, spending: &mut Spending<'_>) -> Result<Option<(u32, Move)>, StopReason> {
-        let Self { space, guide, beam, level, candidates, order, .. } = self;
-        candidates.clear();
-        order.clear();
-        for (parent, member) in (0..).zip(level) {
-            spending.meter.expand(spending.stats.expanded, || Progress::from(&spending.stats))?;
-            spending.stats.expanded += 1;
-            for mv in space.moves_except(member.state.blank, member.back) {
-                spending.stats.generated += 1;
-                let slide = space.slide(&member.state, mv);
-                let Some(memo) = guide.after(member.memo, &slide, &member.state) else { continue };
-                let promise = guide.promise(memo);
-                if promise.least == 0 && space.is_goal(&member.state.after(&slide)) {
-                    return Ok(Some((parent, mv)));
-                }
-                if g + promise.least.max(1) as usize >= beam.shorter_than {
-                    continue;
-                }
-                let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);
-                order.push((promise.rank(hash, beam.seed), candidates.len() as u32));
-                candidates.push(Candidate { hash, memo, step: Step { parent, mv } });
+    fn run(&mut self, others: Option<&Others<'_, 'a, P, G>>) -> Result<Option<Path>, StopReason> {
+        for g in 1..self.beam.shorter_than {
+            let (level, parts) = self.expand(g, others)?;
+            if let Some(Step { parent, mv }) = self.count(&parts) {
+                return Ok(Some(self.path_to(parent, mv)));
+            }
+            if level.count < level.members.len() {
+                return Err(StopReason::Expanded);
+            }
+            self.select(&level, &parts)?;
+            if self.level.is_empty() {
+                break;
             }
         }
         Ok(None)
     }
 
+    /// Gathers the successors of a level, of as many of its boards as may be expanded.
+    fn expand(&mut self, g: usize, others: Option<&Others<'_, 'a, P, G>>) -> Result<Expanded<'a, P, G>, StopReason> {
+        let (space, guide, beam) = (self.space, self.guide, self.beam);
+        let Spending { meter, stats } = &mut *self.spending;
+        let members = std::mem::take(&mut self.level);
+        let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
+        let count = members.len().min(allowed);
+        let progress = Expanding::new(count);
+        let level = Arc::new(Level { space, guide, beam, g, members, count, progress });
+        if let Some(Others { place, ask }) = others.filter(|_| level.is_for_many()) {
+            place.put(&level);
+            if place.helpers() == 0 {
+                ask();
+            }
+        }
+        level.work(|by_now| {
+            let now = Stats { expanded: stats.expanded + by_now, ..*stats };
+            if by_now < count as u64 { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
+        })?;
+        let parts = level.finish(|| meter.look())?;
+        Ok((level, parts))
+    }
+
+    /// Counts what a level took, up to the goal if that is there.
+    fn count(&mut self, parts: &Parts<G::Memo>) -> Option<Step> {
+        for part in &parts.all {
+            self.spending.stats.expanded += part.expanded;
+            self.spending.stats.generated += part.generated;
+            if part.goal.is_some() {
+                return part.goal;
+            }
+        }
+        None
+    }
+
     /// Makes the next level of the best candidates.
-    fn select(&mut self, spending: &mut Spending<'_>) -> Result<(), StopReason> {
+    fn select(&mut self, level: &Level<'_, P, G>, parts: &Parts<G::Memo>) -> Result<(), StopReason> {
         /// Candidates between two looks at the clock.
         const INTERVAL: usize = 1 << 12;
-        let Self { space, beam, level, steps, candidates, order, seen, .. } = self;
-        order.sort_unstable();
+        let Self { space, beam, spending, seen, .. } = self;
+        let order = parts.in_order();
         let share = beam.width.div_ceil(G::SHARES);
         let most = beam.width.min(order.len());
         let (mut next, mut next_steps) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -224,12 +231,12 @@ impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
                 if looked_at % INTERVAL == 0 {
                     spending.meter.look()?;
                 }
-                let Candidate { hash, memo, step } = candidates[*at as usize];
+                let Candidate { hash, memo, step } = parts.candidate(*at);
                 if !seen.insert(hash) {
                     spending.stats.duplicates += 1;
                     continue;
                 }
-                let mut state = level[step.parent as usize].state;
+                let mut state = level.members[step.parent as usize].state;
                 space.make(&mut state, step.mv);
                 next.push(Member { state, memo, hash, back: MoveSet::back(step.mv) });
                 next_steps.push(step);
@@ -237,8 +244,8 @@ impl<P: Packed, G: Guide<P>> Search<'_, P, G> {
             }
             total += left;
         }
-        *level = next;
-        steps.push(next_steps);
+        self.level = next;
+        self.steps.push(next_steps);
         spending.stats.peak_open = spending.stats.peak_open.max(self.level.len() as u64);
         Ok(())
     }
@@ -261,7 +268,7 @@ impl Promise {
     const KEY: u32 = 24;
 
     /// Orders candidates by stage and key; among equals whatever the hash says.
-    fn rank(self, hash: u64, seed: u64) -> u64 {
+    pub(super) fn rank(self, hash: u64, seed: u64) -> u64 {
         debug_assert!(self.key < 1 << Self::KEY);
         u64::from(self.stages) << Self::STAGES | u64::from(self.key) << Self::KEY | mix(hash, seed) >> (64 - Self::KEY)
     }
@@ -269,12 +276,6 @@ impl Promise {
     fn stages_of(rank: u64) -> u64 {
         rank >> Self::STAGES
     }
-}
-
-/// A tile in a cell, as a part of a hash (Zobrist 1970).
-#[inline]
-fn place(label: u8, cell: u8) -> u64 {
-    mix(u64::from(label), u64::from(cell))
 }
 
 /// Numbers that are hashes themselves.

@@ -65,7 +65,7 @@ pub struct Meter<'a> {
     next: u64,
 }
 
-impl Meter<'_> {
+impl<'a> Meter<'a> {
     /// Expansions between two looks at the clock and the flags: some tens of microseconds on small
     /// boards, up to a millisecond on the largest.
     pub const INTERVAL: u64 = 512;
@@ -122,6 +122,11 @@ impl Meter<'_> {
         if let Some(witness) = self.budget.witness {
             witness.found(path);
         }
+    }
+
+    /// Who may help.
+    pub(super) fn crew(&self) -> Option<&'a dyn Crew> {
+        self.budget.crew
     }
 
     /// Lets others search, if it is their turn.

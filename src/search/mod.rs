@@ -16,6 +16,7 @@ mod constructive;
 mod crew;
 mod depth_first;
 mod ida_star;
+mod level;
 mod move_automaton;
 mod node;
 mod open_list;

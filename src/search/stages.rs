@@ -1,6 +1,6 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -32,7 +32,7 @@ struct Stage {
     /// Where the blank has to be in the end, if anywhere.
     blank: Option<Cell>,
     /// By the numbers of the blank's and the tiles' cells: the moves that the tiles need.
-    moves: OnceCell<Vec<u8>>,
+    moves: OnceLock<Vec<u8>>,
 }
 
 /// The tiles of a stage, by their goal cells; some have one alone, which then is there twice.
@@ -171,7 +171,7 @@ impl Stage {
             numbers[cell] = cells;
             cells += 1;
         }
-        Self { tiles, open, numbers, cells: usize::from(cells), blank, moves: OnceCell::new() }
+        Self { tiles, open, numbers, cells: usize::from(cells), blank, moves: OnceLock::new() }
     }
 
     fn is_single(&self) -> bool {

@@ -3,8 +3,10 @@
 #![allow(dead_code, reason = "each test binary uses some of the twins")]
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use taquin::domain::{Board, Encoding, Move, RandomSource, RawBoard, Sides, Size};
+use taquin::search::{Crew, Help, MainWork};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -114,4 +116,22 @@ pub(crate) fn all_boards(size: Size) -> Vec<Board> {
     let mut boards = Vec::new();
     extend(size, &mut Vec::new(), &mut boards);
     boards
+}
+
+/// Helps with one thread more whenever asked, and soon needs them for something else.
+#[derive(Debug, Default)]
+pub(crate) struct Fickle {
+    pub(crate) helped: AtomicU32,
+    asked: AtomicU32,
+}
+
+impl Crew for Fickle {
+    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
+        std::thread::scope(|scope| {
+            main(&|| {
+                self.helped.fetch_add(1, Ordering::Relaxed);
+                scope.spawn(|| help(&|| self.asked.fetch_add(1, Ordering::Relaxed) % 4 == 3));
+            });
+        });
+    }
 }

@@ -49,9 +49,9 @@ use crate::domain::{Move, Size};
 /// An estimate of the moves from a board to the goal.
 ///
 /// Two operations that must agree: *evaluate* a board, and follow one move *after* it.
-pub trait Heuristic<P> {
+pub trait Heuristic<P>: Sync {
     /// What is remembered of a board so that the next one is cheap; holds at least h.
-    type Memo: Copy;
+    type Memo: Copy + Send + Sync;
 
     /// Whether h never exceeds the true distance.
     const ADMISSIBLE: bool;
