@@ -3,9 +3,9 @@
 mod twins;
 
 use taquin::domain::{Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, random_board, random_walk};
-use taquin::search::heuristic::{GoalClass, LinearConflict, Manhattan, Partition, Patterns, WidePatterns};
+use taquin::search::heuristic::{GoalClass, LinearConflict, Manhattan, Partition, Patterns, Tier, WidePatterns};
 use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
-use twins::{SplitMix, goal_with_blank};
+use twins::{Fickle, SplitMix, goal_with_blank};
 
 /// Patterns of three tiles: tables that are quickly built, on any board.
 const MOST: usize = 12;
@@ -66,6 +66,30 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
             } else {
                 walk(&Space::<Bytes>::new(&puzzle), &heuristic, &mut random);
             }
+        }
+    }
+}
+
+/// The service's own tables, which have a descent of their own.
+#[test]
+fn a_descent_finds_and_counts_what_the_common_search_does() {
+    let mut random = SplitMix(7);
+    for (rows, cols, cell) in [(2, 9, 0), (9, 2, 5), (3, 6, 17), (4, 5, 19), (5, 5, 0), (5, 5, 24), (5, 5, 12)] {
+        let size = twins::size(rows, cols);
+        let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
+        let class = GoalClass::of(size, cell);
+        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let heuristic = WidePatterns::<5>::new(size, cell, &partitions);
+        for moves in [0, 1, 2, 15, 30, 40, 44, 45] {
+            let start = random_walk(&goal, moves, &mut random);
+            let space = Space::<Pair>::new(&Puzzle::try_new(start, goal).unwrap());
+            // A trace is what the common one alone can write.
+            let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+            let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
+            assert_eq!(fast, common, "{start}");
+            let crew = Fickle::default();
+            let budget = Budget { crew: Some(&crew), ..Budget::UNLIMITED };
+            assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), common);
         }
     }
 }

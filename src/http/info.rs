@@ -10,6 +10,7 @@ use serde_json::json;
 use super::board_fields::NamedGoal;
 use super::{HttpSettings, Offer, Problem, choose};
 use crate::domain::Size;
+use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, HeuristicKind, Named};
 use crate::service::{Service, TableEntry};
 
@@ -100,7 +101,7 @@ fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
     };
     let (boards, max_cells) = match heuristic {
         HeuristicKind::WalkingDistance => ("sides up to 4, and 2×5", Some(16)),
-        HeuristicKind::PatternDatabase => ("up to 16 cells", Some(16)),
+        HeuristicKind::PatternDatabase => ("up to 36 cells", Some(GoalClass::MAX_CELLS)),
         _ => ("all", None),
     };
     json!({

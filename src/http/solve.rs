@@ -262,7 +262,7 @@ pub(super) fn failed(error: &ServiceError) -> Problem {
         }
         ServiceError::NoRoomForTables { bytes } => {
             let detail = format!(
-                "The pattern tables of this board and goal would take {} MiB, more than this server has for tables. \
+                "The pattern tables of this board and goal would take {} MiB, more than this server has left for tables. \
                  Leave the heuristic out, or take `linear_conflict`.",
                 bytes >> 20
             );

@@ -1,10 +1,13 @@
 //! What a search may spend. The only file of this floor that knows a clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Crew, Progress, Witness};
 use crate::domain::Path;
+
+/// For how long whoever helps waits before they ask again whether others need them.
+pub(super) const MOMENT: Duration = Duration::from_millis(1);
 
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]

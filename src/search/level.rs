@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::beam::{Beam, Guide};
+use super::budget::MOMENT;
 use super::{Space, State, StopReason};
 use crate::domain::{Move, MoveSet, Packed, mix};
 
@@ -241,9 +241,6 @@ impl<P, G: Guide<P>> Drop for Closing<'_, '_, P, G> {
 }
 
 impl<'a, P: Packed, G: Guide<P>> Workplace<'a, P, G> {
-    /// How long those who help wait before they ask again whether others need them.
-    const PATIENCE: Duration = Duration::from_millis(1);
-
     /// How many help.
     pub(super) fn helpers(&self) -> usize {
         self.helpers.load(Ordering::Relaxed)
@@ -286,7 +283,7 @@ impl<'a, P: Packed, G: Guide<P>> Workplace<'a, P, G> {
                     // A part that was taken is always finished, so nothing is left behind.
                     let _ = level.work(leave);
                 }
-                None => drop(self.changed.wait_timeout(state, Self::PATIENCE)),
+                None => drop(self.changed.wait_timeout(state, MOMENT)),
             }
         }
         self.helpers.fetch_sub(1, Ordering::Relaxed);

@@ -51,8 +51,10 @@ struct Slot {
     /// The second in which the builder was last told of it, and one.
     told_at: AtomicU64,
     has_better: bool,
-    /// Bytes that even small tables would take, if there is no room for them.
-    too_large: OnceLock<u64>,
+    /// How many wait for small tables.
+    waiting: AtomicUsize,
+    /// When there was no room for small tables, if it was so.
+    refused: Mutex<Option<(Instant, NoRoom)>>,
 }
 
 /// There is not as much memory for tables as these would take.
@@ -60,6 +62,11 @@ struct Slot {
 pub(super) struct NoRoom {
     pub(super) bytes: u64,
 }
+
+/// Seconds for which tables are not dropped for the first ones of a large board.
+const JUST_NOW: u64 = 60;
+/// For how long there is no room if there was none.
+const NO_ROOM_FOR: Duration = Duration::from_secs(10);
 
 /// Seconds for which tables are not dropped for stronger ones of another class, and until a builder
 /// is told of a class again.
@@ -92,6 +99,22 @@ impl Slot {
     }
 }
 
+/// Somebody who waits for small tables.
+struct Waiting<'a>(&'a Slot);
+
+impl<'a> Waiting<'a> {
+    fn begin(slot: &'a Slot) -> Self {
+        slot.waiting.fetch_add(1, Ordering::AcqRel);
+        Self(slot)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// Tables that somebody was sent to build; those who wait are told in any case.
 struct Ordered<'a>(&'a Slot);
 
@@ -119,7 +142,8 @@ impl Shelf {
             asked_at: AtomicU64::new(0),
             told_at: AtomicU64::new(0),
             has_better: Partition::choose(class, Tier::Standard).is_some(),
-            too_large: OnceLock::new(),
+            waiting: AtomicUsize::new(0),
+            refused: Mutex::default(),
         };
         Self {
             slots: GoalClass::all().map(slot).collect(),
@@ -144,29 +168,34 @@ impl Shelf {
     pub(super) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
         let slot = self.slot(GoalClass::of(size, goal_blank));
         self.asked(slot);
-        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot));
+        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot, threads()));
         self.deliver(slot, loaded)
     }
 
     /// The same without holding up the caller's thread: if there are none they are built on another,
-    /// which goes on when nobody waits any more, for the next one will ask again.
+    /// which begins if somebody still waits, and then goes on in any case, for the next one will ask again.
     ///
     /// # Errors
-    /// If those of a large board would take more memory than there is for tables.
+    /// If those of a large board would take more memory than there is for tables, beside those asked for just now.
     pub(super) async fn ready(self: &Arc<Self>, size: Size, goal_blank: Cell) -> Result<Arc<Loaded>, NoRoom> {
         let slot = self.slot(GoalClass::of(size, goal_blank));
         self.asked(slot);
+        let _waiting = Waiting::begin(slot);
         loop {
             let came = slot.came.notified();
             if let Some(loaded) = slot.loaded() {
                 return Ok(self.deliver(slot, loaded));
             }
-            if let Some(bytes) = slot.too_large.get() {
-                return Err(NoRoom { bytes: *bytes });
+            if let Some((_, no_room)) = lock(&slot.refused).filter(|(since, _)| since.elapsed() < NO_ROOM_FOR) {
+                return Err(no_room);
             }
             if !slot.is_ordered.swap(true, Ordering::AcqRel) {
                 let (shelf, class) = (Arc::clone(self), slot.class);
-                std::thread::spawn(move || shelf.build_first(class));
+                // A system that has no thread to spare may have one when the next one asks.
+                if std::thread::Builder::new().spawn(move || shelf.build_first(class)).is_err() {
+                    drop(Ordered(slot));
+                    return Err(NoRoom { bytes: 0 });
+                }
             }
             came.await;
         }
@@ -175,26 +204,43 @@ impl Shelf {
     fn build_first(&self, class: GoalClass) {
         let slot = self.slot(class);
         let _ordered = Ordered(slot);
-        // Each uses all cores.
+        // One after the other, and none that nobody waits for any more.
         let _building = lock(&self.building);
-        if self.is_room_for_first(slot) {
-            self.first(slot);
+        if slot.waiting.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        match self.room_for_first(slot) {
+            Ok(threads) => drop(self.first(slot, threads)),
+            Err(no_room) => *lock(&slot.refused) = Some((Instant::now(), no_room)),
         }
     }
 
-    /// Whether there is memory for the small tables of a class; those of small boards always have it. Makes room for
-    /// what it takes to build them.
-    fn is_room_for_first(&self, slot: &Slot) -> bool {
+    /// On how many threads there is memory to build the small tables of a class; those of small boards always have it.
+    /// Makes room for what it takes.
+    fn room_for_first(&self, slot: &Slot) -> Result<usize, NoRoom> {
         if !slot.class.is_wide() {
-            return true;
+            return Ok(threads());
         }
-        let bytes = bytes_of(slot.class, Tier::Small, threads()).expect("every class has small patterns");
-        if bytes > self.memory {
-            slot.too_large.get_or_init(|| bytes);
-            return false;
+        let Need { tables, to_build } = Need::of(slot.class, Tier::Small).expect("every class has small patterns");
+        let free = self.memory.saturating_sub(self.asked_within(JUST_NOW, slot.class));
+        if tables + to_build > free {
+            return Err(NoRoom { bytes: tables + to_build });
         }
-        self.make_room(self.memory - bytes, None);
-        true
+        // It takes seconds, in which others search.
+        let threads = ((free - tables) / to_build.max(1)).clamp(1, (threads() - 1).max(1) as u64);
+        self.make_room(self.memory - tables - threads * to_build, 0);
+        Ok(threads as usize)
+    }
+
+    /// What tables of other classes take that were asked for within so many seconds.
+    fn asked_within(&self, seconds: u64, class: GoalClass) -> u64 {
+        let now = self.age();
+        let is_needed = |slot: &&Slot| {
+            let is_recent = now < slot.asked_at.load(Ordering::Relaxed) + seconds;
+            slot.class != class && !is_kept(slot.class) && is_recent
+        };
+        let needed = self.slots.iter().filter(is_needed).filter_map(Slot::loaded);
+        needed.map(|loaded| loaded.bytes() as u64).sum()
     }
 
     fn asked(&self, slot: &Slot) {
@@ -210,10 +256,10 @@ impl Shelf {
     }
 
     /// The small tables of a class that has none.
-    fn first(&self, slot: &Slot) -> Arc<Loaded> {
+    fn first(&self, slot: &Slot, threads: usize) -> Arc<Loaded> {
         let _building = lock(&slot.building);
         slot.loaded().unwrap_or_else(|| {
-            let loaded = build(slot.class, Tier::Small, threads()).expect("every class has small patterns");
+            let loaded = build(slot.class, Tier::Small, threads).expect("every class has small patterns");
             self.load(slot, &loaded);
             loaded
         })
@@ -244,14 +290,11 @@ impl Shelf {
     /// The same on one thread, for a class whose tables are still there, and if better ones leave room
     /// for all others that were asked for lately; whether anything was built.
     pub(super) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
-        let now = self.age();
-        let is_needed = |slot: &&Slot| {
-            let is_recent = now < slot.asked_at.load(Ordering::Relaxed) + LATELY;
-            slot.class != class && !is_kept(slot.class) && is_recent
-        };
-        let others = self.slots.iter().filter(is_needed).filter_map(Slot::loaded);
-        let others: u64 = others.map(|loaded| loaded.bytes() as u64).sum();
-        let is_room = is_kept(class) || bytes_of(class, tier, 1).is_some_and(|bytes| others + bytes <= self.memory);
+        // Nothing else is built meanwhile that takes as much.
+        let _building = class.is_wide().then(|| lock(&self.building));
+        let others = self.asked_within(LATELY, class);
+        let fits = |Need { tables, to_build }| others + tables + to_build <= self.memory;
+        let is_room = is_kept(class) || Need::of(class, tier).is_some_and(fits);
         is_room && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
     }
 
@@ -300,21 +343,22 @@ impl Shelf {
             slot.put(Some(Arc::clone(tables)));
         }
         // What was asked for last stays, or everybody who asks for it would build it.
-        self.make_room(self.memory, Some(1));
+        self.make_room(self.memory, 1);
     }
 
     /// Takes down what was not asked for the longest until the rest takes no more than so many bytes, or is as little
     /// as is to stay in any case.
-    fn make_room(&self, memory: u64, least: Option<usize>) {
+    fn make_room(&self, memory: u64, least: usize) {
         let all = self.slots.iter().filter(|slot| !is_kept(slot.class));
         let mut all: Vec<(&Slot, u64)> =
             all.filter_map(|slot| slot.loaded().map(|loaded| (slot, loaded.bytes() as u64))).collect();
         all.sort_by_key(|(slot, _)| std::cmp::Reverse(slot.asked.load(Ordering::Relaxed)));
         let mut total = 0;
         for (nth, (slot, bytes)) in all.into_iter().enumerate() {
-            total += bytes;
-            if least.is_none_or(|least| nth >= least) && total > memory {
+            if nth >= least && total + bytes > memory {
                 slot.put(None);
+            } else {
+                total += bytes;
             }
         }
     }
@@ -334,19 +378,23 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Memory that the tables of a tier would take; of a large board's also what it takes for a time to build them on so
-/// many threads.
-fn bytes_of(class: GoalClass, tier: Tier, threads: usize) -> Option<u64> {
-    let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
-    let bytes: usize = geometries.iter().map(|geometry| 8 * geometry.words()).sum();
-    let shared = geometries
-        .iter()
-        .enumerate()
-        .filter(|(nth, geometry)| !geometries[..*nth].iter().any(|earlier| Arc::ptr_eq(earlier, geometry)));
-    let shared: usize = shared.map(|(_, geometry)| geometry.bytes()).sum();
-    let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
-    let to_build = if class.is_wide() { threads.min(geometries.len()) * to_build } else { 0 };
-    Some((bytes + shared + to_build) as u64)
+/// Memory that the tables of a tier would take.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    tables: u64,
+    /// What each thread that builds them takes for a time, where that is much: on large boards.
+    to_build: u64,
+}
+
+impl Need {
+    fn of(class: GoalClass, tier: Tier) -> Option<Self> {
+        let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
+        let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
+        let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
+        let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
+        let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
+        Some(Self { tables: tables as u64, to_build: if class.is_wide() { to_build as u64 } else { 0 } })
+    }
 }
 
 /// Builds the tables of a tier, if the class has such, on so many threads.
@@ -451,7 +499,7 @@ mod tests {
         little.get(size(4, 4), 1);
         assert!(!little.improve_later(told[1], Tier::Standard), "better ones would take too much");
         // Nothing that was asked for lately gives way to better ones.
-        let bytes = bytes_of(told[1], Tier::Standard, 1).unwrap();
+        let bytes = Need::of(told[1], Tier::Standard).unwrap().tables;
         let crowded = Shelf::new(bytes, None);
         [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
         assert!(!crowded.improve_later(told[1], Tier::Standard));

@@ -26,7 +26,7 @@ where
         ground: &ground,
         budget,
         lanes,
-        threshold: initial_h.max(proven),
+        threshold: threshold_from(initial_h, proven),
         iterations: 0,
         spent: Spent::default(),
     };
@@ -35,6 +35,12 @@ where
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
     Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
+}
+
+/// The first threshold where no solution is shorter than `proven`: f changes by two, so it has the parity of h.
+fn threshold_from(initial_h: u32, proven: u32) -> u32 {
+    let least = initial_h.max(proven);
+    least + (least - initial_h) % 2
 }
 
 struct Descent<'a, S: Scale> {

@@ -29,7 +29,8 @@ pub(super) fn flood(
 pub(super) fn bytes_beside(placements: &Placements, permutations: &Permutations, tiles: usize) -> usize {
     // Two planes, and the moves of a pattern's tiles: of each to either side, and to the rows before and after.
     let rows = Rows::of(permutations);
-    placements.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>())
+    let of_slot = size_of::<Slot>() + size_of::<usize>();
+    placements.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>() + of_slot)
 }
 
 /// Each move takes a tile to a cell of the other colour of a chequerboard, so the entries of a slot have
@@ -149,7 +150,9 @@ struct Edges {
 
 impl Edges {
     fn new(placements: &Placements, permutations: &Permutations, shifts: &Shifts) -> Self {
-        let (mut edges, mut first) = (Vec::new(), vec![0]);
+        // Room for more than there are, which takes no memory until it is used; to grow would take twice as much.
+        let mut edges = Vec::with_capacity(3 * permutations.things() * placements.len());
+        let mut first = vec![0];
         for (set, region) in placements.places() {
             // Moves can be taken back: what leads out of a slot leads into it.
             edges.extend(placements.moves(set, region).map(|(from, to)| {

@@ -57,6 +57,9 @@ impl Symmetry {
 }
 
 impl GoalClass {
+    /// Cells of the largest boards that have patterns.
+    pub const MAX_CELLS: usize = MAX_CELLS;
+
     /// Every class of boards that have patterns.
     pub fn all() -> impl Iterator<Item = Self> {
         let sizes = Size::all().filter(|size| Self::serves(*size) && size.rows() <= size.cols());

@@ -90,15 +90,20 @@ fn parse(choice: &str) -> Vec<Patterns> {
     choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
 }
 
-/// Tiles of a pattern where none are listed, if a tier has any for boards of so many cells.
-fn tiles_of(tier: Tier, cells: usize) -> Option<usize> {
-    match (tier, cells) {
+/// Tiles of a pattern where none are listed, if a tier has any for a class.
+fn tiles_of(tier: Tier, class: GoalClass) -> Option<usize> {
+    match (tier, class.size.cells()) {
         (Tier::Small, ..=16) => Some(6),
         (Tier::Small, _) => Some(5),
-        (Tier::Standard, 17..=25) => Some(6),
+        (Tier::Standard, 17..24) => Some(6),
+        // Two partitions would take more than a hundred megabytes.
+        (Tier::Standard, 24 | 25) if class.is_mirrored() => Some(6),
         _ => None,
     }
 }
+
+/// On larger boards one partition is enough: two would take minutes on small machines.
+const TWICE_CELLS: usize = 25;
 
 fn sorted(tiles: &[u8]) -> Vec<u8> {
     let mut pattern = tiles.to_vec();
@@ -169,12 +174,13 @@ impl Partition {
         if let Some((.., choice)) = listed {
             return Some(parse(choice));
         }
-        let tiles = tiles_of(tier, class.size.cells())?;
+        let tiles = tiles_of(tier, class)?;
         let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
         let mut cols = rows.clone();
         // Columns are no longer than rows, so tiles of the same columns lie close together.
         cols.sort_by_key(|label| (class.size.col_of(*label), *label));
-        let partitions = if class.is_mirrored() { vec![cols] } else { vec![cols, rows] };
+        let is_once = class.is_mirrored() || class.size.cells() > TWICE_CELLS;
+        let partitions = if is_once { vec![cols] } else { vec![cols, rows] };
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
     }
 
@@ -217,13 +223,13 @@ mod tests {
             for tier in [Tier::Small, Tier::Standard, Tier::Large] {
                 let is_expected = match tier {
                     Tier::Small => true,
-                    Tier::Standard => (15..=25).contains(&cells),
+                    Tier::Standard => (15..24).contains(&cells) || matches!(cells, 24 | 25) && class.is_mirrored(),
                     Tier::Large => class == GoalClass::corner_of_4x4(),
                 };
                 let choice = Partition::choose(class, tier);
                 assert_eq!(choice.is_some(), is_expected, "{class:?} {tier:?}");
                 let Some(choice) = choice else { continue };
-                assert_eq!(choice.len(), if class.is_mirrored() { 1 } else { 2 }, "{class:?}");
+                assert_eq!(choice.len(), if class.is_mirrored() || cells > 25 { 1 } else { 2 }, "{class:?}");
                 for patterns in choice {
                     assert!(patterns.len() <= most_patterns(cells) && patterns.iter().all(|labels| labels.is_sorted()));
                     let mut tiles: Vec<u8> = patterns.concat();

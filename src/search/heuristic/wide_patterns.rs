@@ -140,7 +140,7 @@ impl WideBoard for Pair {
             let costs: WideCosts<N> = Heuristic::<Self>::evaluate(patterns, &space.start());
             Heuristic::<Self>::h(patterns, costs) >= FAR
         };
-        (fits && !is_far()).then(|| descend::<Middle, _>(patterns, space, proven, budget))
+        (fits && proven < FAR && !is_far()).then(|| descend::<Middle, _>(patterns, space, proven, budget))
     }
 }
 
