@@ -117,6 +117,7 @@ pub(super) struct Expanding<M> {
     next: AtomicUsize,
     parts: Mutex<Vec<Option<Part<M>>>>,
     done: AtomicUsize,
+    ended: Condvar,
 }
 
 impl<M> Expanding<M> {
@@ -124,7 +125,13 @@ impl<M> Expanding<M> {
     pub(super) fn new(count: usize) -> Self {
         let size = PartSize::of(count);
         let parts = (0..count.div_ceil(size.boards())).map(|_| None).collect();
-        Self { size, next: AtomicUsize::new(0), parts: Mutex::new(parts), done: AtomicUsize::new(0) }
+        Self {
+            size,
+            next: AtomicUsize::new(0),
+            parts: Mutex::new(parts),
+            done: AtomicUsize::new(0),
+            ended: Condvar::new(),
+        }
     }
 }
 
@@ -141,7 +148,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     /// Expands parts that nobody has taken, until there are none, or the question that is asked before each is answered
     /// with a reason to leave; told how many boards were expanded by all.
     pub(super) fn work(&self, mut ask: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
-        let Expanding { size, next, parts, done } = &self.progress;
+        let Expanding { size, next, parts, done, ended } = &self.progress;
         loop {
             ask((done.load(Ordering::Relaxed) * size.boards()) as u64)?;
             let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -151,15 +158,17 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             let part = self.expand(nth);
             lock(parts)[nth] = Some(part);
             done.fetch_add(1, Ordering::Release);
+            ended.notify_one();
         }
     }
 
     /// What came of it, once those who still expand parts of it have ended.
     pub(super) fn finish(&self, mut ask: impl FnMut() -> Result<(), StopReason>) -> Result<Parts<G::Memo>, StopReason> {
-        let Expanding { size, parts, done, .. } = &self.progress;
-        while done.load(Ordering::Acquire) * size.boards() < self.count {
+        let Expanding { size, parts, done, ended, .. } = &self.progress;
+        let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
+        while !look_out(is_done) {
             ask()?;
-            std::thread::yield_now();
+            drop(ended.wait_timeout_while(lock(parts), MOMENT, |_| !is_done()));
         }
         Ok(Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size })
     }
@@ -205,6 +214,16 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
 #[inline]
 fn place(label: u8, cell: u8) -> u64 {
     mix(u64::from(label), u64::from(cell))
+}
+
+/// Looks a moment for what is about to come, as quick as can be: levels follow each other sooner than a thread wakes up.
+/// Whether it came.
+fn look_out(has_come: impl Fn() -> bool) -> bool {
+    const LOOKS: u32 = 4096;
+    (0..LOOKS).any(|_| {
+        std::hint::spin_loop();
+        has_come()
+    })
 }
 
 /// Where those who help find the level in hand.
@@ -253,24 +272,12 @@ impl<'a, P: Packed, G: Guide<P>> Workplace<'a, P, G> {
         self.changed.notify_all();
     }
 
-    /// Waits a moment for a level after one, and is as quick as can be if it comes: levels follow each other sooner than
-    /// a thread wakes up.
-    fn look_out(&self, last: usize) {
-        const LOOKS: u32 = 4096;
-        for _ in 0..LOOKS {
-            if self.g.load(Ordering::Acquire) > last {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-    }
-
     /// Expands parts of one level after the other, until the beam has ended or others need the thread.
     pub(super) fn help(&self, is_wanted: &dyn Fn() -> bool) {
         self.helpers.fetch_add(1, Ordering::Relaxed);
         let mut last = 0;
         while !is_wanted() {
-            self.look_out(last);
+            look_out(|| self.g.load(Ordering::Acquire) > last);
             let state = lock(&self.state);
             if state.is_closed {
                 break;
