@@ -100,6 +100,11 @@ impl Sight {
         (solutions.best.clone(), receiver)
     }
 
+    /// Whether a solution was found.
+    pub(super) fn has_solution(&self) -> bool {
+        self.solutions().best.is_some()
+    }
+
     fn solutions(&self) -> MutexGuard<'_, Solutions> {
         // What it guards is whole after a panic elsewhere.
         self.solutions.lock().unwrap_or_else(PoisonError::into_inner)

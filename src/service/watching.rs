@@ -110,7 +110,7 @@ impl Going {
 
 /// Tells what is known before a search that proves its solution optimal, or is given up for the constructive one.
 async fn offer(job: &Job, sight: &Sight) {
-    if !job.plan.begins_with_any() {
+    if !job.plan.begins_with_any() || sight.has_solution() {
         return;
     }
     let puzzle = job.puzzle;
