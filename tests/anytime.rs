@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
-use taquin::search::{Aim, Budget, Crew, Outcome, Space, StopReason, anytime, constructive};
+use taquin::search::{Aim, Budget, Crew, Outcome, Space, Stages, StopReason, anytime, constructive};
 use twins::{Fickle, SplitMix, size};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
-    anytime(
-        &Space::<P>::new(puzzle),
-        &heuristic,
-        Aim::Short,
-        &Budget { expanded, nodes: 1_000_000, ..Budget::UNLIMITED },
-    )
+    short::<P>(puzzle, &heuristic, &Budget { expanded, nodes: 1_000_000, ..Budget::UNLIMITED })
+}
+
+fn short<P: Packed>(puzzle: &Puzzle, heuristic: &LinearConflict, budget: &Budget<'_>) -> Outcome {
+    let stages = Stages::new(puzzle.size(), puzzle.goal().blank());
+    anytime(&Space::<P>::new(puzzle), heuristic, &stages, Aim::Short, budget)
 }
 
 /// The best solution, held against what it claims.
@@ -87,11 +87,7 @@ fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
             let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
             let deadline = Some(Instant::now() + Duration::from_secs(3_600));
             let budget = Budget { expanded, nodes: 1_000_000, deadline, ..Budget::UNLIMITED };
-            assert_eq!(
-                outcome,
-                anytime(&Space::<Bytes>::new(&puzzle), &heuristic, Aim::Short, &budget),
-                "a far deadline"
-            );
+            assert_eq!(outcome, short::<Bytes>(&puzzle, &heuristic, &budget), "a far deadline");
         }
     }
 }
@@ -107,7 +103,7 @@ fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
         let crew = Fickle::default();
         let search = |crew| {
             let budget = Budget { expanded: 2_000_000, crew, ..Budget::UNLIMITED };
-            anytime(&Space::<Bytes>::new(&puzzle), &heuristic, Aim::Short, &budget)
+            short::<Bytes>(&puzzle, &heuristic, &budget)
         };
         let alone = search(None);
         assert_eq!(search(Some(&crew as &dyn Crew)), alone);

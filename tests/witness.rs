@@ -8,7 +8,7 @@ use taquin::domain::{Board, Bytes, Packed, Path, Puzzle, Size, Word, random_boar
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{
     Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, Heuristic, Named, Outcome, Progress, Space,
-    TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
+    Stages, TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
 };
 use twins::{SplitMix, distances, size};
 
@@ -43,7 +43,7 @@ fn search<P: Packed, H: Heuristic<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: 
         Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
         Algorithm::BreadthFirst => breadth_first(space, closed, budget, trace),
         Algorithm::DepthFirst => depth_first(space, closed, Some(40), budget, trace),
-        Algorithm::Anytime => anytime(space, h, Aim::Short, budget),
+        Algorithm::Anytime => anytime(space, h, &Stages::new(space.size(), space.goal_blank()), Aim::Short, budget),
         Algorithm::Constructive => unreachable!("it is over before anything could be told"),
     }
 }

@@ -34,7 +34,7 @@ impl fmt::Display for MemoryPlan {
 /// What a search gets if there is plenty, and what it must have at least.
 const SEARCH: u64 = 512 * MIB;
 const LEAST_SEARCH: u64 = 16 * MIB;
-const TABLES: u64 = 192 * MIB;
+const TABLES: u64 = 208 * MIB;
 const ANSWERS: u64 = 32 * MIB;
 /// If nothing says how much there is.
 const UNKNOWN: u64 = 4096 * MIB;

@@ -137,7 +137,7 @@ fn a_log_filter_is_levels_and_levels_of_targets_and_nothing_else() {
 #[test]
 fn memory_is_shared_out_and_what_does_not_fit_is_a_fault() {
     let plenty = config(&["--memory=8GiB", "--workers=2"]).unwrap().memory;
-    assert_eq!((plenty.search, plenty.tables, plenty.answers), (512 << 20, 192 << 20, 32 << 20));
+    assert_eq!((plenty.search, plenty.tables, plenty.answers), (512 << 20, 208 << 20, 32 << 20));
     let little = config(&["--memory=512MiB", "--workers=2"]).unwrap().memory;
     assert!(little.search >= 16 << 20 && little.search < 128 << 20, "{little:?}");
     assert!(little.tables < plenty.tables && little.answers < plenty.answers);

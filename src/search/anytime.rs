@@ -17,9 +17,16 @@ use crate::domain::{Packed, Path, Size};
 /// it is time that stopped the search.
 ///
 /// # Panics
-/// If the heuristic is not admissible.
-pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, aim: Aim, budget: &Budget<'_>) -> Outcome {
+/// If the heuristic is not admissible, or the stages are those of other boards.
+pub fn anytime<P: Packed, H: Heuristic<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    stages: &Stages,
+    aim: Aim,
+    budget: &Budget<'_>,
+) -> Outcome {
     assert!(H::ADMISSIBLE, "a bound is proven by an admissible heuristic");
+    assert!(stages.serve(space.size(), space.goal_blank()), "stages lead to a goal of their own");
     let constructed = constructive(space.puzzle());
     let initial_h = heuristic.h(heuristic.evaluate(&space.start()));
     let mut search = Anytime {
@@ -27,7 +34,7 @@ pub fn anytime<P: Packed, H: Heuristic<P>>(space: &Space<P>, heuristic: &H, aim:
         heuristic,
         aim,
         budget,
-        stages: Stages::new(space.size(), space.goal_blank()),
+        stages,
         spending: Spending { meter: budget.meter(), stats: Stats { initial_h, ..constructed.stats } },
         best: constructed.result.expect("a constructive solution always is"),
         lower_bound: initial_h,
@@ -58,7 +65,7 @@ pub enum Aim {
 
 /// Memory that anytime search takes at most on boards of a shape, beside its nodes.
 pub fn bytes_beside_nodes(size: Size) -> u64 {
-    Stages::bytes(size)
+    Stages::most_bytes(size)
 }
 
 /// Bytes that one of its nodes takes: a board of a beam, whose level has been passed.
@@ -71,7 +78,7 @@ struct Anytime<'a, P, H> {
     heuristic: &'a H,
     aim: Aim,
     budget: &'a Budget<'a>,
-    stages: Stages,
+    stages: &'a Stages,
     spending: Spending<'a>,
     best: Path,
     lower_bound: u32,
@@ -83,10 +90,13 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     const FIRST_WIDTH: usize = 16;
     /// Boards with more cells are solved in stages: on them heuristics lead into dead ends that no beam is wide
     /// enough to come out of.
-    const CELLS_AT_ONCE: usize = 36;
+    const CELLS_AT_ONCE: usize = 25;
 
     fn run(&mut self) -> Result<(), StopReason> {
         let (mut effort, mut in_time) = (Self::FIRST_WIDTH, u64::MAX);
+        if !self.is_proven() {
+            self.stages.prepare(&self.spending.meter)?;
+        }
         for round in 0.. {
             if self.is_proven() {
                 break;
@@ -159,11 +169,11 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
     }
 
     /// Looks for a shorter solution from scratch; whether there was one.
-    fn leap(&mut self, width: usize, seed: u64) -> Result<bool, StopReason> {
-        let aim = Beam { width, shorter_than: self.best.len(), seed };
-        let is_in_stages = self.space.size().cells() > Self::CELLS_AT_ONCE || seed == 0;
+    fn leap(&mut self, width: usize, round: u64) -> Result<bool, StopReason> {
+        let aim = Beam { width, shorter_than: self.best.len() };
+        let is_in_stages = self.space.size().cells() > Self::CELLS_AT_ONCE || round == 0;
         let found = if is_in_stages {
-            beam(self.space, &self.stages, aim, &mut self.spending)?
+            beam(self.space, self.stages, aim, &mut self.spending)?
         } else {
             beam(self.space, &ByHeuristic(self.heuristic), aim, &mut self.spending)?
         };
@@ -176,7 +186,7 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
 
     /// Looks for shorter ways between boards of the best solution.
     fn shorten(&mut self, width: usize, round: u64) -> Result<(), StopReason> {
-        let windows = Windows { moves: 24 << (round % 4), width: width.div_ceil(4), seed: round };
+        let windows = Windows { moves: 24 << (round % 4), width: width.div_ceil(4) };
         shorten::<P>(self.space.puzzle().start(), &mut self.best, windows, &mut self.spending)
     }
 

@@ -1,12 +1,12 @@
 //! Beam search.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use super::level::{Candidate, Closing, Expanding, Level, Member, Parts, Step, Workplace};
+use super::level::{Candidate, Closing, Expanding, Level, Origin, Parts, Step, Workplace};
+use super::rank::{ByRank, Place, Rank};
+use super::seen::Seen;
 use super::{Heuristic, Meter, Progress, Slide, Space, State, Stats, StopReason};
-use crate::domain::{Move, MoveSet, Packed, Path, mix};
+use crate::domain::{Move, Packed, Path};
 
 /// What tells the boards of a beam that are worth going on with.
 pub(super) trait Guide<P>: Sync {
@@ -23,8 +23,8 @@ pub(super) trait Guide<P>: Sync {
     /// After a slide of the board `before`; none where the way is closed.
     fn after(&self, memo: Self::Memo, slide: &Slide, before: &State<P>) -> Option<Self::Memo>;
 
-    /// How promising a board is.
-    fn promise(&self, memo: Self::Memo) -> Promise;
+    /// How promising a board is, where for so many levels no board came to a stage that is further.
+    fn promise(&self, memo: Self::Memo, waited: usize) -> Promise;
 }
 
 /// How promising a board is.
@@ -32,7 +32,7 @@ pub(super) trait Guide<P>: Sync {
 pub(super) struct Promise {
     /// How many stages of the way are ahead.
     pub(super) stages: u16,
-    /// Orders the boards of a stage, the least first.
+    /// Orders the boards of a stage, the least first; less than 2²⁴.
     pub(super) key: u32,
     /// As many moves are ahead at least, on the ways that the guide goes; none at the goal.
     pub(super) least: u32,
@@ -51,28 +51,27 @@ pub(super) struct Beam {
     pub(super) width: usize,
     /// Only solutions shorter than this are of interest.
     pub(super) shorter_than: usize,
-    /// Which of equally promising boards are kept.
-    pub(super) seed: u64,
 }
 
 impl Beam {
     /// Beams as wide are worth the help of others.
     const WIDTH_FOR_MANY: usize = 256;
 
-    /// As many boards as room is made for at once.
-    const MOST_SEEN: usize = 1 << 24;
-
-    /// Memory for each board that is gone on with: how it came about, and its hash among those seen, of which there is
-    /// room for up to twice as many; and half as much again, which an allocator keeps for a time of the beam before.
-    pub(super) const BYTES_PER_NODE: u64 = 48;
+    /// Memory for each board that is gone on with: how it came about, in lists that are as long as levels, which an
+    /// allocator may keep for a time of the beam before.
+    pub(super) const BYTES_PER_NODE: u64 = 2 * size_of::<Step>() as u64;
 
     /// The greatest width with which a beam of so many levels takes no more than so many nodes do: the boards of the
     /// level in hand, and what may come of them, take as much as some more levels.
     pub(super) fn widest<P: Packed, M>(nodes: u64, levels: u64) -> u64 {
-        let of_candidate = size_of::<Candidate<M>>() + size_of::<(u64, u32)>();
-        // Two levels, and up to three successors of each board, in lists that double as they grow.
-        let of_level = (2 * size_of::<Member<P, M>>() + 2 * 3 * of_candidate) as u64;
-        nodes / (levels + of_level.div_ceil(Self::BYTES_PER_NODE))
+        // The boards of two levels; up to three successors of each, in lists that double as they grow, and in order;
+        // and those of them that are gone on with, twice.
+        let of_board = 2 * size_of::<State<P>>()
+            + (2 * 3 + 2) * size_of::<Candidate<M>>()
+            + 3 * size_of::<Place>()
+            + Seen::BYTES_PER_BOARD;
+        let widest = nodes / (levels + (of_board as u64).div_ceil(Self::BYTES_PER_NODE));
+        widest.min(Step::MOST as u64)
     }
 }
 
@@ -127,63 +126,82 @@ impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
     }
 
     #[inline]
-    fn promise(&self, memo: H::Memo) -> Promise {
+    fn promise(&self, memo: H::Memo, _waited: usize) -> Promise {
         let h = self.0.h(memo);
         Promise { stages: 0, key: h, least: if H::ADMISSIBLE { h } else { 0 } }
     }
 }
 
 /// A level, and what came of it.
-type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, Parts<<G as Guide<P>>::Memo>);
+type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, Parts<P, <G as Guide<P>>::Memo>);
 
 struct Search<'a, 's, 'b, P, G: Guide<P>> {
     space: &'a Space<P>,
     guide: &'a G,
     beam: Beam,
     spending: &'s mut Spending<'b>,
-    level: Vec<Member<P, G::Memo>>,
+    origin: Origin<P>,
+    level: Vec<Candidate<G::Memo>>,
     /// For each level but the first: how its boards came about.
     steps: Vec<Vec<Step>>,
-    seen: HashSet<u64, BuildHasherDefault<Hashed>>,
+    seen: Seen,
+    by_rank: ByRank,
+    /// How many stages were ahead of the foremost board so far, and for how many levels no other was further.
+    ahead: u8,
+    waited: usize,
 }
 
 impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
     fn new(space: &'a Space<P>, guide: &'a G, beam: Beam, spending: &'s mut Spending<'b>) -> Self {
-        let start = Member { state: space.start(), memo: guide.begin(&space.start()), hash: 0, back: MoveSet::EMPTY };
-        // Room for all at once: to move them later would take longer than a search may go on unasked.
-        let room = beam.width.saturating_mul(beam.shorter_than).min(Beam::MOST_SEEN);
-        let mut seen = HashSet::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        let memo = guide.begin(&space.start());
+        let rank = Rank::of(guide.promise(memo, 0));
+        let start = Candidate { hash: 0, memo, rank, step: Step::new(0, Move::Up) };
+        let mut seen = Seen::for_levels_of(beam.width);
         seen.insert(start.hash);
         spending.stats.generated += 1;
-        Self { space, guide, beam, spending, level: vec![start], steps: Vec::new(), seen }
+        Self {
+            space,
+            guide,
+            beam,
+            spending,
+            origin: Origin::Start(space.start()),
+            level: vec![start],
+            steps: Vec::new(),
+            seen,
+            by_rank: ByRank::default(),
+            ahead: rank.stages(),
+            waited: 0,
+        }
     }
 
     fn run(&mut self, others: Option<&Others<'_, 'a, P, G>>) -> Result<Option<Path>, StopReason> {
         for g in 1..self.beam.shorter_than {
             let (level, parts) = self.expand(g, others)?;
-            if let Some(Step { parent, mv }) = self.count(&parts) {
-                return Ok(Some(self.path_to(parent, mv)));
+            if let Some(step) = self.count(&parts) {
+                return Ok(Some(self.path_to(step)));
             }
             if level.count < level.members.len() {
                 return Err(StopReason::Expanded);
             }
-            self.select(&level, &parts)?;
+            self.select(&parts)?;
             if self.level.is_empty() {
                 break;
             }
+            self.origin = parts.into();
         }
         Ok(None)
     }
 
     /// Gathers the successors of a level, of as many of its boards as may be expanded.
     fn expand(&mut self, g: usize, others: Option<&Others<'_, 'a, P, G>>) -> Result<Expanded<'a, P, G>, StopReason> {
-        let (space, guide, beam) = (self.space, self.guide, self.beam);
+        let Self { space, guide, beam, waited, .. } = *self;
         let Spending { meter, stats } = &mut *self.spending;
         let members = std::mem::take(&mut self.level);
+        let origin = std::mem::replace(&mut self.origin, Origin::Start(space.start()));
         let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
         let count = members.len().min(allowed);
         let progress = Expanding::new(count);
-        let level = Arc::new(Level { space, guide, beam, g, members, count, progress });
+        let level = Arc::new(Level { space, guide, beam, g, waited, origin, members, count, progress });
         if let Some(Others { place, ask }) = others.filter(|_| level.is_for_many()) {
             place.put(&level);
             if place.helpers() == 0 {
@@ -199,9 +217,9 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
     }
 
     /// Counts what a level took, up to the goal if that is there.
-    fn count(&mut self, parts: &Parts<G::Memo>) -> Option<Step> {
+    fn count(&mut self, parts: &Parts<P, G::Memo>) -> Option<Step> {
         for part in &parts.all {
-            self.spending.stats.expanded += part.expanded;
+            self.spending.stats.expanded += part.expanded();
             self.spending.stats.generated += part.generated;
             if part.goal.is_some() {
                 return part.goal;
@@ -211,19 +229,19 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
     }
 
     /// Makes the next level of the best candidates.
-    fn select(&mut self, level: &Level<'_, P, G>, parts: &Parts<G::Memo>) -> Result<(), StopReason> {
+    fn select(&mut self, parts: &Parts<P, G::Memo>) -> Result<(), StopReason> {
         /// Candidates between two looks at the clock.
         const INTERVAL: usize = 1 << 12;
-        let Self { space, beam, spending, seen, .. } = self;
-        let order = parts.in_order();
+        let Self { beam, spending, seen, by_rank, .. } = self;
+        let lists = parts.all.iter().map(|part| part.candidates.as_slice());
+        let most = beam.width.min(lists.clone().map(<[_]>::len).sum());
+        let mut next = Vec::with_capacity(most);
         let share = beam.width.div_ceil(G::SHARES);
-        let most = beam.width.min(order.len());
-        let (mut next, mut next_steps) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let (mut total, mut looked_at) = (beam.width, 0);
-        for stage in order.chunk_by(|a, b| Promise::stages_of(a.0) == Promise::stages_of(b.0)).take(G::SHARES) {
+        for stage in by_rank.sort(lists, G::SHARES) {
             let mut left = share.min(total);
             total -= left;
-            for (_, at) in stage {
+            for (part, nth) in stage {
                 if left == 0 {
                     break;
                 }
@@ -231,68 +249,39 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
                 if looked_at % INTERVAL == 0 {
                     spending.meter.look()?;
                 }
-                let Candidate { hash, memo, step } = parts.candidate(*at);
-                if !seen.insert(hash) {
+                let candidate = parts.all[*part as usize].candidates[*nth as usize];
+                if !seen.insert(candidate.hash) {
                     spending.stats.duplicates += 1;
                     continue;
                 }
-                let mut state = level.members[step.parent as usize].state;
-                space.make(&mut state, step.mv);
-                next.push(Member { state, memo, hash, back: MoveSet::back(step.mv) });
-                next_steps.push(step);
+                next.push(candidate);
                 left -= 1;
             }
             total += left;
         }
-        self.level = next;
-        self.steps.push(next_steps);
-        spending.stats.peak_open = spending.stats.peak_open.max(self.level.len() as u64);
+        spending.stats.peak_open = spending.stats.peak_open.max(next.len() as u64);
+        self.go_on_with(next);
         Ok(())
     }
 
+    fn go_on_with(&mut self, next: Vec<Candidate<G::Memo>>) {
+        let ahead = next.first().map_or(self.ahead, |foremost| foremost.rank.stages());
+        self.waited = if ahead < self.ahead { 0 } else { self.waited + 1 };
+        self.ahead = self.ahead.min(ahead);
+        self.steps.push(next.iter().map(|candidate| candidate.step).collect());
+        self.level = next;
+    }
+
     /// The moves to a board of the level, and one more.
-    fn path_to(&self, mut at: u32, last: Move) -> Path {
-        let mut moves = vec![last];
+    fn path_to(&self, last: Step) -> Path {
+        let mut moves = vec![last.mv()];
+        let mut at = last.parent();
         for steps in self.steps.iter().rev() {
-            let Step { parent, mv } = steps[at as usize];
-            moves.push(mv);
-            at = parent;
+            moves.push(steps[at].mv());
+            at = steps[at].parent();
         }
         moves.reverse();
         moves.into()
-    }
-}
-
-impl Promise {
-    const STAGES: u32 = 48;
-    const KEY: u32 = 24;
-
-    /// Orders candidates by stage and key; among equals whatever the hash says.
-    pub(super) fn rank(self, hash: u64, seed: u64) -> u64 {
-        debug_assert!(self.key < 1 << Self::KEY);
-        u64::from(self.stages) << Self::STAGES | u64::from(self.key) << Self::KEY | mix(hash, seed) >> (64 - Self::KEY)
-    }
-
-    fn stages_of(rank: u64) -> u64 {
-        rank >> Self::STAGES
-    }
-}
-
-/// Numbers that are hashes themselves.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| mix(hash, u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 
@@ -314,7 +303,7 @@ mod tests {
         let heuristic = Manhattan::new(puzzle.size(), puzzle.goal().blank());
         let budget = Budget::UNLIMITED;
         let mut spending = Spending { meter: budget.meter(), stats: Stats::default() };
-        let aim = Beam { width, shorter_than, seed: 0 };
+        let aim = Beam { width, shorter_than };
         let path = beam(&Space::<Word>::new(&puzzle), &ByHeuristic(&heuristic), aim, &mut spending).unwrap();
         if let Some(path) = &path {
             path.replay(&puzzle).unwrap();
@@ -351,7 +340,7 @@ mod tests {
         let puzzle = puzzle("8 6 7/2 5 4/3 0 1");
         let budget = Budget { expanded: 5_000, ..Budget::UNLIMITED };
         let mut spending = Spending { meter: budget.meter(), stats: Stats::default() };
-        let aim = Beam { width: 100, shorter_than: 1_000, seed: 0 };
+        let aim = Beam { width: 100, shorter_than: 1_000 };
         let stopped = beam(&Space::<Word>::new(&puzzle), &ByHeuristic(&Zero), aim, &mut spending);
         assert!(matches!(stopped, Ok(None) | Err(StopReason::Expanded)), "{stopped:?}");
         assert!(spending.stats.expanded <= 5_000);

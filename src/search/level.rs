@@ -5,33 +5,41 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::beam::{Beam, Guide};
 use super::budget::MOMENT;
+use super::rank::Rank;
 use super::{Space, State, StopReason};
 use crate::domain::{Move, MoveSet, Packed, mix};
 
-/// A board that is gone on with.
-#[derive(Clone, Copy)]
-pub(super) struct Member<P, M> {
-    pub(super) state: State<P>,
-    pub(super) memo: M,
-    /// Of the places of all tiles, against those of the start.
-    pub(super) hash: u64,
-    /// The move that would undo the last one.
-    pub(super) back: MoveSet,
-}
-
-/// A board that may be gone on with.
+/// A board that may be gone on with, by the board that it comes of.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<M> {
+    /// Of the places of all tiles, against those of the start.
     pub(super) hash: u64,
     pub(super) memo: M,
+    pub(super) rank: Rank,
     pub(super) step: Step,
 }
 
 /// Which board of the level before, and the move.
-#[derive(Clone, Copy)]
-pub(super) struct Step {
-    pub(super) parent: u32,
-    pub(super) mv: Move,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step(u32);
+
+impl Step {
+    const MOVE_BITS: u32 = 2;
+    /// The most boards of a level.
+    pub(super) const MOST: usize = 1 << (u32::BITS - Self::MOVE_BITS);
+
+    pub(super) fn new(parent: usize, mv: Move) -> Self {
+        debug_assert!(parent < Self::MOST);
+        Self((parent as u32) << Self::MOVE_BITS | mv as u32)
+    }
+
+    pub(super) fn parent(self) -> usize {
+        (self.0 >> Self::MOVE_BITS) as usize
+    }
+
+    pub(super) fn mv(self) -> Move {
+        Move::ALL[(self.0 & ((1 << Self::MOVE_BITS) - 1)) as usize]
+    }
 }
 
 /// How many boards one thread expands at a time, a power of two: few where a level has few.
@@ -52,49 +60,62 @@ impl PartSize {
         1 << self.bits
     }
 
-    /// The number of a part's successor among those of all; no board has more than four.
-    fn number(self, part: usize, nth: usize) -> u32 {
-        (part << (self.bits + 2) | nth) as u32
-    }
-
-    /// The part, and which of its successors.
-    fn place(self, number: u32) -> (usize, usize) {
-        ((number >> (self.bits + 2)) as usize, (number & ((4 << self.bits) - 1)) as usize)
+    /// The part of a board, and its number there.
+    fn place(self, nth: usize) -> (usize, usize) {
+        (nth >> self.bits, nth & (self.boards() - 1))
     }
 }
 
 /// What came of some boards next to each other, the same whoever expanded them.
-pub(super) struct Part<M> {
-    candidates: Vec<Candidate<M>>,
-    /// By rank, the candidates; the least first.
-    order: Vec<(u64, u32)>,
-    pub(super) expanded: u64,
+pub(super) struct Part<P, M> {
+    /// The boards.
+    states: Vec<State<P>>,
+    /// What may be gone on with.
+    pub(super) candidates: Vec<Candidate<M>>,
     pub(super) generated: u64,
     /// The step that leads to the goal, before which everything of the part was expanded.
     pub(super) goal: Option<Step>,
 }
 
+impl<P, M> Part<P, M> {
+    pub(super) fn expanded(&self) -> u64 {
+        self.states.len() as u64
+    }
+}
+
 /// What came of a level.
-pub(super) struct Parts<M> {
-    pub(super) all: Vec<Part<M>>,
+pub(super) struct Parts<P, M> {
+    pub(super) all: Vec<Part<P, M>>,
     size: PartSize,
 }
 
-impl<M: Copy> Parts<M> {
-    /// The candidates, by rank, the least first.
-    pub(super) fn in_order(&self) -> Vec<(u64, u32)> {
-        let mut order = Vec::with_capacity(self.all.iter().map(|part| part.order.len()).sum());
-        self.all.iter().for_each(|part| order.extend_from_slice(&part.order));
-        if self.all.len() > 1 {
-            // Made of runs in order, which this sort finds.
-            order.sort();
-        }
-        order
-    }
+/// Where the boards of a level come from.
+pub(super) enum Origin<P> {
+    /// From nowhere: there is one, the start.
+    Start(State<P>),
+    /// From those of the level before, here by parts.
+    Before(Vec<Vec<State<P>>>, PartSize),
+}
 
-    pub(super) fn candidate(&self, at: u32) -> Candidate<M> {
-        let (part, nth) = self.size.place(at);
-        self.all[part].candidates[nth]
+impl<P: Packed> Origin<P> {
+    /// The board that a step leads to, and the moves that need not be tried, since they undo it.
+    #[inline]
+    fn board(&self, space: &Space<P>, step: Step) -> (State<P>, MoveSet) {
+        match self {
+            Self::Start(start) => (*start, MoveSet::EMPTY),
+            Self::Before(parts, size) => {
+                let (part, nth) = size.place(step.parent());
+                let mut state = parts[part][nth];
+                space.make(&mut state, step.mv());
+                (state, MoveSet::back(step.mv()))
+            }
+        }
+    }
+}
+
+impl<P, M> From<Parts<P, M>> for Origin<P> {
+    fn from(Parts { all, size }: Parts<P, M>) -> Self {
+        Self::Before(all.into_iter().map(|part| part.states).collect(), size)
     }
 }
 
@@ -105,22 +126,25 @@ pub(super) struct Level<'a, P, G: Guide<P>> {
     pub(super) beam: Beam,
     /// The distance of what comes of it.
     pub(super) g: usize,
-    pub(super) members: Vec<Member<P, G::Memo>>,
+    /// For how many levels no stage was come to that is further.
+    pub(super) waited: usize,
+    pub(super) origin: Origin<P>,
+    pub(super) members: Vec<Candidate<G::Memo>>,
     /// How many of them are expanded.
     pub(super) count: usize,
-    pub(super) progress: Expanding<G::Memo>,
+    pub(super) progress: Expanding<P, G::Memo>,
 }
 
 /// How far a level is.
-pub(super) struct Expanding<M> {
+pub(super) struct Expanding<P, M> {
     size: PartSize,
     next: AtomicUsize,
-    parts: Mutex<Vec<Option<Part<M>>>>,
+    parts: Mutex<Vec<Option<Part<P, M>>>>,
     done: AtomicUsize,
     ended: Condvar,
 }
 
-impl<M> Expanding<M> {
+impl<P, M> Expanding<P, M> {
     /// Nothing of so many boards yet.
     pub(super) fn new(count: usize) -> Self {
         let size = PartSize::of(count);
@@ -163,7 +187,10 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     }
 
     /// What came of it, once those who still expand parts of it have ended.
-    pub(super) fn finish(&self, mut ask: impl FnMut() -> Result<(), StopReason>) -> Result<Parts<G::Memo>, StopReason> {
+    pub(super) fn finish(
+        &self,
+        mut ask: impl FnMut() -> Result<(), StopReason>,
+    ) -> Result<Parts<P, G::Memo>, StopReason> {
         let Expanding { size, parts, done, ended, .. } = &self.progress;
         let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
         while !look_out(is_done) {
@@ -173,26 +200,26 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
         Ok(Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size })
     }
 
-    fn expand(&self, nth: usize) -> Part<G::Memo> {
-        let Self { space, guide, beam, g, members, count, progress } = self;
-        let size = progress.size;
-        let range = nth * size.boards()..((nth + 1) * size.boards()).min(*count);
+    fn expand(&self, nth: usize) -> Part<P, G::Memo> {
+        let Self { space, guide, beam, g, waited, origin, members, count, progress } = self;
+        let boards = progress.size.boards();
+        let range = nth * boards..((nth + 1) * boards).min(*count);
         let mut part = Part {
+            states: Vec::with_capacity(range.len()),
             candidates: Vec::with_capacity(2 * range.len()),
-            order: Vec::with_capacity(2 * range.len()),
-            expanded: 0,
             generated: 0,
             goal: None,
         };
-        for (parent, member) in (range.start as u32..).zip(&members[range]) {
-            part.expanded += 1;
-            for mv in space.moves_except(member.state.blank, member.back) {
+        for (parent, member) in range.clone().zip(&members[range]) {
+            let (state, back) = origin.board(space, member.step);
+            part.states.push(state);
+            for mv in space.moves_except(state.blank, back) {
                 part.generated += 1;
-                let slide = space.slide(&member.state, mv);
-                let Some(memo) = guide.after(member.memo, &slide, &member.state) else { continue };
-                let promise = guide.promise(memo);
-                let step = Step { parent, mv };
-                if promise.least == 0 && space.is_goal(&member.state.after(&slide)) {
+                let slide = space.slide(&state, mv);
+                let Some(memo) = guide.after(member.memo, &slide, &state) else { continue };
+                let promise = guide.promise(memo, *waited);
+                let step = Step::new(parent, mv);
+                if promise.least == 0 && space.is_goal(&state.after(&slide)) {
                     part.goal = Some(step);
                     return part;
                 }
@@ -200,12 +227,9 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
                     continue;
                 }
                 let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);
-                let number = size.number(nth, part.candidates.len());
-                part.order.push((promise.rank(hash, beam.seed), number));
-                part.candidates.push(Candidate { hash, memo, step });
+                part.candidates.push(Candidate { hash, memo, rank: Rank::of(promise), step });
             }
         }
-        part.order.sort_unstable();
         part
     }
 }

@@ -1,42 +1,28 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
-use super::{Slide, State};
-use crate::domain::{Cell, Move, Packed, Size};
+use super::stage::{Stage, Tiles};
+use super::{Meter, Slide, State, StopReason};
+use crate::domain::{Cell, Packed, Size};
 
 /// Tiles put in place two at a time, outer lines first, in cells that are closed from then on.
 ///
 /// Within a stage the number of moves that its tiles need is known for each board, walls included, so that one of the
 /// moves always leads nearer: a beam that goes by it never stands still. All other tiles count by the squares of
 /// their distances, so those far from home are taken along on the way.
+///
+/// The tables take up to 13 MB and, on one core, a tenth of a second. They are made when a search first wants them.
 #[derive(Debug)]
-pub(super) struct Stages {
+pub struct Stages {
     size: Size,
+    goal_blank: Cell,
     stages: Vec<Stage>,
-    /// By distance, what a tile counts that is so far from home.
-    far: [u32; 2 * Size::MAX_SIDE],
+    /// By a tile's goal cell and its cell, what it counts there.
+    far: Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]>,
 }
-
-#[derive(Debug)]
-struct Stage {
-    tiles: Tiles,
-    /// The cells that are not closed.
-    open: u128,
-    /// By cell: its number among those.
-    numbers: [u8; Size::MAX_CELLS],
-    /// How many there are.
-    cells: usize,
-    /// Where the blank has to be in the end, if anywhere.
-    blank: Option<Cell>,
-    /// By the numbers of the blank's and the tiles' cells: the moves that the tiles need.
-    moves: OnceLock<Vec<u8>>,
-}
-
-/// The tiles of a stage, by their goal cells; some have one alone, which then is there twice.
-type Tiles = [Cell; 2];
 
 /// Where a board is on the way.
 #[derive(Clone, Copy, Debug)]
@@ -51,22 +37,21 @@ pub(super) struct OnTheWay {
 }
 
 impl Stages {
-    /// What a move of the stage counts against the squares of distances.
-    const MOVE: u32 = 5;
-    const UNREACHABLE: u8 = u8::MAX;
-    /// The most cells among which tiles are put in place two at a time.
-    const PAIRED_CELLS: u32 = 64;
+    /// What a move of the stage counts, at first.
+    const URGENCY: u32 = 8;
+    /// After so many levels without a new stage it counts more.
+    const PATIENCE: usize = 8;
+    /// What the squares of distances count.
+    const FAR: u32 = 4;
 
-    /// For boards of a shape and the blank's goal.
-    pub(super) fn new(size: Size, goal_blank: Cell) -> Self {
+    /// For boards of a shape and the blank's goal. There are no tables yet.
+    pub fn new(size: Size, goal_blank: Cell) -> Self {
         let mut open = u128::MAX >> (128 - size.cells());
         let mut stages = Vec::new();
         let mut peel = Peel::new(size, goal_blank, 2);
         for line in &mut peel {
-            // Tables of two tiles among many cells are dear, but a line's last two need one.
-            let is_wide = open.count_ones() > Self::PAIRED_CELLS;
-            let singles = if is_wide { line.cells.len() - 2 } else { line.cells.len() % 2 };
-            let (singles, pairs) = line.cells.split_at(singles);
+            // A line's last two have to come together.
+            let (singles, pairs) = line.cells.split_at(line.cells.len() % 2);
             let singles = singles.iter().map(|cell| [*cell; 2]);
             for tiles in singles.chain(pairs.chunks(2).map(|pair| [pair[0], pair[1]])) {
                 stages.push(Stage::new(size, tiles, open, None));
@@ -77,16 +62,52 @@ impl Stages {
         let mut last = (0..size.cells() as Cell).filter(|cell| open & 1 << cell != 0 && *cell != goal_blank);
         let tiles = [last.next(), last.next()].map(|cell| cell.expect("two cells a side are left"));
         stages.push(Stage::new(size, tiles, open, Some(goal_blank)));
-        Self { size, stages, far: std::array::from_fn(|distance| (distance * distance) as u32) }
+        Self { size, goal_blank, stages, far: Self::far(size) }
+    }
+
+    /// Whether these are the stages of such boards.
+    pub fn serve(&self, size: Size, goal_blank: Cell) -> bool {
+        (self.size, self.goal_blank) == (size, goal_blank)
+    }
+
+    /// Memory that the tables take once all are made, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.stages.iter().map(|stage| stage.bytes() as u64).sum()
     }
 
     /// Memory that all tables of boards of a shape take at most.
-    pub(super) fn bytes(size: Size) -> u64 {
+    pub(super) fn most_bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
-        let paired = cells.min(u64::from(Self::PAIRED_CELLS));
-        // Two cells are closed after each, or one with next to no table: no more than the sum of all other cubes, and
-        // the larger pairs of four lines.
-        paired.pow(4) / 8 + paired.pow(3) + if cells > paired { 4 * cells.pow(3) } else { 0 }
+        // Two cells are closed after each, or one with next to no table: no more than the sum of all other cubes.
+        cells.pow(4) / 8 + cells.pow(3)
+    }
+
+    /// Makes the tables that are not there, with whoever is free to help.
+    ///
+    /// # Errors
+    /// When the budget does not allow to go on.
+    pub(super) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
+        let next = AtomicUsize::new(0);
+        let make_next = || self.stages.get(next.fetch_add(1, Ordering::Relaxed)).map(Stage::table).is_some();
+        let make_all = || {
+            while make_next() {
+                meter.pause();
+                meter.look()?;
+            }
+            Ok(())
+        };
+        let Some(crew) = meter.crew().filter(|_| !self.stages.iter().all(Stage::is_made)) else { return make_all() };
+        let mut made = Ok(());
+        crew.work(
+            &mut |ask| {
+                ask();
+                made = make_all();
+                // Nobody begins what is not wanted any more.
+                next.store(self.stages.len(), Ordering::Relaxed);
+            },
+            &|is_wanted| while !is_wanted() && make_next() {},
+        );
+        made
     }
 
     /// Enters the stages whose tiles are in place, up to one where something is to do.
@@ -94,8 +115,8 @@ impl Stages {
         loop {
             let stage = &self.stages[usize::from(on.stage)];
             // What is in place needs no table.
-            on.moves = if stage.is_done(on.at) { 0 } else { stage.moves(self.size, blank, on.at) };
-            if on.moves == Self::UNREACHABLE {
+            on.moves = if stage.is_done(on.at) { 0 } else { stage.moves(blank, on.at) };
+            if on.moves == Stage::UNREACHABLE {
                 return None;
             }
             if on.moves > 0 || usize::from(on.stage) + 1 == self.stages.len() {
@@ -108,9 +129,9 @@ impl Stages {
 
     /// Looks for the tiles of a stage; they no longer count among the others.
     fn enter(&self, on: OnTheWay, cell_of: impl Fn(u8) -> Cell) -> OnTheWay {
-        let tiles = self.stages[usize::from(on.stage)].tiles;
-        let at = tiles.map(cell_of);
-        let counted = tiles.into_iter().zip(at).take(if tiles[0] == tiles[1] { 1 } else { 2 });
+        let stage = &self.stages[usize::from(on.stage)];
+        let at = stage.tiles.map(cell_of);
+        let counted = stage.tiles.into_iter().zip(at).take(if stage.is_single() { 1 } else { 2 });
         let counted: u32 = counted.map(|(tile, cell)| self.count(tile, cell)).sum();
         OnTheWay { at, rest: on.rest - counted, ..on }
     }
@@ -120,8 +141,22 @@ impl Stages {
         cells.find(|cell| state.tiles.get(*cell) == tile).expect("each tile is somewhere")
     }
 
+    /// The squares of how many rows and of how many columns a tile is away from home.
+    fn far(size: Size) -> Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]> {
+        let mut far = Box::new([[0; Size::MAX_CELLS]; Size::MAX_CELLS]);
+        for tile in 0..size.cells() as Cell {
+            for cell in 0..size.cells() as Cell {
+                let rows = size.row_of(tile).abs_diff(size.row_of(cell));
+                let cols = size.col_of(tile).abs_diff(size.col_of(cell));
+                far[usize::from(tile)][usize::from(cell)] = (rows * rows + cols * cols) as u16;
+            }
+        }
+        far
+    }
+
+    #[inline]
     fn count(&self, tile: u8, cell: Cell) -> u32 {
-        self.far[self.size.distance(tile, cell) as usize]
+        u32::from(self.far[usize::from(tile)][usize::from(cell)])
     }
 }
 
@@ -140,7 +175,7 @@ impl<P: Packed> Guide<P> for Stages {
 
     fn after(&self, mut on: OnTheWay, slide: &Slide, before: &State<P>) -> Option<OnTheWay> {
         let stage = &self.stages[usize::from(on.stage)];
-        if stage.open & 1 << slide.from == 0 {
+        if !stage.is_open(slide.from) {
             return None;
         }
         let mut is_of_stage = false;
@@ -156,83 +191,12 @@ impl<P: Packed> Guide<P> for Stages {
         self.settle(on, slide.from, |tile| if tile == slide.label { slide.to } else { self.cell_of(before, tile) })
     }
 
-    fn promise(&self, on: OnTheWay) -> Promise {
+    #[inline]
+    fn promise(&self, on: OnTheWay, waited: usize) -> Promise {
         let moves = u32::from(on.moves);
         let stages = (self.stages.len() - 1 - usize::from(on.stage)) as u16;
-        Promise { stages, key: Self::MOVE * moves + on.rest, least: moves }
-    }
-}
-
-impl Stage {
-    fn new(size: Size, tiles: Tiles, open: u128, blank: Option<Cell>) -> Self {
-        let mut numbers = [0; Size::MAX_CELLS];
-        let mut cells = 0;
-        for cell in (0..size.cells()).filter(|cell| open & 1 << cell != 0) {
-            numbers[cell] = cells;
-            cells += 1;
-        }
-        Self { tiles, open, numbers, cells: usize::from(cells), blank, moves: OnceLock::new() }
-    }
-
-    fn is_single(&self) -> bool {
-        self.tiles[0] == self.tiles[1]
-    }
-
-    /// Of the numbers of the cells of the blank and the tiles.
-    #[inline]
-    fn index(&self, [blank, first, second]: [u8; 3]) -> usize {
-        let index = usize::from(blank) * self.cells + usize::from(first);
-        if self.is_single() { index } else { index * self.cells + usize::from(second) }
-    }
-
-    fn is_done(&self, at: Tiles) -> bool {
-        self.blank.is_none() && at == self.tiles
-    }
-
-    fn number(&self, cell: Cell) -> u8 {
-        self.numbers[usize::from(cell)]
-    }
-
-    /// The moves that bring the tiles into place, from where they and the blank are.
-    fn moves(&self, size: Size, blank: Cell, at: Tiles) -> u8 {
-        self.moves.get_or_init(|| self.measure(size))[self.index([blank, at[0], at[1]].map(|cell| self.number(cell)))]
-    }
-
-    /// By breadth-first search from all places of the blank.
-    fn measure(&self, size: Size) -> Vec<u8> {
-        let open = || (0..size.cells() as Cell).filter(|cell| self.open & 1 << cell != 0);
-        let beside: Vec<Vec<u8>> = open().map(|cell| self.numbers_beside(size, cell)).collect();
-        let mut moves = vec![Stages::UNREACHABLE; self.cells.pow(if self.is_single() { 2 } else { 3 })];
-        let [first, second] = self.tiles.map(|tile| self.number(tile));
-        let blanks = open().filter(|cell| !self.tiles.contains(cell));
-        let blanks = blanks.filter(|cell| self.blank.is_none_or(|blank| blank == *cell));
-        let mut level: Vec<[u8; 3]> = blanks.map(|blank| [self.number(blank), first, second]).collect();
-        level.iter().for_each(|at| moves[self.index(*at)] = 0);
-        let mut next = Vec::new();
-        for distance in 1.. {
-            for [blank, tiles @ ..] in level.drain(..) {
-                for to in &beside[usize::from(blank)] {
-                    let [first, second] = tiles.map(|tile| if tile == *to { blank } else { tile });
-                    let after = [*to, first, second];
-                    let known = &mut moves[self.index(after)];
-                    if *known == Stages::UNREACHABLE {
-                        *known = distance;
-                        next.push(after);
-                    }
-                }
-            }
-            if next.is_empty() {
-                break;
-            }
-            assert!(distance + 1 < Stages::UNREACHABLE, "two tiles are in place in fewer moves");
-            std::mem::swap(&mut level, &mut next);
-        }
-        moves
-    }
-
-    fn numbers_beside(&self, size: Size, cell: Cell) -> Vec<u8> {
-        let neighbours = Move::ALL.into_iter().filter_map(|mv| size.neighbour(cell, mv));
-        neighbours.filter(|cell| self.open & 1 << cell != 0).map(|cell| self.number(cell)).collect()
+        let urgency = Self::URGENCY + (waited / Self::PATIENCE) as u32;
+        Promise { stages, key: urgency * moves + Self::FAR * on.rest, least: moves }
     }
 }
 
@@ -272,7 +236,7 @@ mod tests {
     }
 
     fn promise(stages: &Stages, on: OnTheWay) -> Promise {
-        Guide::<Bytes>::promise(stages, on)
+        Guide::<Bytes>::promise(stages, on, 0)
     }
 
     /// Moves are none in the end alone, one of a board's moves leads nearer, and none leads nearer by more than one: so
@@ -303,9 +267,8 @@ mod tests {
     fn tables_take_no_more_than_they_are_said_to() {
         for size in Size::all() {
             for blank in [0, size.cells() as Cell / 2, size.cells() as Cell - 1] {
-                let places = |stage: &Stage| stage.cells.pow(if stage.is_single() { 2 } else { 3 });
-                let bytes: usize = Stages::new(size, blank).stages.iter().map(places).sum();
-                assert!(bytes as u64 <= Stages::bytes(size), "{size}: {bytes}");
+                let bytes = Stages::new(size, blank).bytes();
+                assert!(bytes <= Stages::most_bytes(size), "{size}: {bytes}");
             }
         }
     }

@@ -13,8 +13,6 @@ pub(super) struct Windows {
     pub(super) moves: usize,
     /// The width of the beam that looks for a shorter way.
     pub(super) width: usize,
-    /// The beam's.
-    pub(super) seed: u64,
 }
 
 /// Replaces windows of a path by shorter ones where a beam finds any.
@@ -33,7 +31,7 @@ pub(super) fn shorten<P: Packed>(
         let last = after(first, &path.moves()[at..end]);
         let puzzle = Puzzle::try_new(first, last).expect("a path leads from one to the other");
         let heuristic = LinearConflict::new(puzzle.size(), last.blank());
-        let shorter = Beam { width: windows.width, shorter_than: end - at, seed: windows.seed };
+        let shorter = Beam { width: windows.width, shorter_than: end - at };
         let shorter = if puzzle.start() == puzzle.goal() {
             Some(Path::default())
         } else {

@@ -5,6 +5,7 @@
 
 mod answers;
 mod builder;
+mod kept_stages;
 mod metrics;
 mod places;
 mod plan;

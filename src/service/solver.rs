@@ -41,7 +41,12 @@ pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) ->
     let Means { deadline, cancel, crew, witness } = means;
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew, witness };
     let mut trace = Trace::new(job.expansions);
-    let outcome = connect(puzzle, plan.heuristic, tables, Search { plan, budget: &budget, trace: &mut trace });
+    let outcome = connect(
+        puzzle,
+        plan.heuristic,
+        tables,
+        Search { plan, tables: tables.tables(), budget: &budget, trace: &mut trace },
+    );
     let report = conclude(job, tables, outcome, trace)?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
@@ -149,6 +154,7 @@ fn with_any_solution(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
 /// The call that searches.
 struct Search<'a> {
     plan: &'a Plan,
+    tables: &'a Tables,
     budget: &'a Budget<'a>,
     trace: &'a mut Trace,
 }
@@ -173,7 +179,7 @@ impl Call for Search<'_> {
             Algorithm::Constructive => constructive(space.puzzle()),
             Algorithm::Anytime => {
                 let aim = if plan.require_optimal { Aim::Proven } else { Aim::Short };
-                anytime(space, heuristic, aim, budget)
+                anytime(space, heuristic, &self.tables.stages(space.size(), space.goal_blank()), aim, budget)
             }
         }
     }
@@ -181,7 +187,7 @@ impl Call for Search<'_> {
 
 impl Search<'_> {
     fn best_first<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
-        let Self { plan, budget, trace } = self;
+        let Self { plan, budget, trace, .. } = self;
         let duplicates = plan.duplicate_detection;
         let order = plan.tie_breaking;
         if order == TieBreaking::Heap || !f.suits_buckets::<P>() {

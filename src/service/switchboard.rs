@@ -40,6 +40,10 @@ impl<'t> JobTables<'t> {
         Self { tables, patterns: OnceCell::new() }
     }
 
+    pub(super) fn tables(&self) -> &'t Tables {
+        self.tables
+    }
+
     /// With patterns at hand.
     pub(super) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<Loaded>>) -> Self {
         Self { tables, patterns: patterns.map_or_else(OnceCell::new, OnceCell::from) }

@@ -5,11 +5,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::kept_stages::KeptStages;
 use super::shelf::{Loaded, NoRoom, Shelf};
 use super::table_cache::TableCache;
 use crate::domain::{Board, Cell, Size};
-use crate::search::MoveAutomaton;
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
+use crate::search::{MoveAutomaton, Stages};
 
 /// Every table the service may want, in a slot of its own. A slot is filled on first use by
 /// whoever comes first, while others wait for it (single-flight).
@@ -17,6 +18,7 @@ use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, Walkin
 pub struct Tables {
     distances: Slots<DistanceTable>,
     walking: Slots<WalkingTable>,
+    stages: KeptStages,
     patterns: Arc<Shelf>,
 }
 
@@ -56,6 +58,8 @@ impl<T> Slots<T> {
     }
 }
 
+/// Memory for stages that are kept: those of 10×10, or many smaller ones.
+const STAGES: u64 = 16 << 20;
 /// Sides of boards with a distance table: 2 to 4.
 const DISTANCE_SIDES: usize = 3;
 /// Lines of a walking table and their widths: 2 to 5.
@@ -74,14 +78,15 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// None yet, so many bytes for pattern tables that are built on first use, and a directory where
-    /// large ones are kept between runs, if there is one.
+    /// None yet, so many bytes for tables that are built on first use, and a directory where large ones are kept
+    /// between runs, if there is one.
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
         Self {
             distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
             walking: Slots::new(walking),
-            patterns: Arc::new(Shelf::new(memory, cache.map(TableCache::new))),
+            stages: KeptStages::new(STAGES),
+            patterns: Arc::new(Shelf::new(memory.saturating_sub(STAGES), cache.map(TableCache::new))),
         }
     }
 
@@ -100,6 +105,11 @@ impl Tables {
     pub fn walking(&self, shape: WalkingShape) -> &WalkingTable {
         let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
         self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
+    }
+
+    /// Stages that lead to the goals of a shape whose blank belongs in a cell.
+    pub fn stages(&self, size: Size, goal_blank: Cell) -> Arc<Stages> {
+        self.stages.get(size, goal_blank)
     }
 
     /// The strongest patterns there are for a shape and goal that [have some](GoalClass::serves); small
