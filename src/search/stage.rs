@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::StopReason;
 use crate::domain::{Cell, Size};
 
 /// Tiles that are put in place together, in cells that are open.
@@ -59,10 +60,21 @@ impl Stage {
         self.table()[self.group(numbers) * self.cells.len() + self.number(blank)]
     }
 
-    /// Makes the table, if it is not there.
     #[inline]
-    pub(super) fn table(&self) -> &[u8] {
-        self.moves.get_or_init(|| self.measure())
+    fn table(&self) -> &[u8] {
+        self.moves.get_or_init(|| self.measure(|| Ok(())).unwrap_or_default())
+    }
+
+    /// Makes the table, if it is not there. Asks some times a millisecond whether to go on.
+    ///
+    /// # Errors
+    /// The reason not to.
+    pub(super) fn make(&self, ask: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
+        if !self.is_made() {
+            // If somebody else was quicker, theirs is the same.
+            let _ = self.moves.set(self.measure(ask)?);
+        }
+        Ok(())
     }
 
     pub(super) fn is_made(&self) -> bool {
@@ -96,7 +108,7 @@ impl Stage {
     }
 
     /// By breadth-first search from all places of the blank, which are one set for each group.
-    fn measure(&self) -> Vec<u8> {
+    fn measure(&self, mut ask: impl FnMut() -> Result<(), StopReason>) -> Result<Vec<u8>, StopReason> {
         let groups = self.groups();
         let mut moves = vec![Self::UNREACHABLE; self.bytes()];
         let mut search = BlankSets { seen: vec![0; groups], next: vec![0; groups], coming: Vec::new() };
@@ -108,6 +120,7 @@ impl Stage {
                 break;
             }
             assert!(distance < Self::UNREACHABLE, "two tiles are in place in fewer moves");
+            ask()?;
             for (group, blanks) in level {
                 for blank in cells_of(blanks) {
                     moves[group * self.cells.len() + self.number(blank)] = distance;
@@ -115,7 +128,7 @@ impl Stage {
                 self.step(&mut search, group, blanks);
             }
         }
-        moves
+        Ok(moves)
     }
 
     /// Adds what one move leads to from some places of the blank.

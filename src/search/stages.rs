@@ -1,6 +1,6 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -87,27 +87,29 @@ impl Stages {
     /// # Errors
     /// When the budget does not allow to go on.
     pub(super) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
-        let next = AtomicUsize::new(0);
-        let make_next = || self.stages.get(next.fetch_add(1, Ordering::Relaxed)).map(Stage::table).is_some();
-        let make_all = || {
-            while make_next() {
-                meter.pause();
-                meter.look()?;
-            }
-            Ok(())
+        let ask = || {
+            meter.pause();
+            meter.look()
         };
-        let Some(crew) = meter.crew().filter(|_| !self.stages.iter().all(Stage::is_made)) else { return make_all() };
-        let mut made = Ok(());
-        crew.work(
-            &mut |ask| {
-                ask();
-                made = make_all();
-                // Nobody begins what is not wanted any more.
-                next.store(self.stages.len(), Ordering::Relaxed);
-            },
-            &|is_wanted| while !is_wanted() && make_next() {},
-        );
-        made
+        if let Some(crew) = meter.crew().filter(|_| !self.stages.iter().all(Stage::is_made)) {
+            let next = AtomicUsize::new(0);
+            let is_over = AtomicBool::new(false);
+            let take = || self.stages.get(next.fetch_add(1, Ordering::Relaxed));
+            let leave_if = |is_time: bool| if is_time { Err(StopReason::Cancelled) } else { Ok(()) };
+            crew.work(
+                &mut |help| {
+                    help();
+                    let made = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
+                    is_over.store(made.is_err(), Ordering::Relaxed);
+                },
+                &|is_wanted| {
+                    let ask = || leave_if(is_wanted() || is_over.load(Ordering::Relaxed));
+                    // What is left undone is made below.
+                    let _ = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
+                },
+            );
+        }
+        self.stages.iter().try_for_each(|stage| stage.make(ask))
     }
 
     /// Enters the stages whose tiles are in place, up to one where something is to do.

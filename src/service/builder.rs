@@ -32,6 +32,7 @@ impl Builder {
         tables.build_for_start();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
+        stand_back();
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
             if tier == Tier::Large {
                 tables.build_distances();
@@ -52,6 +53,17 @@ impl Builder {
                 give_back();
             }
         }
+    }
+}
+
+/// From now on searches and connections go first where there are more threads than cores. Threads that this one begins do as
+/// it does.
+fn stand_back() {
+    const NICENESS: i32 = 10;
+    // On Linux a thread has a niceness of its own; elsewhere it would be that of the process.
+    if cfg!(target_os = "linux") {
+        // Where it may not, it goes on as it is.
+        let _ = rustix::process::nice(NICENESS);
     }
 }
 

@@ -31,6 +31,7 @@ const RULES: [Rule; 10] = [
             "opentelemetry", // where a span belongs, not where it goes
             "prometheus_client",
             "rand_chacha",
+            "rustix", // the niceness of the thread that builds tables
             "sha2",
             "thiserror",
             "tokio",
