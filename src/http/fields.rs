@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use super::value::Value;
 use super::{Fault, Json, Problem, ProblemKind, Question, QuestionBody, pointer};
 use crate::search::Named;
 
@@ -22,15 +23,6 @@ pub(super) struct Fields {
 struct Field {
     name: String,
     value: Value,
-}
-
-/// A value as it was written.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Value {
-    /// In a query string, where everything is text.
-    Query(String),
-    /// In a body.
-    Body(Json),
 }
 
 impl Fields {
@@ -115,7 +107,7 @@ impl Fields {
     }
 
     /// Notes a fault of a value.
-    fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
+    pub(super) fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
         self.note(value.kind(), Fault::new(pointer(name), code, detail));
     }
 
@@ -155,35 +147,58 @@ impl Fields {
 
     /// A list of words of a closed set: an array in a body, separated by commas in a query.
     pub(super) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
-        let Some(value) = self.take(name) else { return Vec::new() };
-        let words: Vec<Json> = match &value {
-            Value::Query(list) if list.trim().is_empty() => Vec::new(),
-            Value::Query(list) => list.split(',').map(|word| Json::String(word.trim().to_owned())).collect(),
-            Value::Body(Json::Array(words)) => words.clone(),
-            Value::Body(other) => {
-                let detail = format!("`{name}` is an array of strings, not {}", other.kind());
-                self.refuse(&value, name, "wrong-type", detail);
-                return Vec::new();
-            }
-        };
         let mut found = Vec::new();
-        for (at, word) in words.iter().enumerate() {
+        for (at, entry) in self.list(name, "strings").unwrap_or_default().iter().enumerate() {
             let at = format!("{name}.{at}");
-            match word {
-                Json::String(word) => match W::from_name(word) {
-                    Some(word) => found.push(word),
-                    None => {
-                        let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
-                        self.refuse(&value, &at, "unknown-value", unknown_word(name, word, &words));
-                    }
-                },
-                other => {
-                    let detail = format!("`{name}` holds strings, not {}", other.kind());
-                    self.refuse(&value, &at, "wrong-type", detail);
+            match entry.as_str().map(|word| (word, W::from_name(word))) {
+                Some((_, Some(word))) => found.push(word),
+                Some((word, None)) => {
+                    let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
+                    self.refuse(entry, &at, "unknown-value", unknown_word(name, word, &words));
+                }
+                None => {
+                    let detail = format!("`{name}` holds strings, not {}", entry.described());
+                    self.refuse(entry, &at, "wrong-type", detail);
                 }
             }
         }
         found
+    }
+
+    /// A list of at most so many whole numbers within bounds, written as [`words`](Self::words) are; none if any
+    /// of it has a fault.
+    pub(super) fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
+        let entries = self.list(name, "whole numbers")?;
+        if let Some(first) = entries.first().filter(|_| entries.len() > most) {
+            let detail = format!("`{name}` has {} entries, and {most} are the most", entries.len());
+            self.refuse(first, name, "out-of-range", detail);
+            return None;
+        }
+        let read = |(at, entry): (usize, &Value)| {
+            let fault = match entry.as_integer() {
+                Some(number) if bounds.contains(&number) => return Some(number),
+                Some(_) => ("out-of-range", out_of(name, bounds.start(), bounds.end())),
+                None => ("wrong-type", format!("`{name}` holds whole numbers, not {}", entry.described())),
+            };
+            self.refuse(entry, &format!("{name}.{at}"), fault.0, fault.1);
+            None
+        };
+        let numbers: Vec<Option<i64>> = entries.iter().enumerate().map(read).collect();
+        numbers.into_iter().collect()
+    }
+
+    /// The entries of a list: an array in a body, separated by commas in a query.
+    fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
+        match self.take(name)? {
+            Value::Query(list) if list.trim().is_empty() => Some(Vec::new()),
+            Value::Query(list) => Some(list.split(',').map(|entry| Value::Query(entry.trim().to_owned())).collect()),
+            Value::Body(Json::Array(entries)) => Some(entries.into_iter().map(Value::Body).collect()),
+            value @ Value::Body(_) => {
+                let detail = format!("`{name}` is an array of {of}, not {}", value.described());
+                self.refuse(&value, name, "wrong-type", detail);
+                None
+            }
+        }
     }
 
     /// A whole number within bounds.
@@ -220,12 +235,16 @@ impl Fields {
         Some(hundredths as u32)
     }
 
-    /// Any text that `parse` accepts; what it does not accept is refused with its words.
-    pub(super) fn parsed<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    /// Any text that `parse` accepts; what it does not accept is refused with its code and words.
+    pub(super) fn parsed<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
         let value = self.take(name)?;
-        let parsed =
-            value.as_str().ok_or_else(|| format!("`{name}` is a string, not {}", value.described())).and_then(parse);
-        parsed.map_err(|detail| self.refuse(&value, name, "out-of-range", detail)).ok()
+        let not_text = || ("wrong-type", format!("`{name}` is a string, not {}", value.described()));
+        let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
+        parsed.map_err(|(code, detail)| self.refuse(&value, name, code, detail)).ok()
     }
 
     /// Ends the reading.
@@ -250,46 +269,12 @@ impl Fields {
     }
 }
 
-impl Value {
-    /// The problem that a fault of this value is.
-    pub(super) fn kind(&self) -> ProblemKind {
-        match self {
-            Self::Query(_) => ProblemKind::InvalidParameter,
-            Self::Body(_) => ProblemKind::InvalidRequest,
-        }
-    }
-
-    /// What it is, for a sentence.
-    pub(super) fn described(&self) -> &'static str {
-        match self {
-            Self::Query(_) => "this text",
-            Self::Body(json) => json.kind(),
-        }
-    }
-
-    fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Query(text) | Self::Body(Json::String(text)) => Some(text),
-            Self::Body(_) => None,
-        }
-    }
-
-    fn as_integer(&self) -> Option<i64> {
-        match self {
-            Self::Query(text) => text.parse().ok(),
-            Self::Body(Json::Integer(number)) => Some(*number),
-            Self::Body(_) => None,
-        }
-    }
-
-    fn as_number(&self) -> Option<f64> {
-        match self {
-            Self::Query(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
-            Self::Body(Json::Float(number)) => Some(*number),
-            Self::Body(Json::Integer(number)) => Some(*number as f64),
-            Self::Body(_) => None,
-        }
-    }
+/// All of one list of fields, and then all of another.
+pub(super) const fn joined<const N: usize>(first: &[&'static str], then: &[&'static str]) -> [&'static str; N] {
+    let mut all = [""; N];
+    all.split_at_mut(first.len()).0.copy_from_slice(first);
+    all.split_at_mut(first.len()).1.copy_from_slice(then);
+    all
 }
 
 /// What is told of a name that somebody made up.

@@ -30,6 +30,8 @@ mod solvable;
 mod solve;
 mod solve_json;
 mod solve_reply;
+mod value;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,10 +102,11 @@ impl FromRef<Shared> for HttpMetrics {
 }
 
 /// The patterns of all routes, which metrics have as labels.
-const ROUTES: [&str; 12] = [
+const ROUTES: [&str; 13] = [
     "/",
     "/solve",
     "/solvable",
+    "/verify",
     "/random",
     "/info",
     "/livez",
@@ -137,6 +140,7 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         ("/", read(pages::usage)),
         ("/solve", ask(solve::answer)),
         ("/solvable", ask(solvable::answer)),
+        ("/verify", ask(verify::answer)),
         ("/random", read(random::answer)),
         ("/openapi.yaml", read(openapi::yaml)),
         ("/openapi.json", read(openapi::json)),

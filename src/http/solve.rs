@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
 use super::extract::{Format, Received};
-use super::fields::Fields;
+use super::fields::{Fields, joined};
 use super::live::Live;
 use super::live_body::END;
 use super::plain_board::plain_board;
@@ -36,12 +36,7 @@ const SEARCH_FIELDS: [&str; 11] = [
 ];
 
 /// All fields.
-const FIELDS: [&str; BOARD_FIELDS.len() + SEARCH_FIELDS.len()] = {
-    let mut all = [""; _];
-    all.split_at_mut(BOARD_FIELDS.len()).0.copy_from_slice(&BOARD_FIELDS);
-    all.split_at_mut(BOARD_FIELDS.len()).1.copy_from_slice(&SEARCH_FIELDS);
-    all
-};
+const FIELDS: [&str; BOARD_FIELDS.len() + SEARCH_FIELDS.len()] = joined(&BOARD_FIELDS, &SEARCH_FIELDS);
 
 /// How long what took.
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");

@@ -25,7 +25,7 @@ impl Serialize for Rows {
 
 /// A move as its letter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Letter(Move);
+pub(super) struct Letter(pub(super) Move);
 
 impl Serialize for Letter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

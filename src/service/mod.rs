@@ -5,6 +5,7 @@
 
 mod answers;
 mod builder;
+mod distance;
 mod metrics;
 mod places;
 mod plan;
@@ -28,6 +29,7 @@ use std::time::Duration;
 
 pub use answers::Kept;
 use builder::Builder;
+pub use distance::{Distance, Verdict, judge};
 pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::{Hook, Pool, PoolSettings};
@@ -40,7 +42,7 @@ pub use watching::{Seen, Watching};
 
 pub use crate::search::heuristic::Tier;
 
-use crate::domain::{Board, Puzzle, Size, Tile};
+use crate::domain::{Attempt, Board, Puzzle, Size, Tile};
 use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
@@ -328,10 +330,16 @@ impl Service {
             return draw(&goal, &how, &seed, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        let span = tracing::Span::current();
-        let drawing = move || span.in_scope(|| draw(&goal, &how, &seed, &tables));
-        let drawn = tokio::task::spawn_blocking(drawing).await;
-        drawn.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        aside(move || draw(&goal, &how, &seed, &tables)).await
+    }
+
+    /// Makes what somebody did to a board, and tells how far from the goal that led; without a search.
+    pub async fn judge(&self, start: Board, goal: Board, attempt: Attempt) -> Verdict {
+        if distance::is_instant(&goal, &attempt, &self.tables) {
+            return judge(&start, &goal, &attempt, &self.tables);
+        }
+        let tables = Arc::clone(&self.tables);
+        aside(move || judge(&start, &goal, &attempt, &tables)).await
     }
 
     /// The limits in force for a search: what was asked for, within the house's own.
@@ -365,4 +373,11 @@ impl Service {
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
     }
+}
+
+/// Does what takes a moment where no connection waits for it; a panic is the caller's.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let span = tracing::Span::current();
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

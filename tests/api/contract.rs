@@ -140,7 +140,10 @@ impl Contract {
     fn parameter_value(&self, schema: &Value, text: &str) -> Value {
         match self.resolve(schema)["type"].as_str() {
             Some("integer" | "number") => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
-            Some("array") => Value::from(text.split(',').filter(|item| !item.is_empty()).collect::<Vec<_>>()),
+            Some("array") => {
+                let items = text.split(',').filter(|item| !item.is_empty());
+                items.map(|item| self.parameter_value(&self.resolve(schema)["items"], item)).collect()
+            }
             _ => Value::from(text),
         }
     }

@@ -21,3 +21,4 @@ mod solvable;
 mod solving;
 mod streaming;
 mod text;
+mod verify;
