@@ -269,11 +269,15 @@ impl Fields {
     }
 }
 
-/// All of one list of fields, and then all of another.
-pub(super) const fn joined<const N: usize>(first: &[&'static str], then: &[&'static str]) -> [&'static str; N] {
-    let mut all = [""; N];
-    all.split_at_mut(first.len()).0.copy_from_slice(first);
-    all.split_at_mut(first.len()).1.copy_from_slice(then);
+/// All names of some lists, one list after another.
+pub(super) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let (mut all, mut end, mut at) = ([""; N], 0, 0);
+    while at < lists.len() {
+        let list = lists[at];
+        all.split_at_mut(end).1.split_at_mut(list.len()).0.copy_from_slice(list);
+        (end, at) = (end + list.len(), at + 1);
+    }
+    assert!(end == N, "the lists have so many names");
     all
 }
 

@@ -10,6 +10,7 @@ mod exchange;
 mod extract;
 mod fields;
 mod guard;
+mod hint;
 mod info;
 mod json;
 mod live;
@@ -24,6 +25,7 @@ mod problem;
 mod problem_kind;
 mod query;
 mod random;
+mod search_fields;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
 mod server_span;
 mod solvable;
@@ -102,11 +104,12 @@ impl FromRef<Shared> for HttpMetrics {
 }
 
 /// The patterns of all routes, which metrics have as labels.
-const ROUTES: [&str; 13] = [
+const ROUTES: [&str; 14] = [
     "/",
     "/solve",
     "/solvable",
     "/verify",
+    "/hint",
     "/random",
     "/info",
     "/livez",
@@ -141,6 +144,7 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         ("/solve", ask(solve::answer)),
         ("/solvable", ask(solvable::answer)),
         ("/verify", ask(verify::answer)),
+        ("/hint", ask(hint::answer)),
         ("/random", read(random::answer)),
         ("/openapi.yaml", read(openapi::yaml)),
         ("/openapi.json", read(openapi::json)),

@@ -14,7 +14,7 @@ use super::{Document, Offer, Problem, Question, choose};
 use crate::domain::{Attempt, Board, Illegal, Move, Size, Tile, Try};
 use crate::service::{Distance, Service, Verdict};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&BOARD_FIELDS, &["moves", "tiles"]);
+const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
 
 /// The most moves that are looked at; as letters they fit a body of the usual size.
 pub(super) const MAX_MOVES: usize = 50_000;

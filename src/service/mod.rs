@@ -6,6 +6,7 @@
 mod answers;
 mod builder;
 mod distance;
+mod hint;
 mod metrics;
 mod places;
 mod plan;
@@ -30,6 +31,8 @@ use std::time::Duration;
 pub use answers::Kept;
 use builder::Builder;
 pub use distance::{Distance, Verdict, judge};
+pub use hint::Hint;
+use hint::Trails;
 pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::{Hook, Pool, PoolSettings};
@@ -249,6 +252,7 @@ pub struct Service {
     tables: Arc<Tables>,
     metrics: Metrics,
     pool: Arc<Pool>,
+    trails: Trails,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -261,15 +265,17 @@ impl Service {
         let builder = Builder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
         std::thread::spawn(move || builder.run());
         let metrics = Metrics::default();
+        // Of answers that are kept an eighth are solutions that somebody follows.
+        let trails = Trails::new(settings.answer_memory / 8);
         let pool = PoolSettings {
             workers: settings.workers,
             queue: settings.queue,
             memory: settings.search_memory.saturating_mul(settings.workers as u64),
-            answers: settings.answer_memory,
+            answers: settings.answer_memory - settings.answer_memory / 8,
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
-        Arc::new(Self { settings, tables, metrics, pool, is_ready })
+        Arc::new(Self { settings, tables, metrics, pool, trails, is_ready })
     }
 
     /// The settings.
@@ -319,6 +325,30 @@ impl Service {
     /// See [`ServiceError`].
     pub async fn watch(&self, job: Job) -> Result<Watching, ServiceError> {
         self.pool.watch(job).await
+    }
+
+    /// The next move of a best solution, found as [`auto`](Plan::auto) would find it. Along a solution that was
+    /// hinted at before it goes on.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn hint(&self, puzzle: Puzzle, wish: LimitWish) -> Result<Hint, ServiceError> {
+        let plan = Plan::auto(puzzle.size());
+        let time = wish.time.or(plan.goes_on().then_some(hint::TIME));
+        let limits = self.limits(&puzzle, &plan, LimitWish { time, ..wish });
+        let known = if self.is_draining() { None } else { self.trails.find(&puzzle, &limits) };
+        let hint = match known {
+            Some(hint) => {
+                self.metrics.answered_from(Origin::Kept);
+                hint
+            }
+            None => Hint::new(self.submit(Job { puzzle, plan, limits, expansions: 0, states: false }).await?),
+        };
+        // A walk straight to the goal is as fast as a look.
+        if !plan.is_instant() && hint.answer.report.stopped.is_none() {
+            self.trails.lay(&puzzle, &limits, &hint);
+        }
+        Ok(hint)
     }
 
     /// Draws a board for a goal; the same seed draws the same board.

@@ -11,6 +11,7 @@ mod simulator;
 
 mod boards;
 mod guards;
+mod hint;
 mod limits;
 mod load;
 mod operations;
