@@ -235,6 +235,60 @@ impl Fields {
         Some(hundredths as u32)
     }
 
+    /// A list of 1 to so many objects, each of which has fields among `known` and is read by `read`; in a query it is
+    /// written as JSON. Faults within are told with their place in the list.
+    pub(super) fn objects<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        known: &[&str],
+        mut read: impl FnMut(&mut Self) -> T,
+    ) -> Option<Vec<T>> {
+        let value = self.take(name)?;
+        let Some(Json::Array(entries)) = value.to_json() else {
+            self.refuse(
+                &value,
+                name,
+                "wrong-type",
+                format!("`{name}` is an array of objects, not {}", value.described()),
+            );
+            return None;
+        };
+        if !(1..=most).contains(&entries.len()) {
+            let detail = format!("`{name}` has {} entries; there may be 1 to {most}", entries.len());
+            self.refuse(&value, name, "out-of-range", detail);
+            return None;
+        }
+        let mut objects = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.into_iter().enumerate() {
+            let at = format!("{name}.{at}");
+            match entry {
+                Json::Object(members) => {
+                    let mut inner = Self { fields: Vec::new(), faults: Vec::new(), missing: self.missing };
+                    inner.add_members("", members, known);
+                    objects.push(read(&mut inner));
+                    self.absorb(inner, &at, value.kind());
+                }
+                other => {
+                    let detail = format!("`{name}` holds objects, not {}", other.kind());
+                    self.refuse(&value, &at, "wrong-type", detail);
+                }
+            }
+        }
+        Some(objects)
+    }
+
+    /// Takes over the faults of an object within a value of a kind.
+    fn absorb(&mut self, inner: Self, name: &str, kind: ProblemKind) {
+        let at = pointer(name);
+        for (of, mut fault) in inner.faults {
+            fault.pointer.insert_str(0, &at);
+            // JSON in a query is a parameter still.
+            let of = if of == ProblemKind::InvalidRequest { kind } else { of };
+            self.note(of, fault);
+        }
+    }
+
     /// Any text that `parse` accepts; what it does not accept is refused with its code and words.
     pub(super) fn parsed<T>(
         &mut self,

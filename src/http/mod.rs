@@ -5,6 +5,8 @@
 
 mod board_fields;
 mod cache;
+mod compare;
+mod compare_reply;
 mod context;
 mod exchange;
 mod extract;
@@ -104,12 +106,13 @@ impl FromRef<Shared> for HttpMetrics {
 }
 
 /// The patterns of all routes, which metrics have as labels.
-const ROUTES: [&str; 14] = [
+const ROUTES: [&str; 15] = [
     "/",
     "/solve",
     "/solvable",
     "/verify",
     "/hint",
+    "/compare",
     "/random",
     "/info",
     "/livez",
@@ -145,6 +148,7 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         ("/solvable", ask(solvable::answer)),
         ("/verify", ask(verify::answer)),
         ("/hint", ask(hint::answer)),
+        ("/compare", ask(compare::answer)),
         ("/random", read(random::answer)),
         ("/openapi.yaml", read(openapi::yaml)),
         ("/openapi.json", read(openapi::json)),

@@ -134,7 +134,7 @@ pub(super) struct ExpansionReply {
 
 /// A number that is written without a fraction where it has none.
 #[derive(Clone, Copy, Debug)]
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

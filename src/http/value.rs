@@ -28,6 +28,14 @@ impl Value {
         }
     }
 
+    /// The JSON that it is, or that stands in a query; none if that is none.
+    pub(super) fn to_json(&self) -> Option<Json> {
+        match self {
+            Self::Query(text) => Json::parse(text).ok(),
+            Self::Body(json) => Some(json.clone()),
+        }
+    }
+
     /// The text, if it is some.
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {

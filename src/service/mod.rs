@@ -101,6 +101,18 @@ pub struct LimitWish {
     pub nodes: Option<u64>,
 }
 
+impl LimitWish {
+    /// What is absent is as in another wish.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            time: self.time.or(other.time),
+            expanded: self.expanded.or(other.expanded),
+            nodes: self.nodes.or(other.nodes),
+        }
+    }
+}
+
 /// A search to make.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Job {
@@ -382,6 +394,20 @@ impl Service {
                 .unwrap_or(u64::MAX)
                 .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.parts()),
         }
+    }
+
+    /// The limits of searches that somebody waits for one after another: as [`limits`](Self::limits) has them, but
+    /// where their times would come to more than the house gives one search, all are made shorter in the same
+    /// proportion.
+    pub fn limits_of_all(&self, puzzle: &Puzzle, searches: &[(Plan, LimitWish)]) -> Vec<Limits> {
+        let limits = searches.iter().map(|(plan, wish)| self.limits(puzzle, plan, *wish));
+        let limits: Vec<Limits> = limits.collect();
+        let whole: Duration = limits.iter().map(|limits| limits.time).sum();
+        let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);
+        // In whole milliseconds, which is how limits are told.
+        let share = |time: Duration| Duration::from_millis(((time.as_millis() as f64 * part) as u64).max(1));
+        let shared = |limits: Limits| Limits { time: share(limits.time), ..limits };
+        limits.into_iter().map(shared).collect()
     }
 
     /// The most nodes that a search of boards of a shape may hold, with a heuristic.

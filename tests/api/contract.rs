@@ -116,8 +116,11 @@ impl Contract {
                 faults.push(format!("the query parameter `{name}` is not documented, and was accepted"));
                 continue;
             };
-            let value = self.parameter_value(&parameter["schema"], &value);
-            let found = self.faults_of_value(&parameter["schema"], &value);
+            let (schema, value) = match &parameter["content"]["application/json"]["schema"] {
+                Value::Null => (&parameter["schema"], self.parameter_value(&parameter["schema"], &value)),
+                schema => (schema, serde_json::from_str(&value).unwrap_or(Value::Null)),
+            };
+            let found = self.faults_of_value(schema, &value);
             faults.extend(found.iter().map(|fault| format!("query parameter `{name}`, which was accepted: {fault}")));
         }
         if question.body.is_empty() {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, faults};
-use crate::client::{Client, Service, shared};
-use crate::load::{begin, hard};
+use crate::client::{Client, Service, shared, until};
+use crate::load::{begin, gauge, hard, until_idle};
 use crate::question::Question;
 use crate::simulator::{TO_BLANK_LAST, grid, grid_of, slide};
 
@@ -173,4 +173,16 @@ async fn a_hint_that_needs_a_search_waits_in_the_queue_like_any_other() {
     client.post("/hint", &json!({ "board": HARD })).await.expect(200);
     client.post("/hint", &json!({ "board": followed, "goal": "blank_first" })).await.expect(200);
     pending.hang_up();
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_stops_the_search_for_a_hint() {
+    let service = Service::start(&["--workers", "1"]).await;
+    let client = service.client();
+    let mut question = client.get("/random?rows=7&cols=7&seed=leave&as=request").await.expect(200).json();
+    question["limits"] = json!({ "time_ms": 60_000 });
+    let pending = client.begin(Question::post("/hint").json(&question)).await;
+    until("it has begun", async || gauge(&client, "taquin_jobs_in_progress").await == 1).await;
+    pending.hang_up();
+    until_idle(&client).await;
 }

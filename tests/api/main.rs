@@ -10,6 +10,7 @@ mod question;
 mod simulator;
 
 mod boards;
+mod compare;
 mod guards;
 mod hint;
 mod limits;
