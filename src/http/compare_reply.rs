@@ -152,7 +152,11 @@ impl fmt::Display for CompareReply {
                 }
             }
         }
-        writeln!(f, "\n* not proven to be the shortest")
+        let is_unproven = |result: &ResultReply| matches!(result.outcome, OutcomeReply::Solved { optimal: false, .. });
+        if self.results.iter().any(is_unproven) {
+            writeln!(f, "\n* not proven to be the shortest")?;
+        }
+        Ok(())
     }
 }
 

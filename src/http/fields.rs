@@ -177,7 +177,10 @@ impl Fields {
         let read = |(at, entry): (usize, &Value)| {
             let fault = match entry.as_integer() {
                 Some(number) if bounds.contains(&number) => return Some(number),
-                Some(_) => ("out-of-range", out_of(name, bounds.start(), bounds.end())),
+                Some(_) => {
+                    let (low, high) = (bounds.start(), bounds.end());
+                    ("out-of-range", format!("`{name}` holds whole numbers from {low} to {high}"))
+                }
                 None => ("wrong-type", format!("`{name}` holds whole numbers, not {}", entry.described())),
             };
             self.refuse(entry, &format!("{name}.{at}"), fault.0, fault.1);

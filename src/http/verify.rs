@@ -94,22 +94,18 @@ impl VerifyBody {
 /// Reads `moves` or `tiles`. A tile that the board does not have is a fault of the question, and no illegal move.
 fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
     let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
-    match (fields.has("moves"), fields.has("tiles")) {
-        (true, false) => fields.parsed("moves", moves).map(Attempt::Moves),
-        (false, true) => {
-            let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
-            Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()))
-        }
-        (true, true) => {
-            let detail = "`tiles` says in other words what `moves` says: give one of them";
-            fields.take("tiles").inspect(|value| fields.refuse(value, "tiles", "unsupported", detail))?;
-            None
-        }
-        (false, false) => {
-            fields.miss("moves", "give `moves`, for instance \"ULDR\", or the `tiles` that slide, for instance [7,8]");
-            None
-        }
+    if fields.has("moves") && fields.has("tiles") {
+        let detail = "`tiles` says in other words what `moves` says: give one of them";
+        fields.take("tiles").inspect(|value| fields.refuse(value, "tiles", "unsupported", detail));
     }
+    if fields.has("tiles") {
+        let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
+        return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
+    }
+    if !fields.has("moves") {
+        fields.miss("moves", "give `moves`, for instance \"ULDR\", or the `tiles` that slide, for instance [7,8]");
+    }
+    fields.parsed("moves", moves).map(Attempt::Moves)
 }
 
 fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
@@ -119,11 +115,12 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
     }
     let read = |(at, letter): (usize, char)| {
         let unknown = || {
-            let letter = letter.escape_debug();
-            (
-                "unknown-value",
-                format!("`moves` has U, L, D and R, where the blank goes; at {at}, from 0, is `{letter}`"),
-            )
+            let written = letter.escape_debug();
+            let detail = format!(
+                "`moves` is of the letters U, L, D and R, where the blank goes, and nothing between them; letter {at}, \
+                 counted from 0, is `{written}`"
+            );
+            ("unknown-value", detail)
         };
         Move::from_letter(letter).ok_or_else(unknown)
     };

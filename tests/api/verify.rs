@@ -168,6 +168,7 @@ async fn what_is_no_attempt_is_refused_with_every_fault() {
         (json!({ "board": HARD }), vec!["/moves missing-field"]),
         (json!({ "board": HARD, "moves": "U", "tiles": [1] }), vec!["/tiles unsupported"]),
         (json!({ "board": HARD, "moves": "URX" }), vec!["/moves unknown-value"]),
+        (json!({ "board": HARD, "moves": "URX", "tiles": [0] }), vec!["/tiles unsupported", "/moves unknown-value"]),
         (json!({ "board": HARD, "moves": "U L" }), vec!["/moves unknown-value"]),
         (json!({ "board": HARD, "moves": ["U"] }), vec!["/moves wrong-type"]),
         (json!({ "board": HARD, "moves": null }), vec!["/moves wrong-type"]),
