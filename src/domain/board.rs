@@ -170,6 +170,12 @@ impl Board {
         self.size.moves_from(self.blank)
     }
 
+    /// The move by which a tile slides, if it is beside the blank.
+    pub fn move_of(&self, tile: Tile) -> Option<Move> {
+        let meets = |mv: &Move| self.size.neighbour(self.blank, *mv).is_some_and(|cell| self.tile(cell) == tile);
+        self.moves().find(meets)
+    }
+
     /// Makes a move and returns the tile that slid, or changes nothing if the blank cannot go there.
     pub fn make(&mut self, mv: Move) -> Option<Tile> {
         let to = self.size.neighbour(self.blank, mv)?;

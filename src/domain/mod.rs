@@ -4,6 +4,7 @@
 //! boards and a [`Puzzle`], whose goal is proven reachable. What is above this floor never checks
 //! a board again.
 
+mod attempt;
 mod board;
 mod moves;
 mod notation;
@@ -13,6 +14,7 @@ mod puzzle;
 mod sampling;
 mod size;
 
+pub use attempt::{Attempt, Illegal, Played, Try};
 pub use board::{Board, PermutationFault};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};

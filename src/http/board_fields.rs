@@ -1,6 +1,7 @@
 //! Boards and goals on the wire.
 
-use super::fields::{Fields, Value, did_you_mean};
+use super::fields::{Fields, did_you_mean};
+use super::value::Value;
 use super::{Fault, Json, ProblemKind};
 use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
 use crate::search::{Named, named};

@@ -1,7 +1,7 @@
 //! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 
@@ -29,6 +29,16 @@ impl Document {
     pub fn tagged_by(mut self, bytes: &[u8]) -> Self {
         self.etag = weak_etag(bytes);
         self
+    }
+
+    /// The answer to a question that may be asked by GET or POST; a POST's is not kept by anybody.
+    pub fn answer_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
+        if *method != Method::POST {
+            return self.answer(request_headers);
+        }
+        let mut response = Response::new(self.body.clone().into());
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        response
     }
 
     /// The document, or `304` without it if the client has it already.

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use super::value::Value;
 use super::{Fault, Json, Problem, ProblemKind, Question, QuestionBody, pointer};
 use crate::search::Named;
 
@@ -22,15 +23,6 @@ pub(super) struct Fields {
 struct Field {
     name: String,
     value: Value,
-}
-
-/// A value as it was written.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Value {
-    /// In a query string, where everything is text.
-    Query(String),
-    /// In a body.
-    Body(Json),
 }
 
 impl Fields {
@@ -115,7 +107,7 @@ impl Fields {
     }
 
     /// Notes a fault of a value.
-    fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
+    pub(super) fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
         self.note(value.kind(), Fault::new(pointer(name), code, detail));
     }
 
@@ -155,35 +147,61 @@ impl Fields {
 
     /// A list of words of a closed set: an array in a body, separated by commas in a query.
     pub(super) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
-        let Some(value) = self.take(name) else { return Vec::new() };
-        let words: Vec<Json> = match &value {
-            Value::Query(list) if list.trim().is_empty() => Vec::new(),
-            Value::Query(list) => list.split(',').map(|word| Json::String(word.trim().to_owned())).collect(),
-            Value::Body(Json::Array(words)) => words.clone(),
-            Value::Body(other) => {
-                let detail = format!("`{name}` is an array of strings, not {}", other.kind());
-                self.refuse(&value, name, "wrong-type", detail);
-                return Vec::new();
-            }
-        };
         let mut found = Vec::new();
-        for (at, word) in words.iter().enumerate() {
+        for (at, entry) in self.list(name, "strings").unwrap_or_default().iter().enumerate() {
             let at = format!("{name}.{at}");
-            match word {
-                Json::String(word) => match W::from_name(word) {
-                    Some(word) => found.push(word),
-                    None => {
-                        let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
-                        self.refuse(&value, &at, "unknown-value", unknown_word(name, word, &words));
-                    }
-                },
-                other => {
-                    let detail = format!("`{name}` holds strings, not {}", other.kind());
-                    self.refuse(&value, &at, "wrong-type", detail);
+            match entry.as_str().map(|word| (word, W::from_name(word))) {
+                Some((_, Some(word))) => found.push(word),
+                Some((word, None)) => {
+                    let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
+                    self.refuse(entry, &at, "unknown-value", unknown_word(name, word, &words));
+                }
+                None => {
+                    let detail = format!("`{name}` holds strings, not {}", entry.described());
+                    self.refuse(entry, &at, "wrong-type", detail);
                 }
             }
         }
         found
+    }
+
+    /// A list of at most so many whole numbers within bounds, written as [`words`](Self::words) are; none if any
+    /// of it has a fault.
+    pub(super) fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
+        let entries = self.list(name, "whole numbers")?;
+        if let Some(first) = entries.first().filter(|_| entries.len() > most) {
+            let detail = format!("`{name}` has {} entries, and {most} are the most", entries.len());
+            self.refuse(first, name, "out-of-range", detail);
+            return None;
+        }
+        let read = |(at, entry): (usize, &Value)| {
+            let fault = match entry.as_integer() {
+                Some(number) if bounds.contains(&number) => return Some(number),
+                Some(_) => {
+                    let (low, high) = (bounds.start(), bounds.end());
+                    ("out-of-range", format!("`{name}` holds whole numbers from {low} to {high}"))
+                }
+                None => ("wrong-type", format!("`{name}` holds whole numbers, not {}", entry.described())),
+            };
+            self.refuse(entry, &format!("{name}.{at}"), fault.0, fault.1);
+            None
+        };
+        let numbers: Vec<Option<i64>> = entries.iter().enumerate().map(read).collect();
+        numbers.into_iter().collect()
+    }
+
+    /// The entries of a list: an array in a body, separated by commas in a query.
+    fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
+        match self.take(name)? {
+            Value::Query(list) if list.trim().is_empty() => Some(Vec::new()),
+            Value::Query(list) => Some(list.split(',').map(|entry| Value::Query(entry.trim().to_owned())).collect()),
+            Value::Body(Json::Array(entries)) => Some(entries.into_iter().map(Value::Body).collect()),
+            value @ Value::Body(_) => {
+                let detail = format!("`{name}` is an array of {of}, not {}", value.described());
+                self.refuse(&value, name, "wrong-type", detail);
+                None
+            }
+        }
     }
 
     /// A whole number within bounds.
@@ -220,12 +238,70 @@ impl Fields {
         Some(hundredths as u32)
     }
 
-    /// Any text that `parse` accepts; what it does not accept is refused with its words.
-    pub(super) fn parsed<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    /// A list of 1 to so many objects, each of which has fields among `known` and is read by `read`; in a query it is
+    /// written as JSON. Faults within are told with their place in the list.
+    pub(super) fn objects<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        known: &[&str],
+        mut read: impl FnMut(&mut Self) -> T,
+    ) -> Option<Vec<T>> {
         let value = self.take(name)?;
-        let parsed =
-            value.as_str().ok_or_else(|| format!("`{name}` is a string, not {}", value.described())).and_then(parse);
-        parsed.map_err(|detail| self.refuse(&value, name, "out-of-range", detail)).ok()
+        let Some(Json::Array(entries)) = value.to_json() else {
+            self.refuse(
+                &value,
+                name,
+                "wrong-type",
+                format!("`{name}` is an array of objects, not {}", value.described()),
+            );
+            return None;
+        };
+        if !(1..=most).contains(&entries.len()) {
+            let detail = format!("`{name}` has {} entries; there may be 1 to {most}", entries.len());
+            self.refuse(&value, name, "out-of-range", detail);
+            return None;
+        }
+        let mut objects = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.into_iter().enumerate() {
+            let at = format!("{name}.{at}");
+            match entry {
+                Json::Object(members) => {
+                    let mut inner = Self { fields: Vec::new(), faults: Vec::new(), missing: self.missing };
+                    inner.add_members("", members, known);
+                    objects.push(read(&mut inner));
+                    self.absorb(inner, &at, value.kind());
+                }
+                other => {
+                    let detail = format!("`{name}` holds objects, not {}", other.kind());
+                    self.refuse(&value, &at, "wrong-type", detail);
+                }
+            }
+        }
+        Some(objects)
+    }
+
+    /// Takes over the faults of an object within a value of a kind.
+    fn absorb(&mut self, inner: Self, name: &str, kind: ProblemKind) {
+        let at = pointer(name);
+        for (of, mut fault) in inner.faults {
+            fault.pointer.insert_str(0, &at);
+            // JSON in a query is a parameter still.
+            let of = if of == ProblemKind::InvalidRequest { kind } else { of };
+            self.note(of, fault);
+        }
+    }
+
+    /// Any text that `parse` accepts; what it does not accept is refused with its code and words.
+    pub(super) fn parsed<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
+        let value = self.take(name)?;
+        let not_text = || ("wrong-type", format!("`{name}` is a string, not {}", value.described()));
+        let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
+        parsed.map_err(|(code, detail)| self.refuse(&value, name, code, detail)).ok()
     }
 
     /// Ends the reading.
@@ -250,46 +326,16 @@ impl Fields {
     }
 }
 
-impl Value {
-    /// The problem that a fault of this value is.
-    pub(super) fn kind(&self) -> ProblemKind {
-        match self {
-            Self::Query(_) => ProblemKind::InvalidParameter,
-            Self::Body(_) => ProblemKind::InvalidRequest,
-        }
+/// All names of some lists, one list after another.
+pub(super) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let (mut all, mut end, mut at) = ([""; N], 0, 0);
+    while at < lists.len() {
+        let list = lists[at];
+        all.split_at_mut(end).1.split_at_mut(list.len()).0.copy_from_slice(list);
+        (end, at) = (end + list.len(), at + 1);
     }
-
-    /// What it is, for a sentence.
-    pub(super) fn described(&self) -> &'static str {
-        match self {
-            Self::Query(_) => "this text",
-            Self::Body(json) => json.kind(),
-        }
-    }
-
-    fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Query(text) | Self::Body(Json::String(text)) => Some(text),
-            Self::Body(_) => None,
-        }
-    }
-
-    fn as_integer(&self) -> Option<i64> {
-        match self {
-            Self::Query(text) => text.parse().ok(),
-            Self::Body(Json::Integer(number)) => Some(*number),
-            Self::Body(_) => None,
-        }
-    }
-
-    fn as_number(&self) -> Option<f64> {
-        match self {
-            Self::Query(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
-            Self::Body(Json::Float(number)) => Some(*number),
-            Self::Body(Json::Integer(number)) => Some(*number as f64),
-            Self::Body(_) => None,
-        }
-    }
+    assert!(end == N, "the lists have so many names");
+    all
 }
 
 /// What is told of a name that somebody made up.

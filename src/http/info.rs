@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::board_fields::NamedGoal;
-use super::{HttpSettings, Offer, Problem, choose};
+use super::{HttpSettings, Offer, Problem, choose, compare, verify};
 use crate::domain::Size;
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, HeuristicKind, Named};
@@ -35,6 +35,8 @@ pub(super) async fn answer(
             "search_memory_bytes": settings.search_memory,
             "expansions": settings.max_expansions,
             "body_bytes": http.max_body,
+            "moves": verify::MAX_MOVES,
+            "methods": compare::MAX_METHODS,
         },
         "workers": settings.workers,
         "queue": settings.queue,

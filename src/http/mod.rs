@@ -5,11 +5,14 @@
 
 mod board_fields;
 mod cache;
+mod compare;
+mod compare_reply;
 mod context;
 mod exchange;
 mod extract;
 mod fields;
 mod guard;
+mod hint;
 mod info;
 mod json;
 mod live;
@@ -24,12 +27,15 @@ mod problem;
 mod problem_kind;
 mod query;
 mod random;
+mod search_fields;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
 mod server_span;
 mod solvable;
 mod solve;
 mod solve_json;
 mod solve_reply;
+mod value;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,10 +106,13 @@ impl FromRef<Shared> for HttpMetrics {
 }
 
 /// The patterns of all routes, which metrics have as labels.
-const ROUTES: [&str; 12] = [
+const ROUTES: [&str; 15] = [
     "/",
     "/solve",
     "/solvable",
+    "/verify",
+    "/hint",
+    "/compare",
     "/random",
     "/info",
     "/livez",
@@ -137,6 +146,9 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         ("/", read(pages::usage)),
         ("/solve", ask(solve::answer)),
         ("/solvable", ask(solvable::answer)),
+        ("/verify", ask(verify::answer)),
+        ("/hint", ask(hint::answer)),
+        ("/compare", ask(compare::answer)),
         ("/random", read(random::answer)),
         ("/openapi.yaml", read(openapi::yaml)),
         ("/openapi.json", read(openapi::json)),

@@ -28,6 +28,13 @@ Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
 Can the goal be reached at all?
   curl '{base}/solvable?board=123456870'
 
+The next move; whether moves are legal, and how far from the goal they lead:
+  curl '{base}/hint?board=867254301'
+  curl '{base}/verify?board=867254301&moves=RULL'
+
+One board, several methods:
+  curl -H 'Accept: text/plain' '{base}/compare?board=867254301&preset=older_systems'
+
 A random board, and one that goes straight into the solver:
   curl '{base}/random?rows=4&cols=4'
   curl '{base}/random?as=request' | curl --json @- {base}/solve

@@ -83,6 +83,13 @@ impl Problem {
         self
     }
 
+    /// Lists the faults at places within a part of the question.
+    #[must_use]
+    pub fn within(mut self, at: &str) -> Self {
+        self.errors.iter_mut().for_each(|fault| fault.pointer.insert_str(0, at));
+        self
+    }
+
     /// Tells the client to come back after so many seconds.
     #[must_use]
     pub fn with_retry_after(self, seconds: u64) -> Self {
@@ -104,7 +111,7 @@ impl Problem {
 
     /// The document for one request.
     pub(super) fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
-        serde_json::to_vec(&Document { problem: self, instance, request_id }).unwrap_or_default()
+        serde_json::to_vec(&Document { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
     }
 
     /// The same for a person at a terminal.
@@ -133,8 +140,8 @@ const COMMON_MEMBERS: [&str; 7] = ["type", "title", "status", "detail", "instanc
 
 struct Document<'a> {
     problem: &'a Problem,
-    instance: &'a str,
-    request_id: &'a str,
+    /// The path that was asked, and the request's id.
+    request: Option<(&'a str, &'a str)>,
 }
 
 impl Serialize for Document<'_> {
@@ -145,8 +152,10 @@ impl Serialize for Document<'_> {
         map.serialize_entry("title", kind.title())?;
         map.serialize_entry("status", &kind.status().as_u16())?;
         map.serialize_entry("detail", detail)?;
-        map.serialize_entry("instance", self.instance)?;
-        map.serialize_entry("request_id", self.request_id)?;
+        if let Some((instance, request_id)) = self.request {
+            map.serialize_entry("instance", instance)?;
+            map.serialize_entry("request_id", request_id)?;
+        }
         if !errors.is_empty() {
             map.serialize_entry("errors", errors)?;
         }
@@ -154,6 +163,13 @@ impl Serialize for Document<'_> {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+/// The document as a part of an answer to a question that has not failed as a whole: without what names the request.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Document { problem: self, request: None }.serialize(serializer)
     }
 }
 

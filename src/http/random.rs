@@ -14,7 +14,7 @@ use super::solve_reply::{Rows, grid};
 use super::{Document, Fault, Offer, Problem, ProblemKind, Question, choose};
 use crate::domain::{Board, Encoding, Sides, Size};
 use crate::search::named;
-use crate::service::{Draw, DrawError, Drawn, Service, fresh_seed};
+use crate::service::{Distance, Draw, DrawError, Drawn, Service, fresh_seed};
 
 const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
 
@@ -77,7 +77,8 @@ pub(super) async fn answer(
         Problem::internal()
     })?;
     let drawn = service.draw(goal, how, seed.clone()).await;
-    let Drawn { board, length, lower_bound, upper_bound } = drawn.map_err(|error| refused(&error))?;
+    let Drawn { board, distance: Distance { length, lower_bound, upper_bound } } =
+        drawn.map_err(|error| refused(&error))?;
     let body = match (offer, form) {
         (Offer::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
@@ -109,14 +110,16 @@ impl RandomQuery {
         }
         let seed = fields.parsed("seed", |seed| {
             let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
-            if is_fit { Ok(seed.to_owned()) } else { Err(format!("`seed` has 1 to {MAX_SEED_CHARS} characters")) }
+            let misfit = || ("out-of-range", format!("`seed` has 1 to {MAX_SEED_CHARS} characters"));
+            is_fit.then(|| seed.to_owned()).ok_or_else(misfit)
         });
         if fields.has("walk") && fields.has("length") {
             let detail = "a walk has no certain length: give `walk` or `length`, not both";
             fields.note(ProblemKind::InvalidParameter, Fault::new("/walk", "unsupported", detail));
         }
         let walk = fields.integer("walk", 0..=MAX_WALK).map(|moves| Draw::Walk(moves as u32));
-        let length = fields.parsed("length", lengths).map(Draw::Length);
+        let length = fields.parsed("length", |text| lengths(text).map_err(|misfit| ("out-of-range", misfit)));
+        let length = length.map(Draw::Length);
         let form = fields.word("as", None);
         fields.finish()?;
         let how = walk.or(length).unwrap_or(Draw::Uniform);

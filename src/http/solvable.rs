@@ -1,7 +1,7 @@
 //! `/solvable`.
 
-use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
 
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
 use super::fields::{Fields, sentence};
@@ -49,11 +49,7 @@ pub(super) async fn answer(method: Method, headers: HeaderMap, question: Questio
             goal: Rows(goal),
         }),
     };
-    Ok(if method == Method::POST {
-        ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()))], body).into_response()
-    } else {
-        Document::new(offer.content_type(), Document::AN_HOUR, body).answer(&headers)
-    })
+    Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
 }
 
 /// The problem of a board that cannot reach its goal.

@@ -1,7 +1,5 @@
 //! `/solve`.
 
-use std::time::Duration;
-
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -10,47 +8,26 @@ use axum::response::{IntoResponse, Response};
 
 use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
 use super::extract::{Format, Received};
-use super::fields::Fields;
+use super::fields::{Fields, joined};
 use super::live::Live;
 use super::live_body::END;
 use super::plain_board::plain_board;
+use super::search_fields::{LIMIT_FIELDS, METHOD_FIELDS};
 use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
-use super::{Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, solvable};
+use super::{
+    Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, search_fields,
+    solvable,
+};
 use crate::domain::{Board, Puzzle, PuzzleError};
-use crate::search::{StopReason, Weight, named};
+use crate::search::{StopReason, named};
 use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
 
-/// The fields besides [`BOARD_FIELDS`].
-const SEARCH_FIELDS: [&str; 11] = [
-    "algorithm",
-    "heuristic",
-    "weight",
-    "tie_breaking",
-    "duplicate_detection",
-    "depth_limit",
-    "require",
-    "limits.time_ms",
-    "limits.expanded",
-    "limits.nodes",
-    "include",
-];
-
 /// All fields.
-const FIELDS: [&str; BOARD_FIELDS.len() + SEARCH_FIELDS.len()] = {
-    let mut all = [""; _];
-    all.split_at_mut(BOARD_FIELDS.len()).0.copy_from_slice(&BOARD_FIELDS);
-    all.split_at_mut(BOARD_FIELDS.len()).1.copy_from_slice(&SEARCH_FIELDS);
-    all
-};
+const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
+    joined(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
 
 /// How long what took.
-const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-
-/// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
-const MAX_DEPTH_LIMIT: i64 = 1_000_000;
-
-/// The highest limit that can be asked for: whole numbers up to here survive every JSON reader.
-const MAX_LIMIT: i64 = (1 << 53) - 1;
+pub(super) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// What a solution must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,21 +135,21 @@ fn solved(head: &Parts, offer: Offer, puzzle: &Puzzle, report: &Report) -> Resul
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
     let body = QuestionBody::parse(bytes, Format::Json)
         .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json)));
-    let plain = plain_board(bytes).and_then(SolveBody::plain);
+    let plain = plain_board(bytes).map(SolveBody::plain);
     debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
     body?.puzzle()
 }
 
 impl SolveBody {
     fn puzzle(&self) -> Result<Puzzle, Problem> {
-        Puzzle::try_new(self.board, self.goal).map_err(|error| refused(self, &error))
+        puzzle(self.board, self.goal)
     }
 
     /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
     /// search may take long.
     fn of(received: Received, headers: &HeaderMap) -> Result<(Offer, Self), Problem> {
         let offer = choose(headers, &[Offer::Json, Offer::Text, Offer::Events]);
-        match received.plain_board().and_then(Self::plain) {
+        match received.plain_board().map(Self::plain) {
             Some(body) => Ok((offer?, body)),
             None => {
                 let question = received.question()?;
@@ -183,44 +160,22 @@ impl SolveBody {
     }
 
     /// What [`read`](Self::read) makes of a board alone.
-    fn plain(board: Board) -> Option<Self> {
+    fn plain(board: Board) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
-        let plan = Plan::try_new(&Wish::default(), board.size()).ok()?;
-        Some(Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() })
+        let plan = Plan::auto(board.size());
+        Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() }
     }
 
     /// Reads all fields; those are refused that do not go with the type of the answer.
     fn read(question: Question, offer: Option<Offer>) -> Result<Self, Problem> {
         let mut fields = Fields::gather(question, &FIELDS);
         let boards = board_and_goal(&mut fields);
-        let wish = Wish {
-            algorithm: fields.word("algorithm", Some("auto")),
-            heuristic: fields.word("heuristic", Some("auto")),
-            weight: fields
-                .hundredths("weight", Weight::ONE.hundredths()..=Weight::MAX.hundredths())
-                .and_then(Weight::from_hundredths)
-                .unwrap_or(Weight::ONE),
-            tie_breaking: fields.word("tie_breaking", None).unwrap_or_default(),
-            duplicate_detection: fields.word("duplicate_detection", None).unwrap_or_default(),
-            depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
-            require_optimal: fields.word("require", None) == Some(Require::Optimal),
-        };
-        let limits = LimitWish {
-            time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
-            expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
-            nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
-        };
+        let wish = search_fields::wish(&mut fields);
+        let require_optimal = fields.word("require", None) == Some(Require::Optimal);
+        let wish = Wish { require_optimal, ..wish };
+        let limits = search_fields::limits(&mut fields);
         let include = included(&mut fields, offer);
-        let plan = boards.and_then(|(board, _)| match Plan::try_new(&wish, board.size()) {
-            Ok(plan) => Some(plan),
-            Err(conflicts) => {
-                for conflict in conflicts {
-                    let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
-                    fields.note(ProblemKind::UnsupportedCombination, fault);
-                }
-                None
-            }
-        });
+        let plan = boards.and_then(|(board, _)| search_fields::plan(&mut fields, &wish, board.size()));
         fields.finish()?;
         match (boards, plan) {
             (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
@@ -238,15 +193,17 @@ fn included(fields: &mut Fields, offer: Option<Offer>) -> Vec<Include> {
     include
 }
 
+/// The puzzle that two boards make.
+///
+/// # Errors
 /// `unsolvable`, with what `/solvable` says.
-fn refused(body: &SolveBody, error: &PuzzleError) -> Problem {
-    match error {
-        PuzzleError::Unreachable(reachability) => solvable::unsolvable(reachability),
-        PuzzleError::ShapesDiffer { .. } => Problem::new(
-            ProblemKind::GoalMismatch,
-            format!("The goal is {} and the board {}.", body.goal.size(), body.board.size()),
-        ),
-    }
+pub(super) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
+    Puzzle::try_new(board, goal).map_err(|error| match error {
+        PuzzleError::Unreachable(reachability) => solvable::unsolvable(&reachability),
+        PuzzleError::ShapesDiffer { start, goal } => {
+            Problem::new(ProblemKind::GoalMismatch, format!("The goal is {goal} and the board {start}."))
+        }
+    })
 }
 
 /// What became of a job that has no report.
@@ -322,7 +279,7 @@ fn time_spent(report: &Report) -> String {
 }
 
 /// What the time went by with: none was spent on what was kept.
-fn server_timing(Answer { report, origin }: &Answer) -> String {
+pub(super) fn server_timing(Answer { report, origin }: &Answer) -> String {
     if *origin == Origin::Kept {
         return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
     }
@@ -359,7 +316,7 @@ mod tests {
             let body = serde_json::json!({ "board": rows }).to_string();
             let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
             let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json));
-            assert_eq!(SolveBody::plain(board), Some(read.unwrap()), "{size}");
+            assert_eq!(SolveBody::plain(board), read.unwrap(), "{size}");
         }
     }
 }

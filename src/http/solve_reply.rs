@@ -25,7 +25,7 @@ impl Serialize for Rows {
 
 /// A move as its letter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Letter(Move);
+pub(super) struct Letter(pub(super) Move);
 
 impl Serialize for Letter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -134,7 +134,7 @@ pub(super) struct ExpansionReply {
 
 /// A number that is written without a fraction where it has none.
 #[derive(Clone, Copy, Debug)]
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

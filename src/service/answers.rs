@@ -141,7 +141,7 @@ impl Drop for Landing {
 }
 
 /// Memory of a question and its answer, about.
-fn bytes_of(report: &Report) -> usize {
+pub(super) fn bytes_of(report: &Report) -> usize {
     let path = report.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
     let expansions = report.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
     // The job is there twice, and both have a place in lists.

@@ -5,6 +5,8 @@
 
 mod answers;
 mod builder;
+mod distance;
+mod hint;
 mod kept_stages;
 mod metrics;
 mod places;
@@ -29,6 +31,9 @@ use std::time::Duration;
 
 pub use answers::Kept;
 use builder::Builder;
+pub use distance::{Distance, Verdict, judge};
+pub use hint::Hint;
+use hint::Trails;
 pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::{Hook, Pool, PoolSettings};
@@ -41,7 +46,7 @@ pub use watching::{Seen, Watching};
 
 pub use crate::search::heuristic::Tier;
 
-use crate::domain::{Board, Puzzle, Size, Tile};
+use crate::domain::{Attempt, Board, Puzzle, Size, Tile};
 use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
 
 /// What the house may spend, fixed at start.
@@ -95,6 +100,18 @@ pub struct LimitWish {
     pub expanded: Option<u64>,
     /// Nodes in memory.
     pub nodes: Option<u64>,
+}
+
+impl LimitWish {
+    /// What is absent is as in another wish.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            time: self.time.or(other.time),
+            expanded: self.expanded.or(other.expanded),
+            nodes: self.nodes.or(other.nodes),
+        }
+    }
 }
 
 /// A search to make.
@@ -248,6 +265,7 @@ pub struct Service {
     tables: Arc<Tables>,
     metrics: Metrics,
     pool: Arc<Pool>,
+    trails: Trails,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -260,15 +278,17 @@ impl Service {
         let builder = Builder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
         std::thread::spawn(move || builder.run());
         let metrics = Metrics::default();
+        // Of answers that are kept an eighth are solutions that somebody follows.
+        let trails = Trails::new(settings.answer_memory / 8);
         let pool = PoolSettings {
             workers: settings.workers,
             queue: settings.queue,
             memory: settings.search_memory.saturating_mul(settings.workers as u64),
-            answers: settings.answer_memory,
+            answers: settings.answer_memory - settings.answer_memory / 8,
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
-        Arc::new(Self { settings, tables, metrics, pool, is_ready })
+        Arc::new(Self { settings, tables, metrics, pool, trails, is_ready })
     }
 
     /// The settings.
@@ -320,6 +340,30 @@ impl Service {
         self.pool.watch(job).await
     }
 
+    /// The next move of a best solution, found as [`auto`](Plan::auto) would find it. Along a solution that was
+    /// hinted at before it goes on.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn hint(&self, puzzle: Puzzle, wish: LimitWish) -> Result<Hint, ServiceError> {
+        let plan = Plan::auto(puzzle.size());
+        let time = wish.time.or(plan.goes_on().then_some(hint::TIME));
+        let limits = self.limits(&puzzle, &plan, LimitWish { time, ..wish });
+        let known = if self.is_draining() { None } else { self.trails.find(&puzzle, &limits) };
+        let hint = match known {
+            Some(hint) => {
+                self.metrics.answered_from(Origin::Kept);
+                hint
+            }
+            None => Hint::new(self.submit(Job { puzzle, plan, limits, expansions: 0, states: false }).await?),
+        };
+        // A walk straight to the goal is as fast as a look.
+        if !plan.is_instant() && hint.answer.report.stopped.is_none() {
+            self.trails.lay(&puzzle, &limits, &hint);
+        }
+        Ok(hint)
+    }
+
     /// Draws a board for a goal; the same seed draws the same board.
     ///
     /// # Errors
@@ -329,10 +373,16 @@ impl Service {
             return draw(&goal, &how, &seed, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        let span = tracing::Span::current();
-        let drawing = move || span.in_scope(|| draw(&goal, &how, &seed, &tables));
-        let drawn = tokio::task::spawn_blocking(drawing).await;
-        drawn.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        aside(move || draw(&goal, &how, &seed, &tables)).await
+    }
+
+    /// Makes what somebody did to a board, and tells how far from the goal that led; without a search.
+    pub async fn judge(&self, start: Board, goal: Board, attempt: Attempt) -> Verdict {
+        if distance::is_instant(&goal, &attempt, &self.tables) {
+            return judge(&start, &goal, &attempt, &self.tables);
+        }
+        let tables = Arc::clone(&self.tables);
+        aside(move || judge(&start, &goal, &attempt, &tables)).await
     }
 
     /// The limits in force for a search: what was asked for, within the house's own.
@@ -345,6 +395,20 @@ impl Service {
                 .unwrap_or(u64::MAX)
                 .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.parts()),
         }
+    }
+
+    /// The limits of searches that somebody waits for one after another: as [`limits`](Self::limits) has them, but
+    /// where their times would come to more than the house gives one search, all are made shorter in the same
+    /// proportion.
+    pub fn limits_of_all(&self, puzzle: &Puzzle, searches: &[(Plan, LimitWish)]) -> Vec<Limits> {
+        let limits = searches.iter().map(|(plan, wish)| self.limits(puzzle, plan, *wish));
+        let limits: Vec<Limits> = limits.collect();
+        let whole: Duration = limits.iter().map(|limits| limits.time).sum();
+        let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);
+        // In whole milliseconds, which is how limits are told.
+        let share = |time: Duration| Duration::from_millis(((time.as_millis() as f64 * part) as u64).max(1));
+        let shared = |limits: Limits| Limits { time: share(limits.time), ..limits };
+        limits.into_iter().map(shared).collect()
     }
 
     /// The most nodes that a search of boards of a shape may hold, with a heuristic.
@@ -366,4 +430,11 @@ impl Service {
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
     }
+}
+
+/// Does what takes a moment where no connection waits for it; a panic is the caller's.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let span = tracing::Span::current();
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -78,6 +78,16 @@ impl Plan {
         if !conflicts.is_empty() {
             return Err(conflicts);
         }
+        Ok(Self::choose(wish, size))
+    }
+
+    /// What is best for boards of this shape.
+    pub fn auto(size: Size) -> Self {
+        Self::choose(&Wish::default(), size)
+    }
+
+    /// Takes the choices that were left open; those taken go together.
+    fn choose(wish: &Wish, size: Size) -> Self {
         let algorithm = wish.algorithm.unwrap_or({
             if DistanceTable::serves(size) {
                 Algorithm::AStar
@@ -94,7 +104,7 @@ impl Plan {
             Some(heuristic) => heuristic,
             None => best_heuristic(size),
         };
-        Ok(Self {
+        Self {
             algorithm,
             heuristic,
             weight: wish.weight,
@@ -104,7 +114,7 @@ impl Plan {
             falls_back: wish.algorithm.is_none() && !wish.require_optimal,
             require_optimal: wish.require_optimal,
             is_heuristic_open: wish.heuristic.is_none() && size.cells() > OPTIMAL_CELLS,
-        })
+        }
     }
 }
 
@@ -127,10 +137,15 @@ impl Plan {
         (falls_back || require_optimal) && is_optimal && algorithm != Algorithm::Anytime
     }
 
+    /// Whether the search makes use of all the time that it has, on most boards.
+    pub(super) fn goes_on(&self) -> bool {
+        self.algorithm == Algorithm::Anytime
+    }
+
     /// Into how many parts the nodes of a search are to be divided of which one is enough: who searches until the time
     /// is over is not to hold what all others wait for.
     pub(super) fn parts(&self) -> u64 {
-        if self.algorithm == Algorithm::Anytime { 4 } else { 1 }
+        if self.goes_on() { 4 } else { 1 }
     }
 
     /// The most nodes that the search keeps, whatever the board: none where it walks the tree in place,

@@ -6,9 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-use super::{Tables, solver};
-use crate::domain::{Board, Puzzle, RandomSource, Size, Word, random_board, random_walk};
-use crate::search::Space;
+use super::{Distance, Tables};
+use crate::domain::{Board, Puzzle, RandomSource, Size, random_board, random_walk};
 use crate::search::heuristic::DistanceTable;
 
 /// How to draw a board.
@@ -27,12 +26,8 @@ pub enum Draw {
 pub struct Drawn {
     /// The board.
     pub board: Board,
-    /// Its optimal length, where that is known without a search.
-    pub length: Option<u32>,
-    /// No solution is shorter: proven.
-    pub lower_bound: u32,
-    /// There is a solution of no more moves: proven.
-    pub upper_bound: u32,
+    /// What is proven of its optimal length.
+    pub distance: Distance,
 }
 
 /// Why no board can be drawn.
@@ -65,7 +60,7 @@ pub(super) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
     /// Some tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(moves) if *moves > INSTANT_WALK);
-    is_short && DistanceTable::serves(goal.size()) && tables.has_distances(goal.size(), goal.blank())
+    is_short && tables.has_distances(goal.size(), goal.blank())
 }
 
 /// Draws a board for a goal; the same seed draws the same board.
@@ -92,17 +87,9 @@ pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Dra
         }
     };
     let puzzle = Puzzle::try_new(board, *goal).expect("what is drawn can reach its goal");
-    let length = table.map(|table| u32::from(table.distance(&Space::<Word>::new(&puzzle).start())));
-    let (lower_bound, upper_bound) = length.map_or_else(|| bounds(&puzzle, how), |length| (length, length));
-    Ok(Drawn { board, length, lower_bound, upper_bound })
-}
-
-/// What is proven of a board's optimal length: linear conflict below; above, what it takes to construct a solution, or to
-/// walk back.
-fn bounds(puzzle: &Puzzle, how: &Draw) -> (u32, u32) {
-    let (lower_bound, path) = solver::bounds(puzzle);
+    // One may walk back.
     let walked = if let Draw::Walk(moves) = how { *moves } else { u32::MAX };
-    (lower_bound, walked.min(path.len() as u32))
+    Ok(Drawn { board, distance: Distance::of(&puzzle, tables).at_most(walked) })
 }
 
 /// A seed that nobody has seen: 64 random bits in hexadecimal.

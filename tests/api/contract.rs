@@ -116,8 +116,11 @@ impl Contract {
                 faults.push(format!("the query parameter `{name}` is not documented, and was accepted"));
                 continue;
             };
-            let value = self.parameter_value(&parameter["schema"], &value);
-            let found = self.faults_of_value(&parameter["schema"], &value);
+            let (schema, value) = match &parameter["content"]["application/json"]["schema"] {
+                Value::Null => (&parameter["schema"], self.parameter_value(&parameter["schema"], &value)),
+                schema => (schema, serde_json::from_str(&value).unwrap_or(Value::Null)),
+            };
+            let found = self.faults_of_value(schema, &value);
             faults.extend(found.iter().map(|fault| format!("query parameter `{name}`, which was accepted: {fault}")));
         }
         if question.body.is_empty() {
@@ -140,7 +143,10 @@ impl Contract {
     fn parameter_value(&self, schema: &Value, text: &str) -> Value {
         match self.resolve(schema)["type"].as_str() {
             Some("integer" | "number") => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
-            Some("array") => Value::from(text.split(',').filter(|item| !item.is_empty()).collect::<Vec<_>>()),
+            Some("array") => {
+                let items = text.split(',').filter(|item| !item.is_empty());
+                items.map(|item| self.parameter_value(&self.resolve(schema)["items"], item)).collect()
+            }
             _ => Value::from(text),
         }
     }

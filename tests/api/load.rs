@@ -33,7 +33,7 @@ pub(crate) fn quick() -> Question {
 }
 
 /// What the service says of itself.
-async fn gauge(client: &Client, name: &str) -> u64 {
+pub(crate) async fn gauge(client: &Client, name: &str) -> u64 {
     let metrics = client.get("/metrics").await.expect(200);
     let value = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
@@ -47,7 +47,7 @@ pub(crate) async fn begin(client: &Client, search: &Value) -> Pending {
     pending
 }
 
-async fn until_idle(client: &Client) {
+pub(crate) async fn until_idle(client: &Client) {
     until("all is idle", async || gauge(client, "taquin_jobs_in_progress").await == 0).await;
     assert_eq!(gauge(client, "taquin_workers_busy").await, 0);
     assert_eq!(gauge(client, "taquin_queue_waiting").await, 0);

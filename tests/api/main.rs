@@ -10,7 +10,9 @@ mod question;
 mod simulator;
 
 mod boards;
+mod compare;
 mod guards;
+mod hint;
 mod limits;
 mod load;
 mod operations;
@@ -21,3 +23,4 @@ mod solvable;
 mod solving;
 mod streaming;
 mod text;
+mod verify;

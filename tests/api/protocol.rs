@@ -8,9 +8,12 @@ use crate::client::shared;
 use crate::question::Question;
 
 /// Every path, with a question that it answers 200, and the methods it knows.
-const PATHS: [(&str, &[&str]); 12] = [
+const PATHS: [(&str, &[&str]); 15] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
+    ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
+    ("/hint?board=867254301", &["GET", "HEAD", "POST"]),
+    ("/compare?board=123456078&preset=older_systems", &["GET", "HEAD", "POST"]),
     ("/random?seed=taquin", &["GET", "HEAD"]),
     ("/info", &["GET", "HEAD"]),
     ("/livez", &["GET", "HEAD"]),

@@ -49,9 +49,9 @@ impl Question {
                         question = question.query(&format!("limits.{limit}"), &plain(value));
                     }
                 }
-                ("include", Value::Array(extras)) => {
-                    let extras: Vec<_> = extras.iter().map(plain).collect();
-                    question = question.query("include", &extras.join(","));
+                ("include" | "tiles", Value::Array(entries)) => {
+                    let entries: Vec<_> = entries.iter().map(plain).collect();
+                    question = question.query(name, &entries.join(","));
                 }
                 _ => question = question.query(name, &plain(value)),
             }

@@ -1,0 +1,165 @@
+//! Moves as a player makes them, legal or not.
+
+use std::fmt;
+
+use super::{Board, Cell, Move, Path, Tile};
+
+/// What somebody did to a board, by the words in which they told it; whether it can be done is found
+/// out by [making](Attempt::make) it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Attempt {
+    /// Where the blank went.
+    Moves(Vec<Move>),
+    /// Which tile slid.
+    Tiles(Vec<Tile>),
+}
+
+/// A step of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Try {
+    /// The blank goes there.
+    Move(Move),
+    /// This tile slides.
+    Tile(Tile),
+}
+
+/// What came of an attempt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// The moves made: all of them, or those before the first that cannot be made.
+    pub path: Path,
+    /// The board after them.
+    pub end: Board,
+    /// The first step that cannot be made.
+    pub illegal: Option<Illegal>,
+}
+
+/// A step that cannot be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Illegal {
+    /// Its index in the attempt.
+    pub at: usize,
+    /// What was tried.
+    pub tried: Try,
+    /// The blank's row and column at the time, from 0.
+    pub blank: (usize, usize),
+}
+
+impl Attempt {
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Moves(moves) => moves.len(),
+            Self::Tiles(tiles) => tiles.len(),
+        }
+    }
+
+    /// Whether nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes the steps, up to the first that cannot be made.
+    ///
+    /// ```
+    /// use taquin::domain::{Attempt, Board, Move, Size};
+    /// let solved = Board::blank_last(Size::try_from((3, 3)).unwrap());
+    /// // Tile 8 slides to the right, tile 5 down; tile 1 is not beside the blank.
+    /// let played = Attempt::Tiles(vec![8, 5, 1]).make(&solved);
+    /// assert_eq!(played.path.letters(), "LU");
+    /// assert_eq!(played.end.to_string(), "1 2 3/4 0 6/7 5 8");
+    /// assert_eq!(played.illegal.unwrap().at, 2);
+    /// ```
+    pub fn make(&self, start: &Board) -> Played {
+        let (mut end, mut path) = (*start, Vec::with_capacity(self.len()));
+        for at in 0..self.len() {
+            let tried = self.step(at);
+            let mv = match tried {
+                Try::Move(mv) => Some(mv),
+                Try::Tile(tile) => end.move_of(tile),
+            };
+            match mv.filter(|mv| end.make(*mv).is_some()) {
+                Some(mv) => path.push(mv),
+                None => {
+                    let illegal = Illegal { at, tried, blank: place(&end, end.blank()) };
+                    return Played { path: path.into(), end, illegal: Some(illegal) };
+                }
+            }
+        }
+        Played { path: path.into(), end, illegal: None }
+    }
+
+    fn step(&self, at: usize) -> Try {
+        match self {
+            Self::Moves(moves) => Try::Move(moves[at]),
+            Self::Tiles(tiles) => Try::Tile(tiles[at]),
+        }
+    }
+}
+
+fn place(board: &Board, cell: Cell) -> (usize, usize) {
+    let (cell, cols) = (usize::from(cell), board.size().cols());
+    (cell / cols, cell % cols)
+}
+
+/// Why it cannot be made, in a sentence; rows and columns count from 1.
+impl fmt::Display for Illegal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (row, col) = (self.blank.0 + 1, self.blank.1 + 1);
+        match self.tried {
+            Try::Move(mv) => {
+                let edge = match mv {
+                    Move::Up => "above",
+                    Move::Left => "to the left of",
+                    Move::Down => "below",
+                    Move::Right => "to the right of",
+                };
+                write!(f, "the blank is in row {row}, column {col}, and there is no cell {edge} it")
+            }
+            Try::Tile(tile) => write!(f, "tile {tile} is not beside the blank, which is in row {row}, column {col}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Size;
+
+    fn solved() -> Board {
+        Board::blank_last(Size::try_from((3, 3)).unwrap())
+    }
+
+    #[test]
+    fn a_legal_attempt_is_made_to_its_end() {
+        let played = Attempt::Moves(vec![Move::Up, Move::Left, Move::Right, Move::Down]).make(&solved());
+        assert_eq!((played.path.letters().as_str(), played.end, played.illegal), ("ULRD", solved(), None));
+    }
+
+    #[test]
+    fn tiles_and_moves_tell_the_same() {
+        let moves = Attempt::Moves(vec![Move::Up, Move::Left, Move::Left, Move::Down]).make(&solved());
+        let tiles = Attempt::Tiles(vec![6, 5, 4, 7]).make(&solved());
+        assert_eq!(moves, tiles);
+    }
+
+    #[test]
+    fn it_ends_before_the_first_step_that_cannot_be_made() {
+        let played = Attempt::Moves(vec![Move::Left, Move::Down, Move::Up]).make(&solved());
+        assert_eq!(played.path.letters(), "L");
+        let illegal = played.illegal.unwrap();
+        assert_eq!((illegal.at, illegal.tried, illegal.blank), (1, Try::Move(Move::Down), (2, 1)));
+        assert_eq!(illegal.to_string(), "the blank is in row 3, column 2, and there is no cell below it");
+    }
+
+    #[test]
+    fn a_tile_that_is_elsewhere_or_is_the_blank_does_not_slide() {
+        for tile in [1, 5, 0, 9, 255] {
+            let illegal = Attempt::Tiles(vec![tile]).make(&solved()).illegal.unwrap();
+            assert_eq!(
+                illegal.to_string(),
+                format!("tile {tile} is not beside the blank, which is in row 3, column 3")
+            );
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `/compare`: one board, solved by several methods.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method as HttpMethod};
+use axum::response::Response;
+
+use super::board_fields::{BOARD_FIELDS, board_and_goal};
+use super::compare_reply::{CompareReply, ResultReply};
+use super::fields::{Fields, joined};
+use super::search_fields::{self, LIMIT_FIELDS, METHOD_FIELDS};
+use super::solve::{failed, puzzle};
+use super::{Document, Offer, Problem, Question, choose};
+use crate::domain::{Board, Puzzle, Size};
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, TieBreaking, named};
+use crate::service::{Job, LimitWish, Plan, Service, ServiceError, Wish};
+
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
+    joined(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
+
+/// The fields of a method.
+const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
+
+/// The most methods that are compared at once.
+pub(super) const MAX_METHODS: usize = 16;
+
+/// Methods that go by one name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Preset {
+    /// What course projects, tutorials and their like use.
+    OlderSystems,
+}
+
+named!(Preset { OlderSystems => "older_systems" });
+
+/// A way to search, as it was asked for and as it is done.
+struct Method {
+    wish: Wish,
+    plan: Plan,
+    limits: LimitWish,
+}
+
+struct CompareBody {
+    board: Board,
+    goal: Board,
+    methods: Vec<Method>,
+}
+
+/// Answers GET and POST.
+pub(super) async fn answer(
+    State(service): State<Arc<Service>>,
+    method: HttpMethod,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let CompareBody { board, goal, methods } = CompareBody::read(question)?;
+    let puzzle = puzzle(board, goal)?;
+    let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
+    let mut reply = CompareReply::new(&puzzle, results);
+    let body = reply.written(offer);
+    // The times it took are no part of what the answer says.
+    reply.forget_times();
+    let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
+    let document = Document::new(offer.content_type(), cache_control, body).tagged_by(&reply.written(offer));
+    Ok(document.answer_to(&method, &headers))
+}
+
+/// What comes of the methods, and whether it would come out the same again. They run one after another, so that at any
+/// time there is one place in the queue at most; when the client leaves, this future is dropped, and with it the search
+/// in hand.
+async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Result<(Vec<ResultReply>, bool), Problem> {
+    let searches: Vec<(Plan, LimitWish)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
+    let limits = service.limits_of_all(puzzle, &searches);
+    let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
+    for (at, (Method { wish, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
+        let job = Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, states: false };
+        results.push(match service.submit(job).await {
+            Ok(answer) => {
+                is_repeatable &= answer.report.is_repeatable();
+                ResultReply::new(wish, &answer.report)
+            }
+            // No method is at fault: the whole is to be asked for again, and what was found is kept.
+            Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => return Err(failed(&error)),
+            Err(error) => {
+                is_repeatable = false;
+                ResultReply::failed(wish, failed(&error).within(&format!("/methods/{at}")))
+            }
+        });
+    }
+    Ok((results, is_repeatable))
+}
+
+impl CompareBody {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let boards = board_and_goal(&mut fields);
+        let default = search_fields::limits(&mut fields);
+        let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
+        fields.finish()?;
+        match (boards, methods) {
+            (Some((board, goal)), Some(methods)) => Ok(Self { board, goal, methods }),
+            _ => Err(Problem::without_fault()),
+        }
+    }
+}
+
+/// Reads `methods` or `preset`.
+fn methods(fields: &mut Fields, size: Option<Size>, default: LimitWish) -> Option<Vec<Method>> {
+    if fields.has("methods") && fields.has("preset") {
+        let detail = "`preset` stands for methods: give it or `methods`, not both";
+        fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));
+    }
+    if fields.has("methods") {
+        let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
+            let wish = search_fields::wish(fields);
+            let limits = search_fields::limits(fields).or(default);
+            let plan = size.and_then(|size| search_fields::plan(fields, &wish, size));
+            plan.map(|plan| Method { wish, plan, limits })
+        });
+        return methods?.into_iter().collect();
+    }
+    if !fields.has("preset") {
+        let detail = "give `methods`, for instance [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, {\"algorithm\": \
+                      \"breadth_first\"}], or the `preset` \"older_systems\"";
+        fields.miss("methods", detail);
+        return None;
+    }
+    let Preset::OlderSystems = fields.word("preset", None)?;
+    let method = |wish: Wish| Some(Method { wish, plan: Plan::try_new(&wish, size?).ok()?, limits: default });
+    older_systems().into_iter().map(method).collect()
+}
+
+/// The methods of the older systems: blind, greedy and A* searches, the tree search that the course project made of A*,
+/// and the two heuristics that are not admissible.
+fn older_systems() -> [Wish; 9] {
+    /// As deep as the hardest board of the 8-puzzle needs.
+    const DEEPEST: u32 = 31;
+    let by = |algorithm| Wish { algorithm: Some(algorithm), ..Wish::default() };
+    let with = |algorithm, heuristic| Wish { heuristic: Some(heuristic), ..by(algorithm) };
+    let tree_search = Wish {
+        tie_breaking: TieBreaking::Heap,
+        duplicate_detection: DuplicateDetection::Parent,
+        ..with(Algorithm::AStar, HeuristicKind::Manhattan)
+    };
+    [
+        by(Algorithm::BreadthFirst),
+        Wish { depth_limit: Some(DEEPEST), ..by(Algorithm::DepthFirst) },
+        with(Algorithm::GreedyBestFirst, HeuristicKind::Hamming),
+        with(Algorithm::GreedyBestFirst, HeuristicKind::Manhattan),
+        with(Algorithm::AStar, HeuristicKind::Hamming),
+        with(Algorithm::AStar, HeuristicKind::Manhattan),
+        tree_search,
+        with(Algorithm::AStar, HeuristicKind::MisplacedWithBlank),
+        with(Algorithm::AStar, HeuristicKind::ManhattanPlusHamming),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_systems_methods_go_with_every_board() {
+        assert!(older_systems().len() <= MAX_METHODS);
+        for size in Size::all() {
+            for wish in older_systems() {
+                assert!(Plan::try_new(&wish, size).is_ok(), "{wish:?} on {size}");
+            }
+        }
+    }
+}
