@@ -196,7 +196,7 @@ fn bits(tiles: Tiles) -> Cells {
 }
 
 fn cells_of(set: Cells) -> impl Iterator<Item = Cell> {
-    std::iter::successors(Some(set), |set| Some(set & (set - 1)))
+    std::iter::successors(Some(set), |set| Some(set & set.wrapping_sub(1)))
         .take_while(|set| *set != 0)
         .map(|set| set.trailing_zeros() as Cell)
 }
