@@ -14,6 +14,7 @@ mod guards;
 mod limits;
 mod load;
 mod operations;
+mod pages;
 mod problems;
 mod protocol;
 mod random;

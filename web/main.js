@@ -1,0 +1,348 @@
+// The playground: one question, and what there is to do with it.
+
+import { BoardView } from './board.js';
+import { Comparison } from './compare.js';
+import { afterwards, announce, byId, counted, el, field, isStill } from './dom.js';
+import { Editor, faultList } from './editor.js';
+import * as link from './link.js';
+import { Picture } from './picture.js';
+import { Game } from './play.js';
+import { Player } from './player.js';
+import { replay, shape } from './puzzle.js';
+import { LiveSearch, figures, method, verdict } from './search.js';
+import * as service from './service.js';
+import { Setup } from './setup.js';
+import { Snippets } from './snippets.js';
+import { Tabs } from './tabs.js';
+import { Tree, counts } from './tree.js';
+
+/** What a visitor sees first: as far from its goal as a board of this shape can be. */
+const FIRST = [[8, 6, 7], [2, 5, 4], [3, 0, 1]];
+
+class Playground {
+  constructor(info) {
+    this.info = info;
+    this.question = { board: FIRST, goal: 'blank_last' };
+    this.tabs = new Tabs(document.querySelector('[role=tablist]'));
+    this.view = new BoardView(byId('board'), (moves) => this.play(moves));
+    this.game = new Game(this.view, (text) => this.tell(text), () => this.adapt());
+    this.player = new Player(byId('player'), byId('solution'), (state, step, isStill) => this.watch(state, step, isStill));
+    this.editor = new Editor('board', afterwards(250, (board) => this.ask({ board }, { isTyped: true })));
+    this.picture = new Picture((url) => this.view.picture(url, this.goalBoard));
+    this.setup = new Setup(byId('setup'), info, {
+      random: () => this.random(), goal: (goal) => this.ask({ goal }, { isGoal: true }), method: () => this.renew(),
+      paste: (fields) => this.paste(fields), picture: (file) => this.paint(file),
+      numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
+    });
+    this.comparison = new Comparison(byId('compare'), info, () => this.question, (question) => this.ask(question));
+    this.snippets = new Snippets(byId('code'));
+    this.furnish();
+    this.listen();
+  }
+
+  /** The panel of the search: figures, what goes on, and the tree. */
+  furnish() {
+    this.report = el('div', {}, el('p', { class: 'empty' }, 'Solve a board to see what the search did.'));
+    const tree = el('div', {});
+    this.tree = new Tree(tree);
+    this.treeCount = counts();
+    this.treeNote = el('p', { class: 'about' }, 'The nodes in the order in which the search took them up, each below the one it was reached from.');
+    byId('search').replaceChildren(this.report, el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.treeNote,
+      el('div', { class: 'row' }, this.treeCount,
+        el('button', { type: 'button', id: 'grow', onclick: () => this.grow() }, 'Draw the tree'),
+        el('button', { type: 'button', id: 'textbook', onclick: () => this.grow({ algorithm: 'astar', heuristic: 'manhattan' }) }, 'As A* with Manhattan')),
+      tree));
+    this.live = new LiveSearch(this.report);
+  }
+
+  listen() {
+    const actions = {
+      random: () => this.random(), solve: () => this.solve(), stop: () => this.abort?.abort(), hint: () => this.game.hint(),
+      undo: () => this.game.undo(), restart: () => this.restart(), edit: () => this.edit(), project: () => this.project(),
+    };
+    for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
+    addEventListener('hashchange', () => this.open());
+  }
+
+  tell(text, kind = '') {
+    byId('status').textContent = text;
+    byId('status').className = `status ${kind}`;
+  }
+
+  /** The question with its method, as it is asked, shared and pasted. */
+  get asked() {
+    return { ...this.question, ...this.setup.method.fields };
+  }
+
+  /** Takes the question from the address, or the first one. */
+  async open() {
+    const { board = FIRST, goal, rows, cols, encoding, ...fields } = link.read();
+    this.setup.method.fields = fields;
+    const given = { board, goal: goal ?? 'blank_last', ...(rows && { rows: Number(rows), cols: Number(cols) }), ...(encoding && { encoding }) };
+    const problem = await this.ask(given);
+    if (problem && board !== FIRST) await this.ask({ board: FIRST, goal: 'blank_last' }, { said: `The link cannot be read: ${problem.message}` });
+  }
+
+  /**
+   * Puts a question, or a part of one, in the place of the one there is, if the service takes it; returns the problem
+   * if it does not.
+   */
+  async ask(part, { known = null, said = null, isTyped = false, isGoal = false } = {}) {
+    const question = { ...this.question, ...part };
+    this.stop();
+    this.turn = (this.turn ?? 0) + 1;
+    const { turn } = this;
+    try {
+      const { start, goal, solvable, detail } = await service.solvable(question);
+      if (turn !== this.turn) return null;
+      this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
+      this.goalBoard = goal;
+      this.player.clear();
+      this.comparison.clear();
+      this.game.begin({ ...this.question, goalBoard: goal, known });
+      this.setup.showGoal(this.question.goal, goal);
+      if (!isTyped) this.editor.show(start);
+      this.setup.shape = shape(start);
+      this.picture.fit(shape(start));
+      this.blame(null);
+      this.tell(solvable ? said ?? 'The goal can be reached. Play, or have it solved.' : detail, solvable ? '' : 'bad');
+      this.renew();
+      return null;
+    } catch (error) {
+      if (!(error instanceof service.Problem)) throw error;
+      if (turn === this.turn) this.refuse(error, isGoal);
+      return error;
+    }
+  }
+
+  refuse(problem, isGoal) {
+    if (problem.slug === 'unauthorized') askForToken();
+    else if (isGoal) this.setup.blameGoal(problem);
+    else this.blame(problem);
+    announce(problem.faults.map(({ detail }) => detail).join('; ') || problem.message);
+  }
+
+  /** Shows the faults of a board where they are; none for null. */
+  blame(problem) {
+    this.editor.mark(problem?.faults ?? [], 'faults');
+    byId('faults').hidden = !problem;
+    byId('faults').replaceChildren(problem ? faultList(problem) : '');
+  }
+
+  /** What follows from the question: the address, and what is there to paste. */
+  renew() {
+    link.write(this.asked);
+    this.snippets.show(this.asked);
+    this.adapt();
+  }
+
+  adapt() {
+    byId('undo').disabled = !this.game.moves;
+    byId('restart').disabled = !this.game.moves;
+    byId('board').classList.toggle('solved', this.game.isSolved);
+  }
+
+  play(moves) {
+    // Whoever goes the way of the solution stays on it.
+    const { states, step } = this.player;
+    if (states && !this.game.isOwn && states[step + 1]?.move === moves) this.player.go(step + 1);
+    else {
+      this.player.pause();
+      this.game.play(moves);
+    }
+  }
+
+  watch({ board }, step, isStill) {
+    this.game.watch(board, this.moves.slice(0, step), isStill);
+    this.adapt();
+  }
+
+  restart() {
+    this.game.restart();
+    if (this.player.states) this.player.go(0);
+  }
+
+  async random() {
+    await this.attempt(async () => {
+      const { wish } = this.setup;
+      const goal = this.goalFor(wish);
+      const { board, seed, length, lower_bound: low, upper_bound: high } =
+        await service.random({ ...wish, goal: link.goalText(goal) });
+      const known = length === undefined ? null : { length, optimal: true, lower_bound: length };
+      const hardness = known ? `${counted(length, 'move')} at the shortest.` : `Between ${low} and ${high} moves at the shortest.`;
+      await this.ask({ board, goal }, { known, said: `${hardness} Seed: ${seed}` });
+      announce(`A new board. ${hardness}`);
+    });
+  }
+
+  /** The goal for boards of a shape: one of a person's own fits its own shape alone. */
+  goalFor({ rows, cols }) {
+    const { goal } = this.question;
+    const isFit = typeof goal === 'string' || (goal.length === rows && goal[0].length === cols);
+    return isFit ? goal : 'blank_last';
+  }
+
+  async attempt(act) {
+    try {
+      await act();
+      return null;
+    } catch (error) {
+      if (error.name === 'AbortError') return null;
+      if (!(error instanceof service.Problem)) throw error;
+      this.refuse(error, false);
+      return error;
+    }
+  }
+
+  async paste(fields) {
+    const { board, goal = 'blank_last', rows, cols, encoding, ...method } = fields;
+    const problem = await this.ask({ board, goal, rows, cols, encoding });
+    if (problem) {
+      this.blame(null);
+      return problem;
+    }
+    this.setup.method.fields = method;
+    this.renew();
+    return null;
+  }
+
+  edit() {
+    const isOn = byId('edit').getAttribute('aria-pressed') !== 'true';
+    byId('edit').setAttribute('aria-pressed', String(isOn));
+    byId('edit').textContent = isOn ? 'Done' : 'Edit';
+    this.blame(null);
+    if (isOn) {
+      this.editor.show(this.game.board);
+      byId('board').replaceChildren(this.editor.grid);
+      this.editor.inputs[0].focus();
+    } else {
+      byId('board').replaceChildren(this.view.frame);
+    }
+  }
+
+  async paint(file) {
+    try {
+      await this.picture.take(file);
+      await this.picture.fit(shape(this.question.board));
+    } catch {
+      this.tell('This file is no picture that the browser can show.', 'bad');
+    }
+  }
+
+  project() {
+    const isOn = document.documentElement.classList.toggle('projected');
+    byId('project').setAttribute('aria-pressed', String(isOn));
+  }
+
+  stop() {
+    this.abort?.abort();
+    this.abort = null;
+  }
+
+  /** A search that can be stopped: until it ends, there is a button that does. */
+  async searching(act) {
+    this.stop();
+    const abort = new AbortController();
+    this.abort = abort;
+    byId('stop').hidden = false;
+    byId('solve').hidden = true;
+    const problem = await this.attempt(() => act(abort.signal));
+    if (this.abort === abort || !this.abort) {
+      const hadFocus = document.activeElement === byId('stop');
+      byId('stop').hidden = true;
+      byId('solve').hidden = false;
+      if (hadFocus) byId('solve').focus();
+    }
+    return { problem, isStopped: abort.signal.aborted };
+  }
+
+  /** Solves the board on the table: the one of the question, or where a person has brought it. */
+  async solve() {
+    if (this.game.isOwn && this.game.isAway) await this.ask({ board: this.game.board });
+    if (byId('edit').getAttribute('aria-pressed') === 'true') this.edit();
+    const { question } = this;
+    this.tell('Searching …');
+    this.live.begin();
+    const patience = setTimeout(() => this.tabs.show('search'), 700);
+    const { problem, isStopped } = await this.searching(async (signal) => {
+      const answer = await service.watch({ ...this.asked, include: ['states'] }, (name, data) => this.live.tell(name, data), signal);
+      if (this.question === question) this.solved(answer);
+    });
+    clearTimeout(patience);
+    if (this.question === question) this.conclude(problem, isStopped);
+  }
+
+  solved(answer) {
+    this.moves = answer.moves;
+    const text = verdict(answer);
+    this.live.end(`${text} ${method(answer.search)}.`);
+    this.report.append(figures(answer.search));
+    this.player.load(answer.states, el('p', { class: 'now' }, text));
+    this.game.known ??= answer;
+    this.tell(text, 'good');
+    announce(text);
+    this.tabs.show('solution');
+    if (!isStill()) this.player.play();
+  }
+
+  /** A search without an answer: it was stopped, or there is a problem; the best solution so far is shown all the same. */
+  conclude(problem, isStopped) {
+    const best = problem?.document.solution ?? this.live.best;
+    if (!problem && !isStopped) return;
+    const text = isStopped ? 'Stopped.' : problem.message;
+    const shown = best ? `${text} The best so far: ${verdict(best)}` : text;
+    this.live.end(shown);
+    if (problem?.document.search) this.report.append(figures(problem.document.search));
+    this.blame(null);
+    this.tell(shown, isStopped ? '' : 'bad');
+    announce(shown);
+    if (!best) return;
+    this.moves = best.moves;
+    this.player.load(replay(this.question.board, best.moves), el('p', { class: 'now' }, verdict(best)));
+  }
+
+  async grow(as = {}) {
+    const isOther = as.algorithm !== undefined;
+    const asked = isOther ? { ...this.question, ...as } : this.asked;
+    this.treeNote.textContent = 'Searching …';
+    const { problem, isStopped } = await this.searching(async (signal) => {
+      const answer = await service.solve({ ...asked, include: ['expansions', 'states'] }, signal);
+      const count = Number(this.treeCount.value);
+      this.tree.load(answer.expansions, answer.states, count);
+      const drawn = Math.min(count, answer.expansions.length);
+      this.treeNote.textContent = `${method(answer.search)}: the first ${drawn} of ${counted(answer.search.expanded, 'expansion')}. ` +
+        'The way to the goal is drawn boldly; the warmer a node, the greater its f.';
+    });
+    if (isStopped) this.treeNote.textContent = 'Stopped.';
+    if (problem) this.treeNote.textContent = problem.message;
+  }
+}
+
+/** What a service with tokens is asked with. */
+function askForToken() {
+  const input = el('input', { type: 'password', autocomplete: 'off' });
+  const use = (event) => {
+    event.preventDefault();
+    service.setToken(input.value.trim());
+    location.reload();
+  };
+  byId('faults').hidden = false;
+  byId('faults').replaceChildren(el('form', { class: 'fields', onsubmit: use },
+    field('This service wants a token', input, 'kept until this tab is closed'), el('button', {}, 'Use it')));
+}
+
+async function main() {
+  try {
+    const info = await service.info();
+    byId('version').textContent = `Taquin ${info.version}.`;
+    const playground = new Playground(info);
+    await playground.open();
+    document.documentElement.dataset.ready = '';
+  } catch (error) {
+    byId('status').textContent = error.message;
+    if (error.slug === 'unauthorized') askForToken();
+    else throw error;
+  }
+}
+
+main();
