@@ -13,7 +13,7 @@ function read(text) {
 export class Editor {
   /** `name` is the field of the question; `change(board)` is called with whatever was typed. */
   constructor(name, change) {
-    this.name = name;
+    Object.assign(this, { name, inputs: [], cols: 0 });
     this.grid = el('div', {
       class: 'board editor', role: 'group', 'aria-label': `Edit the ${name}`,
       oninput: () => change(this.board),

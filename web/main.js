@@ -244,16 +244,18 @@ class Playground {
     this.stop();
     const abort = new AbortController();
     this.abort = abort;
-    byId('stop').hidden = false;
-    byId('solve').hidden = true;
+    this.offer('stop', 'solve');
     const problem = await this.attempt(() => act(abort.signal));
-    if (this.abort === abort || !this.abort) {
-      const hadFocus = document.activeElement === byId('stop');
-      byId('stop').hidden = true;
-      byId('solve').hidden = false;
-      if (hadFocus) byId('solve').focus();
-    }
+    if (this.abort === abort || !this.abort) this.offer('solve', 'stop');
     return { problem, isStopped: abort.signal.aborted };
+  }
+
+  /** Puts one button in the place of another; the keyboard's focus stays at the place. */
+  offer(button, instead) {
+    const hadFocus = document.activeElement === byId(instead);
+    byId(button).hidden = false;
+    byId(instead).hidden = true;
+    if (hadFocus) byId(button).focus();
   }
 
   /** Solves the board on the table: the one of the question, or where a person has brought it. */
@@ -331,13 +333,16 @@ function askForToken() {
     field('This service wants a token', input, 'kept until this tab is closed'), el('button', {}, 'Use it')));
 }
 
+// Asked for before anything is made, so that both go on at once.
+const asked = service.info();
+
 async function main() {
   try {
-    const info = await service.info();
+    const info = await asked;
     byId('version').textContent = `Taquin ${info.version}.`;
     const playground = new Playground(info);
     await playground.open();
-    document.documentElement.dataset.ready = '';
+    document.documentElement.dataset.ready = Math.round(performance.now());
   } catch (error) {
     byId('status').textContent = error.message;
     if (error.slug === 'unauthorized') askForToken();

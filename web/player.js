@@ -1,11 +1,14 @@
 // A solution to watch: play, pause, step, scrub; its moves, and g, h and f on the way.
 
 import { Chart } from './chart.js';
-import { choice, counted, el, isStill, svg } from './dom.js';
+import { afterwards, choice, counted, el, isStill, svg } from './dom.js';
 import { SLIDES } from './puzzle.js';
 
 /** Steps in a second. */
 const SPEEDS = [1, 2, 4, 8, 16, 32];
+
+/** Moves in one part of the list. */
+const PART = 50;
 
 /** So that a solution takes about ten seconds. */
 const paceOf = (length) => SPEEDS.slice(2).find((speed) => length / speed <= 12) ?? SPEEDS.at(-1);
@@ -43,6 +46,8 @@ export class Player {
       if (at !== undefined) this.go(Number(at));
     });
     panel.addEventListener('keydown', (event) => this.walk(event));
+    // Whoever scrubs looks at the board, and a list that runs along would cost each frame its time.
+    this.followLater = afterwards(100, () => this.states && this.follow());
     this.clear();
   }
 
@@ -69,13 +74,19 @@ export class Player {
     this.items = states.slice(1).map(({ tile, move }, at) => el('button', {
       type: 'button', tabindex: -1, 'data-step': at + 1, 'aria-label': `Step ${at + 1}: ${tile} ${SLIDES[move]}`,
     }, String(tile)));
-    this.list = el('ol', { class: 'moves', 'aria-label': 'Tiles, in the order in which they slide' },
-      this.items.map((item) => el('li', {}, item)));
+    this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles, in the order in which they slide' }, this.parts());
     this.chart = this.draw();
     this.panel.replaceChildren(...[summary, this.chart.element, this.legend(), this.list].filter(Boolean));
     this.controls.hidden = false;
     if (!this.isPaceChosen) this.speed.value = paceOf(this.last);
     this.go(0, { still: true });
+  }
+
+  /** The moves in parts, of which the browser lays out and paints those in sight. */
+  parts() {
+    const firsts = Array.from({ length: Math.ceil(this.items.length / PART) }, (_, at) => at * PART);
+    return firsts.map((first) => el('ol', { start: first + 1, 'data-first': firsts.length > 1 ? first + 1 : null },
+      this.items.slice(first, first + PART).map((item) => el('li', {}, item))));
   }
 
   draw() {
@@ -106,7 +117,8 @@ export class Player {
     const item = this.items[to - 1];
     item?.setAttribute('aria-current', 'step');
     this.entry = this.rove(item ?? this.items[0]);
-    this.follow(item);
+    if (still && !this.isPlaying) this.followLater();
+    else this.follow();
     this.slider.value = to;
     this.where.value = `${to} / ${this.last}`;
     this.chart.point(to);
@@ -123,12 +135,11 @@ export class Player {
   }
 
   /** Keeps the current move in sight, within the list alone. */
-  follow(item) {
+  follow() {
+    const item = this.items[this.step - 1];
     if (!item || this.panel.hidden) return;
-    const { offsetTop, offsetHeight } = item;
-    const { scrollTop, clientHeight } = this.list;
-    const top = offsetTop - this.list.offsetTop;
-    if (top < scrollTop || top + offsetHeight > scrollTop + clientHeight) this.list.scrollTop = top - clientHeight / 2;
+    const [own, list] = [item.getBoundingClientRect(), this.list.getBoundingClientRect()];
+    if (own.top < list.top || own.bottom > list.bottom) this.list.scrollTop += own.top - list.top - list.height / 2;
   }
 
   play() {

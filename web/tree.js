@@ -1,6 +1,6 @@
 // The first nodes of a search as a tree: to look at, to walk through, to watch as it grows.
 
-import { announce, choice, counted, el, figure, field, svg } from './dom.js';
+import { announce, choice, counted, el, figure, svg } from './dom.js';
 import { isSame, shape, toText } from './puzzle.js';
 
 /** Nodes are drawn as boards up to so many, and as dots beyond. */
@@ -206,6 +206,4 @@ const grid = (board) => el('div', { class: 'mini', role: 'img', 'aria-label': to
   el('div', {}, row.map((tile) => el('span', { class: tile ? null : 'blank' }, tile ? String(tile) : '')))));
 
 /** How many are drawn, to choose from. */
-export const counts = () => choice([40, 200, 500, 2000].map((count) => [count, `first ${count}`]), 200);
-
-export const countField = (input) => field('Nodes', input);
+export const counts = () => choice([40, 200, 500, 2000].map((count) => [count, `first ${count}`]), 200, { 'aria-label': 'Nodes to draw' });

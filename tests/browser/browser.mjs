@@ -20,7 +20,7 @@ export class Browser {
   static async launch(base) {
     const chrome = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
     const contract = await (await fetch(`${base}/openapi.json`)).json();
-    return Object.assign(new Browser(), { base, chrome, contract, contexts: [] });
+    return Object.assign(new Browser(), { base, chrome, contract, contexts: [], pages: [] });
   }
 
   /** A new page; `isReady` waits until it takes input. */
@@ -37,7 +37,7 @@ export class Browser {
     page.on('request', (request) => {
       if (!request.url().startsWith(this.base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`asks ${request.url()}`);
     });
-    this.pages = [...(this.pages ?? []), page];
+    this.pages.push(page);
     await standIn(page, this.contract);
     await page.goto(this.base + path);
     await ready(page);
@@ -46,12 +46,13 @@ export class Browser {
 
   /** Closes what a test has opened; none of it may have complained, or asked another host. */
   async settle() {
-    const complaints = this.pages?.flatMap((page) => page.complaints) ?? [];
+    const complaints = this.pages.flatMap((page) => page.complaints);
     await this.abandon();
     assert.deepEqual(complaints, []);
   }
 
   async abandon() {
+    await Promise.all(this.pages.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
     await Promise.all(this.contexts.map((context) => context.close()));
     Object.assign(this, { contexts: [], pages: [] });
   }

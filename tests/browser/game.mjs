@@ -61,7 +61,7 @@ export async function a_hint_gives_one_move_and_not_the_rest(browser) {
 export async function a_fault_is_shown_where_it_is(browser) {
   const page = await browser.open('/#board=867254301');
   await page.click('#edit');
-  const cell = page.getByLabel('Row 2, column 3');
+  const cell = page.locator('#board').getByLabel('Row 2, column 3');
   await cell.fill('5');
   await page.waitForSelector('#board [aria-invalid]');
   assert.equal(await page.locator('#board [aria-invalid]').count(), 1);
@@ -69,7 +69,7 @@ export async function a_fault_is_shown_where_it_is(browser) {
   assert.match(await page.textContent('#faults'), /\/board\/1\/2.*tile 5/);
   await page.keyboard.press('ArrowLeft');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Row 2, column 2');
-  await page.getByLabel('Row 2, column 2').fill('4');
+  await page.locator('#board').getByLabel('Row 2, column 2').fill('4');
   await page.waitForSelector('#faults', { state: 'hidden' });
   await page.click('#edit');
   assert.match(await seen(page), /row 2: 2 4 5/);
@@ -122,8 +122,8 @@ export async function a_picture_is_cut_into_tiles_and_goes_nowhere(browser) {
 export async function boards_of_every_shape_are_shown(browser) {
   const page = await browser.open();
   for (const [rows, cols] of [[2, 2], [2, 10], [10, 2], [10, 10]]) {
-    await page.getByLabel('Rows', { exact: true }).selectOption(String(rows));
-    await page.getByLabel('Columns').selectOption(String(cols));
+    await page.getByLabel(/^Rows/).selectOption(String(rows));
+    await page.getByLabel(/^Columns/).selectOption(String(cols));
     await page.click('#random');
     await page.waitForFunction((shape) => document.querySelector('#board .board').ariaLabel.startsWith(shape), `Board of ${rows} by ${cols},`);
     const { width, height } = await page.locator('#board .board').boundingBox();

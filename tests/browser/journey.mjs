@@ -58,7 +58,7 @@ export async function methods_are_compared_side_by_side(browser) {
   assert(rows.every((row) => row.includes('31')), rows.join('\n'));
   // What the course project printed, to the digit.
   await page.click('#compare button:text-is("26 moves")');
-  await page.waitForSelector('#compare tbody tr:nth-child(1) .bar');
+  await page.waitForSelector('#compare tbody tr:nth-child(1) :text("2,706")');
   const first = await page.locator('#compare tbody tr').first().textContent();
   assert.match(first, /26.*2,706.*4,550/);
   return first.replaceAll(/\s+/g, ' ');
