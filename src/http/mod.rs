@@ -130,10 +130,11 @@ fn route_of(known: &[&'static str], path: &str) -> Option<&'static str> {
     exact.or_else(|| known.iter().find(|route| fits(route, path))).copied()
 }
 
-/// Whether a path fits a pattern with names in it, each of which stands for one part that is not empty.
+/// Whether a path fits a pattern with names in it, each of which stands for one part; the last one is not empty.
 fn fits(pattern: &str, path: &str) -> bool {
-    let fits = |(name, part): (&str, &str)| name == part || name.starts_with('{') && !part.is_empty();
+    let fits = |(name, part): (&str, &str)| name == part || name.starts_with('{');
     pattern.contains('{')
+        && !path.ends_with('/')
         && pattern.split('/').count() == path.split('/').count()
         && pattern.split('/').zip(path.split('/')).all(fits)
 }
