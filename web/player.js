@@ -85,7 +85,7 @@ export class Player {
   /** The moves in parts, of which the browser lays out and paints those in sight. */
   parts() {
     const firsts = Array.from({ length: Math.ceil(this.items.length / PART) }, (_, at) => at * PART);
-    return firsts.map((first) => el('ol', { start: first + 1, 'data-first': firsts.length > 1 ? first + 1 : null },
+    return firsts.map((first) => el('ol', { start: first + 1, 'data-span': firsts.length > 1 ? `${first + 1} – ${Math.min(first + PART, this.last)}` : null },
       this.items.slice(first, first + PART).map((item) => el('li', {}, item))));
   }
 

@@ -60,7 +60,7 @@ export class Tree {
     this.nodes = markPath(this.plan, states);
     const { rows, cols } = shape(first[0].board);
     this.areBoards = first.length <= AS_BOARDS && rows * cols <= 16;
-    this.step = this.areBoards ? [cols * CELL + 22, rows * CELL + 42] : [16, 34];
+    this.step = this.areBoards ? [cols * CELL + 22, rows * CELL + 50] : [16, 34];
     this.frame();
     this.draw();
     this.until = this.nodes.length;
@@ -99,7 +99,9 @@ export class Tree {
       const [x, y] = at(node);
       if (node.up) {
         const [fromX, fromY] = at(node.up);
-        node.edge = svg('path', { d: `M${fromX} ${fromY}C${fromX} ${(fromY + y) / 2} ${x} ${(fromY + y) / 2} ${x} ${y}`, class: node.isOnPath ? 'on-path' : null });
+        const [from, to] = this.areBoards ? [fromY + down / 2 - 9, y - down / 2 + 10] : [fromY, y];
+        const middle = (from + to) / 2;
+        node.edge = svg('path', { d: `M${fromX} ${from}C${fromX} ${middle} ${x} ${middle} ${x} ${to}`, class: node.isOnPath ? 'on-path' : null });
         edges.append(node.edge);
       }
       node.mark = svg('g', { transform: `translate(${x} ${y})`, class: node.isOnPath ? 'node on-path' : 'node', 'data-node': node.index },
