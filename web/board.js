@@ -28,7 +28,10 @@ export class BoardView {
     const { rows, cols } = shape(board);
     if (rows !== this.rows || cols !== this.cols) this.build(rows, cols);
     this.frame.classList.toggle('still', still);
-    board.forEach((row, down) => row.forEach((tile, right) => tile && this.place(tile, down, right)));
+    const [blankRow, blankCol] = placeOf(board, 0);
+    board.forEach((row, down) => row.forEach((tile, right) => {
+      if (tile) this.place(tile, down, right, down === blankRow || right === blankCol);
+    }));
     this.board = board;
     this.frame.setAttribute('aria-label', `Board of ${rows} by ${cols}, ${spoken(board)}. Arrow keys slide tiles.`);
   }
@@ -45,9 +48,11 @@ export class BoardView {
     this.paint();
   }
 
-  place(number, row, col) {
+  place(number, row, col, isFree) {
     const tile = this.tiles.get(number);
-    if (!tile || (tile.row === row && tile.col === col)) return;
+    if (tile.isFree !== isFree) tile.element.classList.toggle('free', isFree);
+    tile.isFree = isFree;
+    if (tile.row === row && tile.col === col) return;
     Object.assign(tile, { row, col });
     tile.element.style.transform = `translate(${col * 100}%, ${row * 100}%)`;
     tile.element.setAttribute('aria-label', `${number}, row ${row + 1}, column ${col + 1}`);

@@ -111,7 +111,7 @@ export class Comparison {
   }
 
   draw() {
-    const most = Math.max(1, ...this.results.map(({ search }) => search?.expanded ?? 0));
+    const most = Math.max(1, ...this.results.map(({ search, problem }) => (search ?? problem?.search)?.expanded ?? 0));
     this.body.replaceChildren(...this.methods.map((method, at) => {
       const remove = el('button', {
         type: 'button', class: 'small quiet', 'aria-label': `Leave out ${title(method)}`, title: 'Leave out',
@@ -124,15 +124,19 @@ export class Comparison {
 
 function cells(result, most) {
   if (!result) return Array.from({ length: 4 }, () => el('td', { class: 'none' }, '·'));
-  if (result.problem) {
+  // A search that a limit ended has figures all the same.
+  const { length, optimal, lower_bound: bound, search, limit } = { ...result, ...result.problem };
+  if (!search) {
     const { detail, errors } = result.problem;
     return el('td', { colspan: 4, class: 'bad' }, errors?.length ? errors.map((fault) => fault.detail).join(' ') : detail);
   }
-  const { length, optimal, lower_bound: bound, search } = result;
-  const bar = el('span', { class: 'bar' });
+  const bar = el('span', { class: length === undefined ? 'bar vain' : 'bar' });
   bar.style.inlineSize = `${Math.max(1.5, (Math.log10(search.expanded + 1) / Math.log10(most + 1)) * 100)}%`;
+  const found = length === undefined
+    ? [el('span', { class: 'bad' }, `out of ${limit === 'expanded' ? 'expansions' : limit}`), el('small', {}, ` ≥ ${bound}`)]
+    : [el('b', {}, String(length)), el('small', {}, optimal ? ' shortest' : ` ≥ ${bound}`)];
   return [
-    el('td', { class: 'number' }, el('b', {}, String(length)), el('small', {}, optimal ? ' shortest' : ` of ≥ ${bound}`)),
+    el('td', { class: 'number' }, found),
     el('td', { class: 'bars' }, el('span', {}, figure(search.expanded)), bar),
     el('td', { class: 'number' }, figure(search.generated)),
     el('td', { class: 'number' }, duration(search.elapsed_us)),

@@ -30,8 +30,8 @@ export class Player {
     this.slider = el('input', {
       type: 'range', min: 0, value: 0, 'aria-label': 'Step', oninput: () => this.go(Number(this.slider.value), { still: true }),
     });
-    this.speed = choice(SPEEDS.map((speed) => [speed, `${speed} a second`]), 4, {
-      'aria-label': 'Speed', onchange: () => { this.isPaceChosen = true; },
+    this.speed = choice(SPEEDS.map((speed) => [speed, `${speed} / s`]), 4, {
+      'aria-label': 'Steps a second', onchange: () => { this.isPaceChosen = true; },
     });
     this.where = el('output', {});
     controls.replaceChildren(
