@@ -2,7 +2,7 @@
 
 import { figure, svg } from './dom.js';
 
-const WIDTH = 640;
+const WIDEST = 640;
 const HEIGHT = 200;
 const LEFT = 40;
 const [TOP, RIGHT, BOTTOM] = [14, 14, 24];
@@ -21,20 +21,22 @@ function stride(span) {
 export class Chart {
   constructor({ series, label, unit, low = 0, pick }) {
     const points = series.flatMap((line) => line.points);
+    // Drawn at its own size where the window is narrow, so that its words stay legible.
+    this.width = Math.min(WIDEST, innerWidth - 24);
     this.maxX = Math.max(1, ...points.map(([x]) => x));
     const top = Math.max(1, ...points.map(([, y]) => y));
     const step = stride(top - low);
     this.low = Math.floor(low / step) * step;
     this.top = Math.ceil(top / step) * step;
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: 0, x2: 0 });
-    this.element = svg('svg', { class: 'chart', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label },
-      this.grid(step), svg('text', { x: WIDTH - RIGHT, y: HEIGHT - 5, 'text-anchor': 'end' }, unit),
+    this.element = svg('svg', { class: 'chart', viewBox: `0 0 ${this.width} ${HEIGHT}`, role: 'img', 'aria-label': label },
+      this.grid(step), svg('text', { x: this.width - RIGHT, y: HEIGHT - 5, 'text-anchor': 'end' }, unit),
       series.map((line) => this.line(line)), pick && this.cursor);
     if (pick) this.listen(pick);
   }
 
   x(value) {
-    return LEFT + (value / this.maxX) * (WIDTH - LEFT - RIGHT);
+    return LEFT + (value / this.maxX) * (this.width - LEFT - RIGHT);
   }
 
   y(value) {
@@ -44,7 +46,7 @@ export class Chart {
   grid(step) {
     const lines = [];
     for (let value = this.low; value <= this.top; value += step) {
-      lines.push(svg('line', { class: 'grid', x1: LEFT, x2: WIDTH - RIGHT, y1: this.y(value), y2: this.y(value) }),
+      lines.push(svg('line', { class: 'grid', x1: LEFT, x2: this.width - RIGHT, y1: this.y(value), y2: this.y(value) }),
         svg('text', { x: LEFT - 8, y: this.y(value) + 4, 'text-anchor': 'end' }, figure(value)));
     }
     return lines;
@@ -67,7 +69,7 @@ export class Chart {
   listen(pick) {
     const act = (event) => {
       const box = this.element.getBoundingClientRect();
-      const part = (((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
+      const part = (((event.clientX - box.left) / box.width) * this.width - LEFT) / (this.width - LEFT - RIGHT);
       pick(Math.round(Math.max(0, Math.min(1, part)) * this.maxX));
     };
     this.element.classList.add('live');

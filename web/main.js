@@ -2,8 +2,9 @@
 
 import { BoardView } from './board.js';
 import { Comparison } from './compare.js';
-import { afterwards, announce, byId, counted, el, field, isStill } from './dom.js';
+import { afterwards, announce, byId, counted, el, isStill } from './dom.js';
 import { Editor, faultList } from './editor.js';
+import { Expansions } from './expansions.js';
 import * as link from './link.js';
 import { Picture } from './picture.js';
 import { Game } from './play.js';
@@ -14,7 +15,10 @@ import * as service from './service.js';
 import { Setup } from './setup.js';
 import { Snippets } from './snippets.js';
 import { Tabs } from './tabs.js';
-import { Tree, counts } from './tree.js';
+import { tokenForm } from './token.js';
+
+/** What stands in the panel of the search before there is one. */
+const NOTHING_YET = 'Solve a board to see what the search did.';
 
 /** What a visitor sees first: as far from its goal as a board of this shape can be. */
 const FIRST = [[8, 6, 7], [2, 5, 4], [3, 0, 1]];
@@ -42,17 +46,19 @@ class Playground {
 
   /** The panel of the search: figures, what goes on, and the tree. */
   furnish() {
-    this.report = el('div', {}, el('p', { class: 'empty' }, 'Solve a board to see what the search did.'));
-    const tree = el('div', {});
-    this.tree = new Tree(tree);
-    this.treeCount = counts();
-    this.treeNote = el('p', { class: 'about' }, 'The nodes in the order in which the search took them up, each below the one it was reached from.');
-    byId('search').replaceChildren(this.report, el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.treeNote,
-      el('div', { class: 'row' }, this.treeCount,
-        el('button', { type: 'button', id: 'grow', onclick: () => this.grow() }, 'Draw the tree'),
-        el('button', { type: 'button', id: 'textbook', onclick: () => this.grow({ algorithm: 'astar', heuristic: 'manhattan' }) }, 'As A* with Manhattan')),
-      tree));
+    this.report = el('div', {});
     this.live = new LiveSearch(this.report);
+    this.expansions = new Expansions((as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), (act) => this.searching(act));
+    byId('search').replaceChildren(this.report, this.expansions.element);
+    this.forget();
+  }
+
+  /** Clears away what belongs to another question. */
+  forget() {
+    this.player.clear();
+    this.comparison.clear();
+    this.report.replaceChildren(el('p', { class: 'empty' }, NOTHING_YET));
+    this.expansions.clear();
   }
 
   listen() {
@@ -97,8 +103,7 @@ class Playground {
       if (turn !== this.turn) return null;
       this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
       this.goalBoard = goal;
-      this.player.clear();
-      this.comparison.clear();
+      this.forget();
       this.game.begin({ ...this.question, goalBoard: goal, known });
       this.setup.showGoal(this.question.goal, goal);
       if (!isTyped) this.editor.show(start);
@@ -302,35 +307,11 @@ class Playground {
     this.moves = best.moves;
     this.player.load(replay(this.question.board, best.moves), el('p', { class: 'now' }, verdict(best)));
   }
-
-  async grow(as = {}) {
-    const isOther = as.algorithm !== undefined;
-    const asked = isOther ? { ...this.question, ...as } : this.asked;
-    this.treeNote.textContent = 'Searching …';
-    const { problem, isStopped } = await this.searching(async (signal) => {
-      const answer = await service.solve({ ...asked, include: ['expansions', 'states'] }, signal);
-      const count = Number(this.treeCount.value);
-      this.tree.load(answer.expansions, answer.states, count);
-      const drawn = Math.min(count, answer.expansions.length);
-      this.treeNote.textContent = `${method(answer.search)}: the first ${drawn} of ${counted(answer.search.expanded, 'expansion')}. ` +
-        'The way to the goal is drawn boldly; the warmer a node, the greater its f.';
-    });
-    if (isStopped) this.treeNote.textContent = 'Stopped.';
-    if (problem) this.treeNote.textContent = problem.message;
-  }
 }
 
-/** What a service with tokens is asked with. */
 function askForToken() {
-  const input = el('input', { type: 'password', autocomplete: 'off' });
-  const use = (event) => {
-    event.preventDefault();
-    service.setToken(input.value.trim());
-    location.reload();
-  };
   byId('faults').hidden = false;
-  byId('faults').replaceChildren(el('form', { class: 'fields', onsubmit: use },
-    field('This service wants a token', input, 'kept until this tab is closed'), el('button', {}, 'Use it')));
+  byId('faults').replaceChildren(tokenForm(() => location.reload()));
 }
 
 // Asked for before anything is made, so that both go on at once.

@@ -4,6 +4,7 @@ import { announce, choice, copy, el, field } from './dom.js';
 import { prose } from './prose.js';
 import { entry, full, resolved, shown } from './schema.js';
 import { ask } from './service.js';
+import { tokenForm } from './token.js';
 
 /** Answers longer than this are cut where they are shown. */
 const LONGEST = 20_000;
@@ -125,7 +126,8 @@ class Trial {
     const text = el('code', {});
     const head = el('p', { class: 'status-line' }, el('b', { class: response.ok ? '' : 'bad' }, `${response.status} ${response.statusText}`));
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    this.answer.replaceChildren(head, this.curl(), el('details', {}, el('summary', {}, 'Headers'), el('pre', { tabindex: 0 }, el('code', {}, headers))),
+    const wanted = response.status === 401 && tokenForm(() => this.answer.replaceChildren('Send it again.'));
+    this.answer.replaceChildren(head, wanted || this.curl(), el('details', {}, el('summary', {}, 'Headers'), el('pre', { tabindex: 0 }, el('code', {}, headers))),
       el('pre', { tabindex: 0 }, text));
     let whole = '';
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

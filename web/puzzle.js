@@ -1,10 +1,10 @@
 // Boards, as the service answers them: rows of numbers, 0 the blank. Moves are those of the blank.
 
-export const STEPS = { U: [-1, 0], L: [0, -1], D: [1, 0], R: [0, 1] };
+const STEPS = { U: [-1, 0], L: [0, -1], D: [1, 0], R: [0, 1] };
 
 export const shape = (board) => ({ rows: board.length, cols: board[0].length });
 
-export const copyOf = (board) => board.map((row) => [...row]);
+const copyOf = (board) => board.map((row) => [...row]);
 
 export const isSame = (one, other) => String(one) === String(other) && one.length === other.length;
 

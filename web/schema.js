@@ -1,7 +1,7 @@
 // Schemas of the contract (JSON Schema 2020-12, as much of it as the contract uses).
 
 import { el } from './dom.js';
-import { inline, prose } from './prose.js';
+import { prose } from './prose.js';
 
 let contract = null;
 
@@ -20,7 +20,7 @@ export function resolved(node) {
 const nameOf = ({ $ref }) => $ref?.split('/').pop();
 
 /** A type in a few words. */
-export function typeOf(schema) {
+function typeOf(schema) {
   const own = resolved(schema) ?? {};
   const name = nameOf(schema);
   if (own.const !== undefined) return JSON.stringify(own.const);
@@ -87,5 +87,3 @@ const examples = (list) => el('div', {}, list.map((value) => el('pre', { tabinde
 /** A value to read: JSON as JSON, text as it is. */
 export const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 1)
   .replace(/\[\s+([-\d\s,."]+?)\s+\]/g, (_, inner) => `[${inner.replace(/\s+/g, ' ')}]`));
-
-export const line = (text) => inline(text ?? '');

@@ -49,6 +49,11 @@ export class Tree {
     this.container = container;
   }
 
+  clear() {
+    this.selected = null;
+    this.container.replaceChildren();
+  }
+
   /** Draws the first `count` of these; `states` are those of the solution. */
   load(expansions, states, count) {
     const first = expansions.slice(0, count);

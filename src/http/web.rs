@@ -31,6 +31,7 @@ const PARTS: &[File] = &files![
     "docs.js",
     "dom.js",
     "editor.js",
+    "expansions.js",
     "icon.svg",
     "link.js",
     "main.js",
@@ -48,6 +49,7 @@ const PARTS: &[File] = &files![
     "setup.js",
     "snippets.js",
     "tabs.js",
+    "token.js",
     "tree.js",
 ];
 
