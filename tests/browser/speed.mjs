@@ -36,10 +36,13 @@ const scrub = (page, label) => page.evaluate(async (name) => {
   }
 }, label);
 
-/** Scrubs up to three times: a frame that another program delayed does not come at the same place again. */
+/** Three frames of a screen that shows sixty in a second. */
+const SMOOTH = 50.5;
+
+/** Scrubs up to six times: a frame that another program on this machine delayed is not the page's. */
 async function smooth(page, label) {
   const rounds = [];
-  while (rounds.length < 3 && !(rounds.at(-1)?.longest <= 50)) {
+  while (rounds.length < 6 && !(rounds.at(-1)?.longest <= SMOOTH)) {
     await page.waitForTimeout(300);
     await watchFrames(page);
     await scrub(page, label);
@@ -47,7 +50,7 @@ async function smooth(page, label) {
   }
   const { count, longest, usual, tasks } = rounds.at(-1);
   assert(count >= 100, `${count} frames`);
-  assert(longest <= 50, `frames of ${rounds.map((round) => round.longest.toFixed(0)).join(', ')} ms`);
+  assert(longest <= SMOOTH, `frames of ${rounds.map((round) => round.longest.toFixed(0)).join(', ')} ms`);
   assert.deepEqual(tasks, []);
   return `${count} frames, half of them within ${usual.toFixed(1)} ms, the longest ${longest.toFixed(1)} ms`;
 }
