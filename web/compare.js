@@ -6,7 +6,7 @@ import { Problem, compare } from './service.js';
 
 const each = (algorithm, heuristics) => heuristics.map((heuristic) => ({ algorithm, heuristic }));
 
-/** As the older systems did it: a heap ordered by f alone, and a tree that only refuses to undo the last move. */
+/** As the course project did it: a heap ordered by f alone, and a tree that only refuses to undo the last move. */
 const AS_BEFORE = { tie_breaking: 'heap', duplicate_detection: 'parent' };
 
 const PRESETS = [
@@ -15,8 +15,9 @@ const PRESETS = [
     ...['astar', 'ida_star', 'weighted_astar', 'greedy_best_first'].map((algorithm) => (
       { algorithm, heuristic: 'manhattan', ...(algorithm === 'weighted_astar' && { weight: 2 }) })), { algorithm: 'constructive' }]],
   ['As the older systems did', [
-    ...each('astar', ['manhattan', 'hamming', 'misplaced_with_blank', 'manhattan_plus_hamming']).map((method) => ({ ...method, ...AS_BEFORE })),
-    { algorithm: 'greedy_best_first', heuristic: 'manhattan' }, { algorithm: 'breadth_first' }, { algorithm: 'astar', heuristic: 'manhattan' }]],
+    { algorithm: 'astar', heuristic: 'manhattan', ...AS_BEFORE }, { algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 31 },
+    ...each('greedy_best_first', ['hamming', 'manhattan']),
+    ...each('astar', ['hamming', 'manhattan', 'misplaced_with_blank', 'manhattan_plus_hamming'])]],
 ];
 
 /** The boards of the course project, each with its goal. */
@@ -117,7 +118,9 @@ export class Comparison {
         type: 'button', class: 'small quiet', 'aria-label': `Leave out ${title(method)}`, title: 'Leave out',
         onclick: () => this.take(this.methods.filter((_, other) => other !== at)),
       }, '×');
-      return el('tr', {}, el('th', { scope: 'row' }, title(method)), cells(this.results[at], most), el('td', {}, remove));
+      const isRash = method.heuristic && this.results[at]?.search?.admissible === false;
+      return el('tr', {}, el('th', { scope: 'row' }, title(method), isRash && el('small', {}, ' not admissible')),
+        cells(this.results[at], most), el('td', {}, remove));
     }));
   }
 }

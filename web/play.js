@@ -84,7 +84,7 @@ export class Game {
     try {
       const verdict = await service.verify({ board: start, goal, moves });
       if (!verdict.solves) throw new Error('the service does not take this for a solution');
-      this.known ??= await service.solve({ board: start, goal, limits: PATIENCE });
+      this.known ??= await this.shortest(verdict);
       if (this.start !== start || this.moves !== moves) return;
       this.tell(`Solved in ${counted(moves.length, 'move')}. ${measure(moves.length, this.known)}`);
     } catch (error) {
@@ -93,16 +93,23 @@ export class Game {
     announce(`Solved in ${counted(moves.length, 'move')}`);
   }
 
+  /** The length that the game is measured by, as far as it is known. */
+  async shortest({ optimal_length: length, ...verdict }) {
+    if (Number.isInteger(length)) return { length, optimal: true, lower_bound: length };
+    if (verdict.optimal) return { length: this.moves.length, optimal: true, lower_bound: this.moves.length };
+    return service.solve({ board: this.start, goal: this.goal, limits: PATIENCE });
+  }
+
   /** Points at the tile that is best slid next, and gives away no more. */
   async hint() {
     const { board, goal } = this;
     if (this.isSolved) return this.tell('It is solved: nothing is left to do.');
     this.tell('Looking for a good move …');
     try {
-      const { tile, move, remaining, optimal } = await service.hint({ board, goal, limits: PATIENCE });
+      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE });
       if (this.board !== board) return undefined;
       this.view.point(tile);
-      const left = optimal ? `${counted(remaining, 'move')} to go.` : `At most ${counted(remaining, 'move')} to go.`;
+      const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
       const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;
       this.tell(text);
       return announce(text);

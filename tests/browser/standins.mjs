@@ -22,7 +22,7 @@ const ANSWERS = {
   async '/hint'(page, question) {
     const { json } = await ask(page, '/solve', question);
     const move = json.moves[0] ?? null;
-    return { move, tile: json.tiles[0] ?? null, remaining: json.length, optimal: json.optimal, lower_bound: json.lower_bound, board: move ? slid(question.board, move) : question.board };
+    return { move, tile: json.tiles[0] ?? null, length: json.length, remaining: Math.max(0, json.length - 1), optimal: json.optimal, lower_bound: json.lower_bound, board: move ? slid(question.board, move) : question.board };
   },
   async '/verify'(page, { board, goal, moves }) {
     const final = [...moves].reduce(slid, board);
