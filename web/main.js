@@ -67,7 +67,15 @@ class Playground {
       undo: () => this.game.undo(), restart: () => this.restart(), edit: () => this.edit(), project: () => this.project(),
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
+    byId('board').addEventListener('keydown', (event) => this.press(event));
     addEventListener('hashchange', () => this.open());
+  }
+
+  /** The space bar plays and pauses, as everywhere; in a field of the editor it is a space. */
+  press(event) {
+    if (event.key !== ' ' || event.target !== this.view.frame || !this.player.states) return;
+    event.preventDefault();
+    this.player.toggle();
   }
 
   tell(text, kind = '') {

@@ -50,17 +50,23 @@ export class Method {
   /** What differs from the defaults, in the words of the contract. */
   get fields() {
     const fields = {};
+    const limits = { ...this.limits };
     for (const [name, input] of Object.entries(this.inputs)) {
       if (input.value === PLAIN[name]) continue;
-      if (name === 'time_ms') fields.limits = { time_ms: Number(input.value) };
+      if (name === 'time_ms') limits.time_ms = Number(input.value);
       else fields[name] = input.type === 'number' ? Number(input.value) : input.value;
     }
-    return fields;
+    return Object.keys(limits).length ? { ...fields, limits } : fields;
   }
 
+  /** Takes fields from a link or a body; limits that have no input are kept as they are. */
   set fields(fields) {
+    const dotted = Object.entries(fields).filter(([name]) => name.startsWith('limits.'));
+    const { time_ms: time, ...others } = { ...fields.limits, ...Object.fromEntries(dotted.map(([name, value]) => [name.slice(7), Number(value)])) };
+    this.limits = others;
+    const given = { ...fields, time_ms: time };
     for (const [name, input] of Object.entries(this.inputs)) {
-      input.value = (name === 'time_ms' ? fields['limits.time_ms'] ?? fields.limits?.time_ms : fields[name]) ?? PLAIN[name];
+      input.value = given[name] ?? PLAIN[name];
       if (input.selectedIndex === -1) input.value = PLAIN[name];
       if (input.value !== PLAIN[name] && this.more.contains(input)) this.more.open = true;
     }

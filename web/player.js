@@ -26,7 +26,7 @@ export class Player {
     Object.assign(this, { controls, panel, show, states: null, step: 0, timer: 0 });
     const button = (name, label, act) =>
       el('button', { type: 'button', class: 'glyph', 'aria-label': label, title: label, onclick: act }, glyph(GLYPHS[name]));
-    this.toggle = button('play', 'Play', () => (this.isPlaying ? this.pause() : this.play()));
+    this.main = button('play', 'Play', () => this.toggle());
     this.slider = el('input', {
       type: 'range', min: 0, value: 0, 'aria-label': 'Step', oninput: () => this.go(Number(this.slider.value), { still: true }),
     });
@@ -37,7 +37,7 @@ export class Player {
     controls.replaceChildren(
       el('div', { class: 'transport', role: 'group', 'aria-label': 'Solution' },
         button('first', 'To the start', () => this.go(0)), button('back', 'One step back', () => this.go(this.step - 1)),
-        this.toggle,
+        this.main,
         button('next', 'One step on', () => this.go(this.step + 1)), button('last', 'To the end', () => this.go(this.last)),
         this.speed),
       el('div', { class: 'scrub' }, this.slider, this.where));
@@ -152,6 +152,11 @@ export class Player {
     this.timer = setTimeout(tick, 150);
   }
 
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+
   pause() {
     clearTimeout(this.timer);
     this.timer = 0;
@@ -159,9 +164,9 @@ export class Player {
   }
 
   face(name, label) {
-    this.toggle.setAttribute('aria-label', label);
-    this.toggle.title = label;
-    this.toggle.replaceChildren(glyph(GLYPHS[name]));
+    this.main.setAttribute('aria-label', label);
+    this.main.title = `${label} (space bar on the board)`;
+    this.main.replaceChildren(glyph(GLYPHS[name]));
   }
 
   walk(event) {

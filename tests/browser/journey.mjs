@@ -35,6 +35,9 @@ export async function a_solution_is_paused_stepped_and_scrubbed(browser) {
   await page.click('[aria-label="One step on"]');
   assert.equal(await page.inputValue('[aria-label=Step]'), '1');
   assert.equal(await page.textContent('.moves [aria-current]'), '1');
+  await page.focus('#board .board');
+  await page.keyboard.press('Space');
+  await page.click('[aria-label=Pause]');
   await page.fill('[aria-label=Step]', '31');
   assert.match(await seen(page), /row 3: 7 8 blank/);
   await page.click('.moves li:nth-child(10) button');
@@ -111,6 +114,11 @@ export async function the_address_holds_the_question(browser) {
   await page.waitForSelector('html[data-ready]');
   assert.equal(await seen(page), board);
   assert.equal(page.url(), address);
+  // Limits that the page has no field for are kept too.
+  const limited = await browser.open('/#board=867254301&algorithm=breadth_first&limits.expanded=1000');
+  await limited.click('#solve');
+  await says(limited, /1000 expansions/);
+  assert.match(limited.url(), /limits.expanded=1000$/);
   // The same words are the query of the service's own.
   const answer = await (await fetch(address.replace('/#', '/solve?'))).json();
   assert.equal(answer.search.heuristic, 'hamming');
