@@ -9,7 +9,7 @@ import * as link from './link.js';
 import { Picture } from './picture.js';
 import { Game } from './play.js';
 import { Player } from './player.js';
-import { replay, shape } from './puzzle.js';
+import { exchanged, replay, shape } from './puzzle.js';
 import { LiveSearch, figures, method, verdict } from './search.js';
 import * as service from './service.js';
 import { Setup } from './setup.js';
@@ -27,6 +27,7 @@ class Playground {
   constructor(info) {
     this.info = info;
     this.question = { board: FIRST, goal: 'blank_last' };
+    this.isSolvable = true;
     this.tabs = new Tabs(document.querySelector('[role=tablist]'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
     this.game = new Game(this.view, (text) => this.tell(text), () => this.adapt());
@@ -68,6 +69,11 @@ class Playground {
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
     byId('board').addEventListener('keydown', (event) => this.press(event));
+    // What stands behind # is the question: a link within the page must not take its place.
+    document.querySelector('.skip').addEventListener('click', (event) => {
+      event.preventDefault();
+      byId('stage').focus();
+    });
     addEventListener('hashchange', () => this.open());
   }
 
@@ -117,6 +123,7 @@ class Playground {
       if (!isTyped) this.editor.show(start);
       this.setup.shape = shape(start);
       this.picture.fit(shape(start));
+      this.isSolvable = solvable;
       this.blame(null);
       this.tell(solvable ? said ?? 'The goal can be reached. Play, or have it solved.' : detail, solvable ? '' : 'bad');
       this.renew();
@@ -135,11 +142,16 @@ class Playground {
     announce(problem.faults.map(({ detail }) => detail).join('; ') || problem.message);
   }
 
-  /** Shows the faults of a board where they are; none for null. */
+  /** Shows the faults of a board where they are; for null none, but what helps a board that has none and no solution. */
   blame(problem) {
     this.editor.mark(problem?.faults ?? [], 'faults');
-    byId('faults').hidden = !problem;
-    byId('faults').replaceChildren(problem ? faultList(problem) : '');
+    byId('faults').hidden = !problem && this.isSolvable;
+    byId('faults').replaceChildren(problem ? faultList(problem) : this.remedy());
+  }
+
+  remedy() {
+    const exchange = () => this.ask({ board: exchanged(this.question.board) });
+    return el('div', { class: 'row' }, 'No moves lead from here to the goal.', el('button', { type: 'button', onclick: exchange }, 'Exchange 1 and 2'));
   }
 
   /** What follows from the question: the address, and what is there to paste. */

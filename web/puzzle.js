@@ -47,6 +47,14 @@ export function replay(start, moves) {
   return states;
 }
 
+/** The board with two tiles exchanged, from which the goal can be reached if it could not be before, and the other way round. */
+export function exchanged(board) {
+  const next = copyOf(board);
+  const [[row, col], [otherRow, otherCol]] = [placeOf(board, 1), placeOf(board, 2)];
+  [next[row][col], next[otherRow][otherCol]] = [2, 1];
+  return next;
+}
+
 /** Which way a tile goes when the blank goes that way. */
 export const SLIDES = { U: 'down', D: 'up', L: 'right', R: 'left' };
 

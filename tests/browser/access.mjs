@@ -75,6 +75,10 @@ export async function the_keyboard_is_enough(browser) {
     }
     assert.fail(`not reached by Tab: ${holds}`);
   };
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'stage', 'the first link skips to the board');
+  assert.match(page.url(), /#board=1,2,3\/4,5,6\/0,7,8/);
   await reach(() => document.activeElement.id === 'solve');
   await page.keyboard.press('Enter');
   await says(page, /2 moves, and no solution is shorter/);

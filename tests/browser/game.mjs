@@ -70,10 +70,13 @@ export async function a_fault_is_shown_where_it_is(browser) {
   await page.keyboard.press('ArrowLeft');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Row 2, column 2');
   await page.locator('#board').getByLabel('Row 2, column 2').fill('4');
-  await page.waitForSelector('#faults', { state: 'hidden' });
+  await page.waitForSelector('#board [aria-invalid]', { state: 'detached' });
   await page.click('#edit');
   assert.match(await seen(page), /row 2: 2 4 5/);
   await says(page, /cannot|never/);
+  // What it takes to mend that is one press away.
+  await page.click('button:text-is("Exchange 1 and 2")');
+  await says(page, /can be reached/);
 }
 
 export async function goals_are_named_or_typed(browser) {
