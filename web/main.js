@@ -14,6 +14,7 @@ import { LiveSearch, figures, method, verdict } from './search.js';
 import * as service from './service.js';
 import { Setup } from './setup.js';
 import { Snippets } from './snippets.js';
+import { Stoppable } from './stoppable.js';
 import { Tabs } from './tabs.js';
 import { tokenForm } from './token.js';
 
@@ -41,6 +42,7 @@ class Playground {
     });
     this.comparison = new Comparison(byId('compare'), info, () => this.question, (question) => this.ask(question));
     this.snippets = new Snippets(byId('code'));
+    this.search = new Stoppable((act) => this.attempt(act));
     this.furnish();
     this.listen();
   }
@@ -49,7 +51,7 @@ class Playground {
   furnish() {
     this.report = el('div', {});
     this.live = new LiveSearch(this.report);
-    this.expansions = new Expansions((as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), (act) => this.searching(act));
+    this.expansions = new Expansions((as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), (act) => this.search.run(act));
     byId('search').replaceChildren(this.report, this.expansions.element);
     this.forget();
   }
@@ -64,7 +66,7 @@ class Playground {
 
   listen() {
     const actions = {
-      random: () => this.random(), solve: () => this.solve(), stop: () => this.abort?.abort(), hint: () => this.game.hint(),
+      random: () => this.random(), solve: () => this.solve(), hint: () => this.game.hint(),
       undo: () => this.game.undo(), restart: () => this.restart(), edit: () => this.edit(), project: () => this.project(),
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
@@ -109,7 +111,7 @@ class Playground {
    */
   async ask(part, { known = null, said = null, isTyped = false, isGoal = false } = {}) {
     const question = { ...this.question, ...part };
-    this.stop();
+    this.search.stop();
     this.turn = (this.turn ?? 0) + 1;
     const { turn } = this;
     try {
@@ -259,30 +261,6 @@ class Playground {
     byId('project').setAttribute('aria-pressed', String(isOn));
   }
 
-  stop() {
-    this.abort?.abort();
-    this.abort = null;
-  }
-
-  /** A search that can be stopped: until it ends, there is a button that does. */
-  async searching(act) {
-    this.stop();
-    const abort = new AbortController();
-    this.abort = abort;
-    this.offer('stop', 'solve');
-    const problem = await this.attempt(() => act(abort.signal));
-    if (this.abort === abort || !this.abort) this.offer('solve', 'stop');
-    return { problem, isStopped: abort.signal.aborted };
-  }
-
-  /** Puts one button in the place of another; the keyboard's focus stays at the place. */
-  offer(button, instead) {
-    const hadFocus = document.activeElement === byId(instead);
-    byId(button).hidden = false;
-    byId(instead).hidden = true;
-    if (hadFocus) byId(button).focus();
-  }
-
   /** Solves the board on the table: the one of the question, or where a person has brought it. */
   async solve() {
     if (this.game.isOwn && this.game.isAway) await this.ask({ board: this.game.board });
@@ -291,7 +269,7 @@ class Playground {
     this.tell('Searching …');
     this.live.begin();
     const patience = setTimeout(() => this.tabs.show('search'), 700);
-    const { problem, isStopped } = await this.searching(async (signal) => {
+    const { problem, isStopped } = await this.search.run(async (signal) => {
       const answer = await service.watch({ ...this.asked, include: ['states'] }, (name, data) => this.live.tell(name, data), signal);
       if (this.question === question) this.solved(answer);
     });

@@ -48,6 +48,7 @@ const PARTS: &[File] = &files![
     "service.js",
     "setup.js",
     "snippets.js",
+    "stoppable.js",
     "tabs.js",
     "token.js",
     "tree.js",
