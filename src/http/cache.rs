@@ -1,9 +1,15 @@
-//! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`.
+//! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`; and how they are packed.
+
+use std::io::Write;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::negotiate::takes_gzip;
 
 /// An answer to GET that is the same every time.
 #[derive(Clone, Debug)]
@@ -12,6 +18,7 @@ pub struct Document {
     cache_control: &'static str,
     etag: HeaderValue,
     body: Bytes,
+    gzip: Option<Bytes>,
 }
 
 impl Document {
@@ -21,7 +28,16 @@ impl Document {
     /// A document, and how long others may keep it.
     pub fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        Self { content_type, cache_control, etag: weak_etag(&body), body }
+        Self { content_type, cache_control, etag: weak_etag(&body), body, gzip: None }
+    }
+
+    /// Packs the body, once, for those who take it so.
+    #[must_use]
+    pub fn compressed(mut self) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let packed = encoder.write_all(&self.body).and_then(|()| encoder.finish());
+        self.gzip = packed.ok().filter(|packed| packed.len() < self.body.len()).map(Bytes::from);
+        self
     }
 
     /// Lets other bytes make the tag, for a body of which a part says nothing.
@@ -44,13 +60,21 @@ impl Document {
     /// The document, or `304` without it if the client has it already.
     pub fn answer(&self, request_headers: &HeaderMap) -> Response {
         let is_known = is_known(request_headers, &self.etag);
-        let mut response = Response::new(if is_known { Body::empty() } else { self.body.clone().into() });
+        let gzip = self.gzip.as_ref().filter(|_| takes_gzip(request_headers));
+        let body = gzip.unwrap_or(&self.body);
+        let mut response = Response::new(if is_known { Body::empty() } else { body.clone().into() });
         let headers = response.headers_mut();
+        if self.gzip.is_some() {
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        if gzip.is_some() && !is_known {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(self.cache_control));
         headers.insert(header::ETAG, self.etag.clone());
         if is_known {
             // What the document has, not what this answer has.
-            headers.insert(header::CONTENT_LENGTH, self.body.len().into());
+            headers.insert(header::CONTENT_LENGTH, body.len().into());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
@@ -102,6 +126,27 @@ mod tests {
             assert_eq!(response.headers()["cache-control"], Document::AN_HOUR);
             assert!(!response.headers().contains_key("content-type"));
         }
+    }
+
+    #[test]
+    fn a_packed_document_goes_to_those_who_take_it_packed() {
+        let text = "hello ".repeat(100);
+        let document = Document::new("text/plain", Document::AN_HOUR, text.clone()).compressed();
+        for (accept, is_packed) in [
+            ("gzip, deflate, br", true),
+            ("*", true),
+            ("gzip;q=0", false),
+            ("br, identity", false),
+            ("GZIP;q=0.5", true),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accept.parse().unwrap())]);
+            let response = document.answer(&headers);
+            assert_eq!(response.headers().contains_key("content-encoding"), is_packed, "{accept}");
+            assert_eq!(response.headers()["vary"], "Accept-Encoding", "{accept}");
+        }
+        assert!(document.gzip.unwrap().len() < text.len() / 5);
+        let short = Document::new("text/plain", Document::AN_HOUR, "a").compressed();
+        assert!(short.gzip.is_none(), "what would grow stays as it is");
     }
 
     #[test]

@@ -47,8 +47,18 @@ impl Guards {
 
 /// Probes, documentation and metrics: open to all, and not counted. A route that is not listed
 /// needs a token where there are tokens.
-const OPEN: [&str; 8] =
-    ["/", "/livez", "/readyz", "/healthz", "/metrics", "/openapi.yaml", "/openapi.json", "/problems/{slug}"];
+const OPEN: [&str; 10] = [
+    "/",
+    "/livez",
+    "/readyz",
+    "/healthz",
+    "/metrics",
+    "/openapi.yaml",
+    "/openapi.json",
+    "/problems/{slug}",
+    "/docs",
+    "/web/{version}/{part}",
+];
 
 /// Routes that are not open and cost next to nothing. One that is not listed counts.
 const CHEAP: [&str; 1] = ["/info"];

@@ -36,6 +36,7 @@ mod solve_json;
 mod solve_reply;
 mod value;
 mod verify;
+mod web;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,7 +107,7 @@ impl FromRef<Shared> for HttpMetrics {
 }
 
 /// The patterns of all routes, which metrics have as labels.
-const ROUTES: [&str; 15] = [
+const ROUTES: [&str; 17] = [
     "/",
     "/solve",
     "/solvable",
@@ -122,6 +123,8 @@ const ROUTES: [&str; 15] = [
     "/openapi.yaml",
     "/openapi.json",
     "/problems/{slug}",
+    "/docs",
+    "/web/{version}/{part}",
 ];
 
 /// A pattern, and what answers there.
@@ -132,18 +135,24 @@ type Known = Arc<[&'static str]>;
 
 /// The pattern that a path fits, as the router would find it.
 fn route_of(known: &[&'static str], path: &str) -> Option<&'static str> {
-    const WITH_A_SLUG: &str = "/problems/{slug}";
-    let is_slug = |slug: &str| !slug.is_empty() && !slug.contains('/');
-    let is_with_a_slug = || path.strip_prefix("/problems/").is_some_and(is_slug);
     let exact = known.iter().find(|route| **route == path);
-    exact.or_else(|| known.iter().find(|route| **route == WITH_A_SLUG && is_with_a_slug())).copied()
+    exact.or_else(|| known.iter().find(|route| fits(route, path))).copied()
+}
+
+/// Whether a path fits a pattern with names in it, each of which stands for one part; the last one is not empty.
+fn fits(pattern: &str, path: &str) -> bool {
+    let fits = |(name, part): (&str, &str)| name == part || name.starts_with('{');
+    pattern.contains('{')
+        && !path.ends_with('/')
+        && pattern.split('/').count() == path.split('/').count()
+        && pattern.split('/').zip(path.split('/')).all(fits)
 }
 
 /// All routes, and what is around them; each exchange is counted in `metrics`, which are told at one
 /// of them.
 pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, metrics: HttpMetrics) -> Conducted {
     let routes = [
-        ("/", read(pages::usage)),
+        ("/", read(pages::home)),
         ("/solve", ask(solve::answer)),
         ("/solvable", ask(solvable::answer)),
         ("/verify", ask(verify::answer)),
@@ -153,6 +162,8 @@ pub fn router(service: Arc<Service>, settings: HttpSettings, guards: &Guards, me
         ("/openapi.yaml", read(openapi::yaml)),
         ("/openapi.json", read(openapi::json)),
         ("/problems/{slug}", read(pages::problem)),
+        ("/docs", read(web::docs)),
+        ("/web/{version}/{part}", read(web::part)),
     ];
     let routes = routes.into_iter().chain(operations());
     complete(routes.collect(), guards, House { service, settings, metrics })

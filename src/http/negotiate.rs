@@ -92,6 +92,21 @@ pub fn choose(headers: &HeaderMap, offers: &[Offer]) -> Result<Offer, Problem> {
     })
 }
 
+/// Whether the client takes a body that is packed by gzip (RFC 9110, section 12.5.3).
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let codings: Vec<(&str, bool)> = values.flat_map(|value| value.split(',')).map(coding).collect();
+    let says = |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name)).map(|(_, is)| *is);
+    says("gzip").or_else(|| says("*")).unwrap_or(false)
+}
+
+/// A coding, and whether it is welcome.
+fn coding(text: &str) -> (&str, bool) {
+    let (name, parameters) = text.split_once(';').unwrap_or((text, ""));
+    let quality = parameters.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
+    (name.trim(), quality.is_ok_and(|quality| quality > 0.0))
+}
+
 /// A media range and its quality in thousandths; parameters other than `q` are passed over.
 fn media_range(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);

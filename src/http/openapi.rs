@@ -23,7 +23,7 @@ pub(super) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
 
 /// The text under its own type, and as plain text.
 fn documents(offer: Offer, text: String) -> [Document; 2] {
-    [offer, Offer::Text].map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()))
+    [offer, Offer::Text].map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()).compressed())
 }
 
 fn to_json(yaml: &str) -> String {

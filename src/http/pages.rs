@@ -6,11 +6,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use serde_json::json;
 
-use super::{Document, Offer, Problem, ProblemKind, choose};
+use super::{Document, Offer, Problem, ProblemKind, choose, web};
 
-/// `/`: the lines to type.
-pub(super) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Text])?;
+/// `/`: the lines to type, or the playground for a browser.
+pub(super) async fn home(headers: HeaderMap) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Text, Offer::Html])?;
+    if offer == Offer::Html {
+        return Ok(web::playground(&headers));
+    }
     let base = format!("http://{}", host(&headers).unwrap_or("127.0.0.1:8080"));
     let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
     Ok(Document::new(offer.content_type(), "no-cache", text).answer(&headers))
@@ -40,6 +43,8 @@ A random board, and one that goes straight into the solver:
   curl '{base}/random?as=request' | curl --json @- {base}/solve
 
 More:
+  {base}/                the playground, in a browser
+  {base}/docs            the contract to read and to try, in a browser
   {base}/info            limits, algorithms, heuristics
   {base}/openapi.yaml    every field and every answer
   {base}/readyz          whether this server takes work
@@ -88,7 +93,7 @@ const NOTHING_BUT_TEXT: &str = "default-src 'none'; base-uri 'none'; form-action
 
 /// What every page for a browser is sent with: what it may load, that nobody may frame it or hold
 /// on to its window, and that where it links to is not told of it.
-fn protection(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
+pub(super) fn protection(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::REFERRER_POLICY, "no-referrer"),

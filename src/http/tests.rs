@@ -192,8 +192,19 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
 #[tokio::test]
 async fn a_route_is_known_where_the_router_finds_one() {
     let routes = ROUTES.into_iter().fold(Router::new(), |routes, route| routes.route(route, get(async move || route)));
-    let near = ["/solve/", "//solve", "/SOLVE", "/solv", "/solve%20", "/problems", "/problems/", "/problems/a/b", "*"];
-    let slugs = ["/problems/invalid-board", "/problems/%2f", "/problems/.."];
+    let near = ["/web", "/web/", "/web/a", "/web/a/", "/web//b", "/web/a/b/c"].into_iter();
+    let near = near.chain([
+        "/solve/",
+        "//solve",
+        "/SOLVE",
+        "/solv",
+        "/solve%20",
+        "/problems",
+        "/problems/",
+        "/problems/a/b",
+        "*",
+    ]);
+    let slugs = ["/problems/invalid-board", "/problems/%2f", "/problems/..", "/web/a/b", "/web/1/board.js"];
     for path in ROUTES.into_iter().chain(near).chain(slugs) {
         let path = path.replace(['{', '}'], "");
         let response = routes.clone().oneshot(request(&format!("GET {path}"), &[])).await.unwrap();

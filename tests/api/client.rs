@@ -103,6 +103,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// Where the service listens.
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
     /// Asks for a target as it stands.
     pub(crate) async fn get(&self, target: &str) -> Answer {
         self.send(Question::get(target)).await
@@ -181,6 +186,12 @@ impl Pending {
         self.waiting.abort();
         self.driver.abort();
     }
+}
+
+/// An exchange on a connection of its own that is held against nothing, for bodies that are packed.
+pub(crate) async fn unchecked(addr: SocketAddr, question: &Question) -> Answer {
+    let mut sender = connect(addr).await.0;
+    exchange(&mut sender, question).await.unwrap_or_else(|error| panic!("{question}: {error}"))
 }
 
 async fn connect(addr: SocketAddr) -> (SendRequest<Full<Bytes>>, JoinHandle<()>) {

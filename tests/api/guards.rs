@@ -106,7 +106,8 @@ async fn with_tokens_probes_and_documents_are_open_and_all_else_is_not() {
     let file = TokenFile::new("open");
     let service = file.service(&[]).await;
     let taquin = service.client();
-    for path in ["/livez", "/readyz", "/healthz", "/", "/openapi.yaml", "/openapi.json", "/problems/unauthorized"] {
+    let open = ["/livez", "/readyz", "/healthz", "/", "/openapi.yaml", "/openapi.json", "/problems/unauthorized"];
+    for path in open.into_iter().chain(["/docs", "/web/any/board.js"]) {
         taquin.get(path).await.expect(200);
     }
     for path in ["/solve", "/solvable?board=123456780", "/random", "/info", "/nowhere", "/solve/"] {
@@ -133,7 +134,7 @@ async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
     // Another connection is the same client, and what it says of itself is not believed.
     let other = service.client();
     other.send(solve().header("x-forwarded-for", "203.0.113.7")).await.problem("rate-limited");
-    for path in ["/livez", "/readyz", "/healthz", "/", "/openapi.json", "/problems/rate-limited", "/info"] {
+    for path in ["/livez", "/readyz", "/healthz", "/", "/docs", "/openapi.json", "/problems/rate-limited", "/info"] {
         assert_eq!(statuses(&taquin, Question::get(path), 5).await, [200; 5], "{path}");
     }
     taquin.send(Question::new(Method::OPTIONS, "/solve")).await.expect(204);

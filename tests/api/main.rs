@@ -16,6 +16,7 @@ mod hint;
 mod limits;
 mod load;
 mod operations;
+mod pages;
 mod problems;
 mod protocol;
 mod random;

@@ -8,7 +8,7 @@ use crate::client::shared;
 use crate::question::Question;
 
 /// Every path, with a question that it answers 200, and the methods it knows.
-const PATHS: [(&str, &[&str]); 15] = [
+const PATHS: [(&str, &[&str]); 17] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
     ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
@@ -24,6 +24,8 @@ const PATHS: [(&str, &[&str]); 15] = [
     ("/openapi.json", &["GET", "HEAD"]),
     ("/problems/invalid-board", &["GET", "HEAD"]),
     ("/", &["GET", "HEAD"]),
+    ("/docs", &["GET", "HEAD"]),
+    ("/web/any/board.js", &["GET", "HEAD"]),
 ];
 
 fn methods(allow: &str) -> Vec<&str> {
@@ -88,7 +90,8 @@ async fn head_is_get_without_the_body() {
 #[tokio::test]
 async fn an_answer_in_no_acceptable_form_is_refused() {
     let taquin = shared().await;
-    for (target, _) in PATHS.iter().filter(|(target, _)| !target.ends_with('z') && *target != "/metrics") {
+    let is_choosy = |target: &str| !target.ends_with('z') && target != "/metrics" && !target.starts_with("/web/");
+    for (target, _) in PATHS.iter().filter(|(target, _)| is_choosy(target)) {
         for accept in ["image/png", "image/*;q=0.8", "application/*;q=0, text/*;q=0", "*/*;q=0"] {
             taquin.send(Question::get(target).accept(accept)).await.problem("not-acceptable");
         }
@@ -98,9 +101,9 @@ async fn an_answer_in_no_acceptable_form_is_refused() {
 }
 
 #[tokio::test]
-async fn a_probe_is_answered_whatever_it_accepts() {
+async fn a_probe_and_a_part_of_a_page_are_answered_whatever_they_accept() {
     let taquin = shared().await;
-    for target in ["/livez", "/readyz", "/healthz"] {
+    for target in ["/livez", "/readyz", "/healthz", "/web/any/board.js"] {
         taquin.send(Question::get(target).accept("image/png")).await.expect(200);
     }
 }
@@ -203,6 +206,8 @@ async fn an_answer_to_get_has_a_tag_by_which_it_can_be_asked_for_again() {
         "/openapi.yaml",
         "/openapi.json",
         "/problems/invalid-board",
+        "/",
+        "/web/any/icon.svg",
     ] {
         let answer = taquin.get(target).await.expect(200);
         let tag = answer.header("etag").to_owned();

@@ -44,6 +44,7 @@ const RULES: [Rule; 10] = [
         crates: &[
             "axum",
             "bytes",
+            "flate2",       // documents packed once
             "futures_util", // panics are caught
             "getrandom",    // request ids
             "governor",

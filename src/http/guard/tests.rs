@@ -78,7 +78,7 @@ async fn tokens_are_asked_for_everywhere_but_at_what_is_open() {
         "GET /healthz",
         "GET /metrics",
         "GET /openapi.yaml",
-        "GET /openapi.json",
+        "GET /problems/internal",
         "HEAD /openapi.json",
     ] {
         assert_eq!(ask(&router, line, &[]).await.status, 200, "{line}");
@@ -209,12 +209,12 @@ async fn refusals_can_be_read_by_pages_of_other_origins() {
 async fn other_origins_are_told_nothing_and_caches_know_it() {
     let router = shared_with(&[ORIGIN]);
     for headers in [&[][..], &[("origin", "https://example.com")], &[("origin", "null")]] {
-        let answer = ask(&router, "GET /openapi.json", headers).await;
+        let answer = ask(&router, "GET /problems/internal", headers).await;
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (200, ""), "{headers:?}");
         assert_eq!(answer.header("vary"), "Accept, origin", "{headers:?}");
     }
     let everybody = shared_with(&["*"]);
-    let answer = ask(&everybody, "GET /openapi.json", &[("origin", "https://example.com")]).await;
+    let answer = ask(&everybody, "GET /problems/internal", &[("origin", "https://example.com")]).await;
     assert_eq!((answer.header("access-control-allow-origin"), answer.header("vary")), ("*", "Accept"));
 }
 

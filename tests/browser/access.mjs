@@ -1,0 +1,118 @@
+// Pages for everybody: what axe-core finds, the keyboard alone, narrow screens, calm ones.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { panel, says, seen } from './browser.mjs';
+
+const axe = readFileSync(createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js'), 'utf8');
+
+async function faults(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+  return violations.map(({ id, impact, nodes }) => `${where}: ${impact}: ${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 120)} ${failureSummary}`).join(' | ')}`);
+}
+
+async function inspect(browser, options) {
+  const page = await browser.open('/#board=123/056/478&algorithm=astar&heuristic=manhattan', options);
+  const found = await faults(page, 'set up');
+  await page.click('#edit');
+  await page.locator('#board input').first().fill('9');
+  await page.waitForSelector('#board [aria-invalid]');
+  found.push(...await faults(page, 'edit'));
+  await page.locator('#board input').first().fill('1');
+  await page.waitForSelector('#faults', { state: 'hidden' });
+  await page.click('#edit');
+  await page.click('#solve');
+  await says(page, /no solution is shorter/);
+  await page.waitForSelector('#board.solved');
+  await page.waitForTimeout(700);
+  found.push(...await faults(page, 'solution'));
+  await panel(page, 'search');
+  await page.click('#grow');
+  await page.waitForSelector('.tree .node');
+  found.push(...await faults(page, 'search'));
+  await panel(page, 'compare');
+  await page.click('#compare button.primary');
+  await page.waitForSelector('#compare .bar');
+  found.push(...await faults(page, 'compare'));
+  await panel(page, 'code');
+  found.push(...await faults(page, 'code'));
+  assert.deepEqual(found, []);
+}
+
+export async function axe_finds_nothing_in_the_light(browser) {
+  await inspect(browser, { colorScheme: 'light' });
+}
+
+export async function axe_finds_nothing_in_the_dark(browser) {
+  await inspect(browser, { colorScheme: 'dark' });
+}
+
+export async function axe_finds_nothing_on_a_narrow_screen(browser) {
+  await inspect(browser, { viewport: { width: 320, height: 640 } });
+}
+
+export async function axe_finds_nothing_in_the_contract(browser) {
+  const found = [];
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await browser.open('/docs', { colorScheme });
+    for (const summary of await page.locator('#solve > details > summary').all()) await summary.click();
+    await page.locator('#solve .trial').getByRole('button', { name: 'Send' }).click();
+    await page.waitForSelector('#solve .status-line');
+    found.push(...await faults(page, colorScheme));
+  }
+  assert.deepEqual(found, []);
+}
+
+export async function the_keyboard_is_enough(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  const reach = async (holds) => {
+    for (let step = 0; step < 60; step += 1) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(holds)) return;
+    }
+    assert.fail(`not reached by Tab: ${holds}`);
+  };
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'stage', 'the first link skips to the board');
+  assert.match(page.url(), /#board=1,2,3\/4,5,6\/0,7,8/);
+  await reach(() => document.activeElement.id === 'solve');
+  await page.keyboard.press('Enter');
+  await says(page, /2 moves, and no solution is shorter/);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'solve', 'focus stays where it was');
+  await reach(() => document.activeElement.id === 'tab-solution');
+  await page.keyboard.press('ArrowRight');
+  await page.waitForSelector('#search:not([hidden])');
+  await reach(() => document.activeElement.id === 'grow');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.tree .node');
+}
+
+export async function nothing_runs_off_a_narrow_screen(browser) {
+  for (const path of ['/#board=867254301', '/#board=1,2,3,4,5,6,7,8,9,10/11,12,13,14,15,16,17,18,0,19', '/docs']) {
+    const page = await browser.open(path, { viewport: { width: 320, height: 640 } });
+    const names = path === '/docs' ? [null] : ['setup', 'solution', 'search', 'compare', 'code'];
+    if (path !== '/docs') {
+      await page.click('#solve');
+      await says(page, /move/);
+    }
+    for (const name of names) {
+      if (name) await panel(page, name);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert(width <= 320, `${path} ${name}: ${width}`);
+    }
+  }
+}
+
+export async function who_wants_no_motion_sees_none(browser) {
+  const page = await browser.open('/#board=123/456/078', { reducedMotion: 'reduce' });
+  await page.click('#solve');
+  await says(page, /2 moves/);
+  await page.waitForTimeout(500);
+  assert.match(await seen(page), /row 3: blank 7 8/, 'it does not play by itself');
+  const isStill = await page.locator('.tile').first().evaluate((tile) => getComputedStyle(tile).transitionDuration);
+  assert.equal(isStill, '0s');
+}

@@ -1,0 +1,94 @@
+// The system's Chromium, pages in it, and what must hold for every one of them.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+
+const require = createRequire(`${process.env.NODE_MODULES}/`);
+const { chromium } = require('playwright-core');
+
+const FLAGS = [
+  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+];
+
+/** What Chromium itself says of an answer that is a refusal; the page takes refusals for answers. */
+const REFUSED = /^Failed to load resource: the server responded with a status of (404|422|400)/;
+
+export class Browser {
+  static async launch(base) {
+    const chrome = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+    const contract = await (await fetch(`${base}/openapi.json`)).json();
+    return Object.assign(new Browser(), { base, chrome, contract, contexts: [], pages: [] });
+  }
+
+  /** A new page; `isReady` waits until it takes input. */
+  async open(path = '/', options = {}) {
+    const context = await this.chrome.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+    context.setDefaultTimeout(15_000);
+    this.contexts.push(context);
+    const page = await context.newPage();
+    page.complaints = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type()) && !REFUSED.test(message.text())) page.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => page.complaints.push(error.stack));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(this.base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`asks ${request.url()}`);
+    });
+    this.pages.push(page);
+    await page.goto(this.base + path);
+    await ready(page);
+    return page;
+  }
+
+  /** Closes what a test has opened; none of it may have complained, or asked another host. */
+  async settle() {
+    const complaints = this.pages.flatMap((page) => page.complaints);
+    await this.abandon();
+    assert.deepEqual(complaints, []);
+  }
+
+  async abandon() {
+    await Promise.all(this.pages.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+    await Promise.all(this.contexts.map((context) => context.close()));
+    Object.assign(this, { contexts: [], pages: [] });
+  }
+
+  async close() {
+    await this.chrome.close();
+  }
+
+  async metric(name) {
+    const text = await (await fetch(`${this.base}/metrics`)).text();
+    return Number(text.split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
+  }
+
+  /** Waits until a metric has a value. */
+  async until(name, value) {
+    const began = performance.now();
+    while (await this.metric(name) !== value) {
+      assert(performance.now() - began < 5000, `${name} is ${await this.metric(name)} and not ${value}`);
+      await new Promise((resolve) => { setTimeout(resolve, 5); });
+    }
+    return performance.now() - began;
+  }
+}
+
+export const ready = (page) => page.waitForSelector('html[data-ready]');
+
+export const status = (page) => page.textContent('#status');
+
+/** Waits until the line below the board says something. */
+export async function says(page, pattern) {
+  await page.waitForFunction((source) => new RegExp(source).test(document.getElementById('status').textContent), pattern.source);
+  return status(page);
+}
+
+/** The board that is seen: the places of its tiles, row by row. */
+export const seen = (page) => page.evaluate(() => document.querySelector('#board .board').getAttribute('aria-label'));
+
+/** Opens a panel. */
+export const panel = (page, name) => page.click(`#tab-${name}`);
+
+/** The link to a question. */
+export const link = (fields) => `/#${new URLSearchParams(fields)}`;

@@ -1,0 +1,44 @@
+// The viewer of the contract.
+
+import assert from 'node:assert/strict';
+
+export async function every_operation_can_be_read(browser) {
+  const page = await browser.open('/docs');
+  const operations = Object.values(browser.contract.paths).flatMap((item) => Object.values(item).filter((each) => each.operationId));
+  for (const { operationId } of operations) assert.equal(await page.locator(`#${operationId}.operation`).count(), 1, operationId);
+  const schemas = Object.keys(browser.contract.components.schemas);
+  for (const name of schemas) {
+    const entry = page.locator(`#schema-${name}`);
+    await entry.evaluate((details) => { details.open = true; });
+    await page.waitForFunction((id) => document.getElementById(id).lastElementChild.childElementCount > 0, `schema-${name}`);
+  }
+  return `${operations.length} operations, ${schemas.length} schemas`;
+}
+
+export async function an_operation_is_tried(browser) {
+  const page = await browser.open('/docs#solve');
+  const trial = page.locator('#solve .trial');
+  await trial.locator('summary').first().click();
+  await trial.getByRole('button', { name: 'Send' }).click();
+  await trial.locator('.status-line').getByText('200').waitFor();
+  assert.match(await trial.locator('.answer > pre').textContent(), /"length": 31/);
+  await trial.locator('.body textarea').fill('{"board": [[1,1],[2,0]]}');
+  await trial.getByRole('button', { name: 'Send' }).click();
+  await trial.locator('.status-line').getByText('422').waitFor();
+  assert.match(await trial.locator('.answer > pre').textContent(), /duplicate-tile/);
+}
+
+/** As a form is found, it asks for something; only that one of two fields is needed, a schema cannot tell it. */
+export async function every_get_is_answered_as_the_form_has_it(browser) {
+  const page = await browser.open('/docs');
+  const gets = Object.entries(browser.contract.paths).filter(([path, { get }]) => get && !path.startsWith('/web')).map(([, { get }]) => get.operationId);
+  for (const id of gets) {
+    const trial = page.locator(`#${id} .trial`);
+    await trial.locator('summary').first().click();
+    await trial.getByRole('button', { name: 'Send' }).click();
+    await trial.locator('.status-line').getByText(' in ').waitFor();
+    const [status, answer] = [await trial.locator('.status-line').textContent(), await trial.locator('.answer > pre').textContent()];
+    assert(/^200/.test(status) || (/^400/.test(status) && answer.includes('missing-field')), `${id}: ${status} ${answer}`);
+  }
+  return gets.join(', ');
+}

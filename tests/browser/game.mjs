@@ -1,0 +1,135 @@
+// Boards that people play and type.
+
+import assert from 'node:assert/strict';
+
+import { panel, says, seen } from './browser.mjs';
+
+const centre = async (locator) => {
+  const { x, y, width, height } = await locator.boundingBox();
+  return [x + width / 2, y + height / 2, width];
+};
+
+const tile = (page, number) => page.locator(`#board [data-tile="${number}"]`);
+
+export async function tiles_slide_by_keys_taps_and_drags(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await says(page, /1 move made/), /1 move made/);
+  await page.click('#undo');
+  // The farthest tile of the row takes those before it along.
+  await tile(page, 8).click();
+  await says(page, /Solved in 2 moves. No solution is shorter/);
+  await page.click('#restart');
+  await page.waitForTimeout(250);
+  const [x, y, width] = await centre(tile(page, 7));
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x - width * 0.2, y, { steps: 4 });
+  await page.mouse.up();
+  assert.match(await seen(page), /row 3: blank 7 8/, 'a short drag springs back');
+  await page.mouse.down();
+  await page.mouse.move(x - width * 0.6, y, { steps: 4 });
+  await page.mouse.up();
+  assert.match(await seen(page), /row 3: 7 blank 8/);
+}
+
+export async function a_touch_slides_a_tile(browser) {
+  const page = await browser.open('/#board=123/456/078', { hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } });
+  await tile(page, 7).tap();
+  assert.match(await seen(page), /row 3: 7 blank 8/);
+}
+
+export async function moves_are_counted_and_held_against_the_shortest(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await page.focus('#board .board');
+  // There and back, then on.
+  for (const key of ['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  return says(page, /Solved in 4 moves. The shortest has 2/);
+}
+
+export async function a_hint_gives_one_move_and_not_the_rest(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.click('#hint');
+  const said = await says(page, /^Slide \d left|right|up|down/);
+  assert.match(said, /31 moves to go/);
+  assert.equal(await page.locator('.tile.hinted').count(), 1);
+  assert(await page.isHidden('#player'));
+  return said;
+}
+
+export async function a_fault_is_shown_where_it_is(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.click('#edit');
+  const cell = page.locator('#board').getByLabel('Row 2, column 3');
+  await cell.fill('5');
+  await page.waitForSelector('#board [aria-invalid]');
+  assert.equal(await page.locator('#board [aria-invalid]').count(), 1);
+  assert.equal(await cell.getAttribute('aria-invalid'), 'true');
+  assert.match(await page.textContent('#faults'), /\/board\/1\/2.*tile 5/);
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Row 2, column 2');
+  await page.locator('#board').getByLabel('Row 2, column 2').fill('4');
+  await page.waitForSelector('#board [aria-invalid]', { state: 'detached' });
+  await page.click('#edit');
+  assert.match(await seen(page), /row 2: 2 4 5/);
+  await says(page, /cannot|never/);
+  // What it takes to mend that is one press away.
+  await page.click('button:text-is("Exchange 1 and 2")');
+  await says(page, /can be reached/);
+}
+
+export async function goals_are_named_or_typed(browser) {
+  const page = await browser.open('/#board=867254301');
+  const goal = page.getByLabel('The board to reach');
+  await goal.selectOption('snail');
+  await page.waitForFunction(() => location.hash.includes('goal=snail'));
+  await goal.selectOption('own');
+  const cell = page.locator('#setup').getByLabel('Row 1, column 1');
+  await cell.fill('2');
+  await page.waitForSelector('#setup [aria-invalid]');
+  await page.locator('#setup').getByLabel('Row 1, column 2').fill('1');
+  await page.waitForFunction(() => location.hash.includes('goal=2,1,3'));
+}
+
+export async function any_notation_is_taken(browser) {
+  const page = await browser.open();
+  await panel(page, 'setup');
+  const text = page.getByLabel('A board as text, rows, a flat list, or a whole request');
+  for (const [pasted, expected] of [
+    ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['[[1,2],[3,null]]', /2 by 2/],
+    ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2, "cols": 3}', /row 2: 4 blank 5/],
+    ['{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions", "algorithm": "astar"}', /row 1: 4 5 3; row 2: 6 blank 8/],
+  ]) {
+    await text.fill(pasted);
+    await page.click('#setup button:text-is("Use it")');
+    if (expected) await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#board .board').ariaLabel), expected.source);
+    else await page.waitForSelector('#notation-faults:not([hidden])');
+  }
+  assert.equal(await page.getByLabel('Algorithm').first().inputValue(), 'astar');
+}
+
+export async function a_picture_is_cut_into_tiles_and_goes_nowhere(browser) {
+  const page = await browser.open('/#board=867254301');
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 600, height: 400 } });
+  await page.setInputFiles('input[type=file]', { name: 'mine.png', mimeType: 'image/png', buffer: picture });
+  await page.waitForSelector('.pictured .tile');
+  assert.match(await page.locator('.tile span').first().evaluate((face) => face.style.backgroundImage), /^url\("blob:/);
+  assert(asked.every((url) => url.startsWith('blob:')), asked.join());
+  await page.click('#setup button:text-is("Plain tiles")');
+  await page.waitForSelector('.pictured', { state: 'detached' });
+}
+
+export async function boards_of_every_shape_are_shown(browser) {
+  const page = await browser.open();
+  for (const [rows, cols] of [[2, 2], [2, 10], [10, 2], [10, 10]]) {
+    await page.getByLabel(/^Rows/).selectOption(String(rows));
+    await page.getByLabel(/^Columns/).selectOption(String(cols));
+    await page.click('#random');
+    await page.waitForFunction((shape) => document.querySelector('#board .board').ariaLabel.startsWith(shape), `Board of ${rows} by ${cols},`);
+    const { width, height } = await page.locator('#board .board').boundingBox();
+    assert(Math.abs((width - 24) / (height - 24) - cols / rows) < 0.02, `${rows}×${cols}: ${width}×${height}`);
+  }
+}

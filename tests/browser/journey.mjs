@@ -1,0 +1,127 @@
+// From the first look to the pasted request.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { panel, says, seen, status } from './browser.mjs';
+
+const run = promisify(execFile);
+
+export async function a_random_board_is_solved_in_two_clicks(browser) {
+  const page = await browser.open();
+  const before = await seen(page);
+  await page.click('#random');
+  const hardness = await says(page, /at the shortest/);
+  assert.notEqual(await seen(page), before);
+  await page.click('#solve');
+  const verdict = await says(page, /no solution is shorter/);
+  assert.equal(parseInt(verdict, 10), parseInt(hardness, 10), `${hardness} ${verdict}`);
+  // It plays by itself, to its end.
+  await page.waitForSelector('#board.solved', { timeout: 30_000 });
+  assert.match(await seen(page), /row 1: 1 2 3; row 2: 4 5 6; row 3: 7 8 blank/);
+  return verdict;
+}
+
+export async function a_solution_is_paused_stepped_and_scrubbed(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.click('#solve');
+  await page.click('[aria-label=Pause]');
+  await page.click('[aria-label="To the start"]');
+  assert.match(await seen(page), /row 3: 3 blank 1/);
+  await page.click('[aria-label="One step on"]');
+  assert.equal(await page.inputValue('[aria-label=Step]'), '1');
+  assert.equal(await page.textContent('.moves [aria-current]'), '1');
+  await page.focus('#board .board');
+  await page.keyboard.press('Space');
+  await page.click('[aria-label=Pause]');
+  await page.fill('[aria-label=Step]', '31');
+  assert.match(await seen(page), /row 3: 7 8 blank/);
+  await page.click('.moves li:nth-child(10) button');
+  assert.equal(await page.textContent('.legend .g b'), '10');
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.textContent('.legend .g b'), '9');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.inputValue('[aria-label=Step]'), '10');
+  const box = await page.locator('.chart').boundingBox();
+  await page.mouse.click(box.x + box.width * 0.97, box.y + 80);
+  assert.equal(await page.inputValue('[aria-label=Step]'), '31');
+}
+
+export async function methods_are_compared_side_by_side(browser) {
+  const page = await browser.open('/#board=867254301');
+  await panel(page, 'compare');
+  await page.click('#compare button.primary');
+  await page.waitForSelector('#compare tbody tr:nth-child(6) .bar');
+  const rows = await page.locator('#compare tbody tr').allTextContents();
+  assert.equal(rows.length, 6);
+  assert(rows.every((row) => row.includes('31')), rows.join('\n'));
+  // What the course project printed, to the digit.
+  await page.click('#compare button:text-is("26 moves")');
+  await page.waitForSelector('#compare tbody tr:nth-child(1) :text("2,706")');
+  const first = await page.locator('#compare tbody tr').first().textContent();
+  assert.match(first, /26.*2,706.*4,550/);
+  return first.replaceAll(/\s+/g, ' ');
+}
+
+export async function a_question_is_copied_and_runs_as_pasted(browser) {
+  const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan&limits.time_ms=5000');
+  await page.click('#solve');
+  await says(page, /no solution is shorter/);
+  const tiles = await page.locator('.moves button').allTextContents();
+  await panel(page, 'code');
+  const folder = await mkdtemp(join(tmpdir(), 'taquin-snippets.'));
+  const pasted = async (language) => {
+    await page.click(`[data-language=${language}]`);
+    await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; });
+    await page.click('#code button.primary');
+    return page.evaluate(() => window.copied);
+  };
+  const file = async (name, language) => {
+    const path = join(folder, name);
+    await writeFile(path, await pasted(language));
+    return path;
+  };
+  try {
+    for (const language of ['curl', 'link']) {
+      const answer = JSON.parse((await run('bash', ['-c', await pasted(language)])).stdout);
+      assert.deepEqual(answer.tiles.map(String), tiles, language);
+      assert.equal(answer.search.heuristic, 'manhattan', language);
+      assert.equal(answer.limits.time_ms, 5000, language);
+    }
+    const moves = JSON.parse((await run('bash', ['-c', await pasted('curl')])).stdout).moves;
+    const said = `31 moves: ${moves}`;
+    assert.equal((await run('python3', [await file('ask.py', 'python')])).stdout.trim(), said);
+    assert.equal((await run('node', [await file('ask.mjs', 'javascript')])).stdout.trim(), said);
+    await run('rustc', ['--edition', '2021', '-o', join(folder, 'ask'), await file('ask.rs', 'rust')]);
+    assert.equal(JSON.parse((await run(join(folder, 'ask'))).stdout).moves, moves);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  return 'curl, a link, Python, JavaScript and Rust';
+}
+
+export async function the_address_holds_the_question(browser) {
+  const page = await browser.open('/#board=2,8,3/1,6,4/7,0,5&goal=snail&algorithm=astar&heuristic=hamming');
+  await page.click('#random');
+  await says(page, /at the shortest/);
+  const [address, board] = [page.url(), await seen(page)];
+  assert.match(address, /goal=snail&algorithm=astar&heuristic=hamming$/);
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  assert.equal(await seen(page), board);
+  assert.equal(page.url(), address);
+  // Limits that the page has no field for are kept too.
+  const limited = await browser.open('/#board=867254301&algorithm=breadth_first&limits.expanded=1000');
+  await limited.click('#solve');
+  await says(limited, /1000 expansions/);
+  assert.match(limited.url(), /limits.expanded=1000$/);
+  // The same words are the query of the service's own.
+  const answer = await (await fetch(address.replace('/#', '/solve?'))).json();
+  assert.equal(answer.search.heuristic, 'hamming');
+  const wrong = await browser.open('/#board=1,2,3/4,4,6/7,8,0');
+  assert.match(await status(wrong), /The link cannot be read/);
+}

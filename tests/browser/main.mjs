@@ -1,0 +1,32 @@
+// Runs every test of the pages, one after another, and says what was measured. See .ci/playground.
+
+import * as access from './access.mjs';
+import { Browser } from './browser.mjs';
+import * as contract from './contract.mjs';
+import * as game from './game.mjs';
+import * as journey from './journey.mjs';
+import * as pictures from './pictures.mjs';
+import * as search from './search.mjs';
+import * as speed from './speed.mjs';
+
+const [base, folder] = process.argv.slice(2);
+const browser = await Browser.launch(base);
+const tests = [journey, game, search, contract, access, speed, ...(folder ? [pictures] : [])]
+  .flatMap(Object.entries).filter(([name]) => name.includes(process.env.ONLY ?? ''));
+let failures = 0;
+
+for (const [name, test] of tests) {
+  const began = performance.now();
+  try {
+    const said = await test(browser, folder);
+    await browser.settle();
+    console.log(`playground: ${name.replaceAll('_', ' ')}${said ? `: ${said}` : ''} (${(performance.now() - began).toFixed(0)} ms)`);
+  } catch (error) {
+    failures += 1;
+    console.error(`playground: FAILED: ${name.replaceAll('_', ' ')}\n`, error);
+    await browser.abandon();
+  }
+}
+await browser.close();
+console.log(failures ? `playground: ${failures} of ${tests.length} failed` : `playground: all ${tests.length} hold`);
+process.exit(failures ? 1 : 0);

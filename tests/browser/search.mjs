@@ -1,0 +1,89 @@
+// Searches that go on, are stopped, and are looked into.
+
+import assert from 'node:assert/strict';
+
+import { link, panel, says } from './browser.mjs';
+
+// The hardest kind of 15-puzzle, with a heuristic that needs minutes for it.
+const HARD = link({ board: '15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0', goal: 'blank_first', algorithm: 'ida_star', heuristic: 'manhattan' });
+
+export async function a_hard_search_is_seen_and_really_stopped(browser) {
+  const page = await browser.open(HARD);
+  await page.click('#solve');
+  await page.waitForSelector('#tab-search[aria-selected=true]');
+  await page.waitForFunction(() => /expanded/.test(document.querySelector('#search .counts')?.textContent));
+  assert.equal(await browser.metric('taquin_jobs_in_progress'), 1);
+  const looks = [];
+  for (let look = 0; look < 3; look += 1) {
+    looks.push(await page.textContent('#search .counts'));
+    await page.waitForTimeout(400);
+  }
+  assert.equal(new Set(looks).size, 3, looks.join('\n'));
+  await page.click('#stop');
+  const wait = await browser.until('taquin_jobs_in_progress', 0);
+  await says(page, /Stopped/);
+  assert(await page.isVisible('#solve'));
+  // Nothing of it is left behind.
+  const before = await browser.metric('process_cpu_seconds_total');
+  await page.waitForTimeout(1000);
+  const spent = (await browser.metric('process_cpu_seconds_total')) - before;
+  assert(spent < 0.1, `${spent} s of CPU in a second`);
+  return `stopped after ${wait.toFixed(0)} ms, then ${spent.toFixed(2)} s of CPU in a second`;
+}
+
+export async function ever_shorter_solutions_are_told_and_the_best_is_kept(browser) {
+  const random = await (await fetch(`${browser.base}/random?rows=6&cols=6&seed=browser`)).json();
+  const page = await browser.open(link({ board: random.board.map((row) => row.join(',')).join('/') }));
+  await page.click('#solve');
+  await page.waitForFunction(() => document.querySelectorAll('.improvements li').length > 3);
+  await page.waitForTimeout(1200);
+  assert(await page.isVisible('#search .chart .line.length'));
+  await page.click('#stop');
+  const said = await says(page, /Stopped. The best so far: \d+ moves/);
+  await panel(page, 'solution');
+  const length = parseInt(said.match(/: (\d+)/)[1], 10);
+  assert.equal(await page.locator('.moves li').count(), length);
+  await page.click('[aria-label="To the end"]');
+  await page.waitForSelector('#board.solved');
+  return said;
+}
+
+export async function a_new_board_stops_the_search_of_the_old_one(browser) {
+  const page = await browser.open(HARD);
+  await page.click('#solve');
+  await browser.until('taquin_jobs_in_progress', 1);
+  await page.click('#random');
+  await browser.until('taquin_jobs_in_progress', 0);
+  await says(page, /at the shortest/);
+}
+
+export async function a_limit_is_told_as_what_it_is(browser) {
+  const page = await browser.open(`${HARD}&limits.time_ms=300`);
+  await page.click('#solve');
+  return says(page, /limit|time/);
+}
+
+export async function the_tree_is_walked_by_keys_and_mouse(browser) {
+  const page = await browser.open('/#board=2,8,3/1,6,4/7,0,5&goal=1,2,3/8,0,4/7,6,5&algorithm=breadth_first');
+  await panel(page, 'search');
+  await page.click('#grow');
+  await page.waitForSelector('.tree .node.selected');
+  const detail = () => page.locator('.node-detail').textContent();
+  assert.match(await detail(), /1 of/);
+  await page.focus('.tree');
+  await page.keyboard.press('ArrowDown');
+  assert.match(await detail(), /g1h/);
+  await page.keyboard.press('ArrowRight');
+  const right = await detail();
+  await page.keyboard.press('ArrowLeft');
+  assert.notEqual(await detail(), right);
+  await page.keyboard.press('ArrowUp');
+  assert.match(await detail(), /g0h/);
+  await page.keyboard.press('PageDown');
+  assert.match(await detail(), /2 of/);
+  assert.match(await page.textContent('#live'), /Expansion 2: g 1/);
+  await page.locator('.tree .node').nth(4).click();
+  assert.match(await detail(), /5 of/);
+  await page.fill('[aria-label="Expansions shown"]', '3');
+  assert(await page.locator('.tree .node.later').count() > 0);
+}

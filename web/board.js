@@ -1,0 +1,138 @@
+// A board to look at and to play on: tiles slide by tap, drag and arrow keys.
+
+import { el } from './dom.js';
+import { movesTo, placeOf, shape, spoken } from './puzzle.js';
+
+/** The move of the blank that lets a tile slide the way an arrow points. */
+const ARROWS = { ArrowUp: 'D', ArrowDown: 'U', ArrowLeft: 'R', ArrowRight: 'L' };
+
+/** So far, in parts of a cell, must a tile be dragged to go on by itself. */
+const ENOUGH = 0.35;
+
+export class BoardView {
+  /** `play(moves)` is called with the moves of the blank that a person made. */
+  constructor(container, play) {
+    this.play = play;
+    this.tiles = new Map();
+    this.frame = el('div', {
+      class: 'board', tabindex: 0, role: 'application', 'aria-roledescription': 'sliding puzzle',
+      onkeydown: (event) => this.press(event),
+    });
+    this.frame.addEventListener('pointerdown', (event) => this.grasp(event));
+    this.frame.addEventListener('click', (event) => this.choose(event));
+    container.replaceChildren(this.frame);
+  }
+
+  /** Shows a board; tiles that both have slide to their places, unless `still`. */
+  show(board, { still = false } = {}) {
+    const { rows, cols } = shape(board);
+    if (rows !== this.rows || cols !== this.cols) this.build(rows, cols);
+    this.frame.classList.toggle('still', still);
+    const [blankRow, blankCol] = placeOf(board, 0);
+    board.forEach((row, down) => row.forEach((tile, right) => {
+      if (tile) this.place(tile, down, right, down === blankRow || right === blankCol);
+    }));
+    this.board = board;
+    this.frame.setAttribute('aria-label', `Board of ${rows} by ${cols}, ${spoken(board)}. Arrow keys slide tiles.`);
+  }
+
+  build(rows, cols) {
+    Object.assign(this, { rows, cols });
+    this.frame.style.setProperty('--rows', rows);
+    this.frame.style.setProperty('--cols', cols);
+    this.tiles = new Map(Array.from({ length: rows * cols - 1 }, (_, at) => {
+      const face = el('span', {}, String(at + 1));
+      return [at + 1, { element: el('button', { class: 'tile', type: 'button', tabindex: -1, 'data-tile': at + 1 }, face) }];
+    }));
+    this.frame.replaceChildren(...Array.from(this.tiles.values(), ({ element }) => element));
+    this.paint();
+  }
+
+  place(number, row, col, isFree) {
+    const tile = this.tiles.get(number);
+    if (tile.isFree !== isFree) tile.element.classList.toggle('free', isFree);
+    tile.isFree = isFree;
+    if (tile.row === row && tile.col === col) return;
+    Object.assign(tile, { row, col });
+    tile.element.style.transform = `translate(${col * 100}%, ${row * 100}%)`;
+    tile.element.setAttribute('aria-label', `${number}, row ${row + 1}, column ${col + 1}`);
+  }
+
+  /** Marks the tile of a hint; none for null. */
+  point(number) {
+    for (const [own, { element }] of this.tiles) element.classList.toggle('hinted', own === number);
+  }
+
+  /** Marks tiles that are where the goal has them. */
+  mark(goal) {
+    for (const [number, { element, row, col }] of this.tiles) {
+      element.classList.toggle('home', goal[row]?.[col] === number);
+    }
+  }
+
+  /** Cuts a picture into the tiles, put together as in the goal; none for null. */
+  picture(url, goal) {
+    this.image = url && { url, goal };
+    this.paint();
+  }
+
+  paint() {
+    const { image } = this;
+    this.frame.classList.toggle('pictured', Boolean(image));
+    if (image && (image.goal.length !== this.rows || image.goal[0].length !== this.cols)) return;
+    for (const [number, { element }] of this.tiles) {
+      const [row, col] = image ? placeOf(image.goal, number) : [0, 0];
+      const face = element.firstElementChild;
+      face.style.backgroundImage = image ? `url("${image.url}")` : '';
+      face.style.backgroundSize = `${this.cols * 100}% ${this.rows * 100}%`;
+      face.style.backgroundPosition = `${(col / (this.cols - 1)) * 100}% ${(row / (this.rows - 1)) * 100}%`;
+    }
+  }
+
+  press(event) {
+    const move = ARROWS[event.key];
+    if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.play(move);
+  }
+
+  /** A tap slides at once; a drag takes the tile along, and slides it if it came far enough. */
+  grasp(event) {
+    const number = Number(event.target.closest?.('.tile')?.dataset.tile);
+    if (!number || event.button !== 0) return;
+    const { element, row, col } = this.tiles.get(number);
+    const moves = movesTo(this.board, row, col);
+    if (!moves) return;
+    this.frame.focus({ preventScroll: true });
+    const axis = 'UD'.includes(moves[0]) ? 'Y' : 'X';
+    const sign = 'UL'.includes(moves[0]) ? 1 : -1;
+    const size = axis === 'X' ? element.offsetWidth : element.offsetHeight;
+    const rest = element.style.transform;
+    let way = 0;
+    const follow = (moving) => {
+      const distance = axis === 'X' ? moving.clientX - event.clientX : moving.clientY - event.clientY;
+      way = Math.max(0, Math.min(1, (sign * distance) / size));
+      element.style.transform = `${rest} translate${axis}(${sign * way * size}px)`;
+    };
+    const grip = new AbortController();
+    const release = (last) => {
+      grip.abort();
+      element.classList.remove('dragged');
+      element.style.transform = rest;
+      const isTap = Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) < 6;
+      if (last.type === 'pointerup' && (isTap || way > ENOUGH)) this.play(moves);
+    };
+    element.classList.add('dragged');
+    element.setPointerCapture(event.pointerId);
+    element.addEventListener('pointermove', follow, grip);
+    element.addEventListener('pointerup', release, grip);
+    element.addEventListener('pointercancel', release, grip);
+  }
+
+  /** A press that comes from no pointer, as those of screen readers do. */
+  choose(event) {
+    const tile = event.detail === 0 && this.tiles.get(Number(event.target.closest?.('.tile')?.dataset.tile));
+    const moves = tile && movesTo(this.board, tile.row, tile.col);
+    if (moves) this.play(moves);
+  }
+}

@@ -1,0 +1,147 @@
+// Several methods on the same board, side by side.
+
+import { announce, choice, counted, duration, el, field, figure } from './dom.js';
+import { named, title } from './method.js';
+import { Problem, compare } from './service.js';
+
+const each = (algorithm, heuristics) => heuristics.map((heuristic) => ({ algorithm, heuristic }));
+
+/** As the course project did it: a heap ordered by f alone, and a tree that only refuses to undo the last move. */
+const AS_BEFORE = { tie_breaking: 'heap', duplicate_detection: 'parent' };
+
+const PRESETS = [
+  ['What a heuristic is worth', each('astar', ['zero', 'hamming', 'manhattan', 'linear_conflict', 'walking_distance', 'pattern_database'])],
+  ['One heuristic, many searches', [{ algorithm: 'breadth_first' }, { algorithm: 'iterative_deepening' },
+    ...['astar', 'ida_star', 'weighted_astar', 'greedy_best_first'].map((algorithm) => (
+      { algorithm, heuristic: 'manhattan', ...(algorithm === 'weighted_astar' && { weight: 2 }) })), { algorithm: 'constructive' }]],
+  ['As the older systems did', [
+    { algorithm: 'astar', heuristic: 'manhattan', ...AS_BEFORE }, { algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 31 },
+    ...each('greedy_best_first', ['hamming', 'manhattan']),
+    ...each('astar', ['hamming', 'manhattan', 'misplaced_with_blank', 'manhattan_plus_hamming'])]],
+];
+
+/** The boards of the course project, each with its goal. */
+const COURSE = [
+  { name: '7 moves', board: [[2, 8, 3], [1, 6, 4], [7, 0, 5]], goal: [[1, 2, 3], [8, 6, 4], [7, 5, 0]] },
+  { name: '22 moves', board: [[5, 4, 0], [6, 1, 8], [7, 3, 2]], goal: [[1, 2, 3], [4, 0, 5], [6, 7, 8]] },
+  { name: '26 moves', board: [[7, 2, 4], [5, 0, 6], [8, 3, 1]], goal: [[0, 1, 2], [3, 4, 5], [6, 7, 8]] },
+];
+
+/** What each method may spend. */
+const LIMITS = { time_ms: 5000 };
+
+export class Comparison {
+  /** `question()` gives board and goal; `choose(question)` puts another in its place. */
+  constructor(panel, info, question, choose) {
+    Object.assign(this, { question, choose, methods: [...PRESETS[0][1]], results: [] });
+    this.preset = choice(PRESETS.map(([name], at) => [at, name]), 0, {
+      onchange: () => this.take([...PRESETS[this.preset.value][1]]),
+    });
+    this.body = el('tbody', {});
+    this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many.');
+    this.go = el('button', { type: 'button', class: 'primary', onclick: () => this.run() }, 'Compare');
+    const boards = el('div', { class: 'row' }, el('span', { class: 'about' }, 'Boards of the course project:'),
+      COURSE.map(({ name, board, goal }) => el('button', {
+        type: 'button', class: 'small', onclick: () => this.course({ board, goal }),
+      }, name)));
+    panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.preset), this.go), boards,
+      el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Comparison' }, this.table()), this.said, this.adder(info));
+    this.take(this.methods);
+  }
+
+  table() {
+    const heads = [['Method'], ['Moves', 'number'], ['Expanded', 'bars'], ['Generated', 'number'], ['Time', 'number']];
+    return el('table', {}, el('caption', { class: 'unseen' }, 'Methods compared'),
+      el('thead', {}, el('tr', {}, heads.map(([text, kind]) => el('th', { scope: 'col', class: kind }, text)),
+        el('td', {}))), this.body);
+  }
+
+  adder(info) {
+    const [algorithm, heuristic] = [named(info.algorithms, 'astar'), named(info.heuristics, 'manhattan')];
+    const add = () => {
+      const isBlind = info.algorithms.some(({ name, takes_heuristic: takes }) => name === algorithm.value && !takes);
+      this.take([...this.methods, { algorithm: algorithm.value, ...(!isBlind && { heuristic: heuristic.value }) }]);
+    };
+    return el('div', { class: 'fields' }, field('Another', algorithm), field('with', heuristic),
+      el('button', { type: 'button', onclick: add }, 'Add'));
+  }
+
+  take(methods) {
+    Object.assign(this, { methods, results: [] });
+    this.draw();
+  }
+
+  /** Forgets results, as those of another board. */
+  clear() {
+    this.take(this.methods);
+  }
+
+  async course(question) {
+    this.preset.value = PRESETS.length - 1;
+    await this.choose(question);
+    this.take([...PRESETS.at(-1)[1]]);
+    await this.run();
+  }
+
+  async run() {
+    this.abort?.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    this.body.parentElement.setAttribute('aria-busy', 'true');
+    this.go.disabled = true;
+    try {
+      const { methods } = this;
+      const { results } = await compare({ ...this.question(), methods, limits: LIMITS }, abort.signal);
+      if (methods !== this.methods) return;
+      this.results = results;
+      this.draw();
+      const solved = results.filter(({ length }) => length !== undefined).length;
+      announce(`${solved} of ${counted(results.length, 'method')} found a solution.`);
+    } catch (error) {
+      if (error.name !== 'AbortError') this.say(error);
+    } finally {
+      this.go.disabled = false;
+      this.body.parentElement.removeAttribute('aria-busy');
+    }
+  }
+
+  say(error) {
+    const text = error instanceof Problem && error.faults.length ? error.faults.map(({ detail }) => detail).join(' ') : error.message;
+    this.body.append(el('tr', {}, el('td', { colspan: 6, class: 'bad' }, text)));
+    announce(text);
+  }
+
+  draw() {
+    const most = Math.max(1, ...this.results.map(({ search, problem }) => (search ?? problem?.search)?.expanded ?? 0));
+    this.body.replaceChildren(...this.methods.map((method, at) => {
+      const remove = el('button', {
+        type: 'button', class: 'small quiet', 'aria-label': `Leave out ${title(method)}`, title: 'Leave out',
+        onclick: () => this.take(this.methods.filter((_, other) => other !== at)),
+      }, '×');
+      const isRash = method.heuristic && this.results[at]?.search?.admissible === false;
+      return el('tr', {}, el('th', { scope: 'row' }, title(method), isRash && el('small', {}, ' not admissible')),
+        cells(this.results[at], most), el('td', {}, remove));
+    }));
+  }
+}
+
+function cells(result, most) {
+  if (!result) return Array.from({ length: 4 }, () => el('td', { class: 'none' }, '·'));
+  // A search that a limit ended has figures all the same.
+  const { length, optimal, lower_bound: bound, search, limit } = { ...result, ...result.problem };
+  if (!search) {
+    const { detail, errors } = result.problem;
+    return el('td', { colspan: 4, class: 'bad' }, errors?.length ? errors.map((fault) => fault.detail).join(' ') : detail);
+  }
+  const bar = el('span', { class: length === undefined ? 'bar vain' : 'bar' });
+  bar.style.inlineSize = `${Math.max(1.5, (Math.log10(search.expanded + 1) / Math.log10(most + 1)) * 100)}%`;
+  const found = length === undefined
+    ? [el('span', { class: 'bad' }, `out of ${limit === 'expanded' ? 'expansions' : limit}`), el('small', {}, ` ≥ ${bound}`)]
+    : [el('b', {}, String(length)), el('small', {}, optimal ? ' shortest' : ` ≥ ${bound}`)];
+  return [
+    el('td', { class: 'number' }, found),
+    el('td', { class: 'bars' }, el('span', {}, figure(search.expanded)), bar),
+    el('td', { class: 'number' }, figure(search.generated)),
+    el('td', { class: 'number' }, duration(search.elapsed_us)),
+  ];
+}

@@ -1,0 +1,54 @@
+// The contract, to read and to try.
+
+import { byId, el } from './dom.js';
+import { operation } from './operation.js';
+import { prose } from './prose.js';
+import { full, within } from './schema.js';
+import { contract } from './service.js';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Path, method and details of every operation. */
+const operationsOf = ({ paths }) => Object.entries(paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
+
+function group({ name, description }, operations) {
+  const own = operations.filter(([, , { tags }]) => tags?.includes(name));
+  return {
+    index: el('section', {}, el('h2', {}, name), el('ul', {}, own.map(([path, method, { operationId }]) =>
+      el('li', {}, el('a', { href: `#${operationId}` }, el('span', { class: `method ${method}` }, method.toUpperCase()), ` ${path}`))))),
+    content: el('section', { id: `tag-${name}` }, el('h2', {}, name), el('p', { class: 'about' }, description),
+      own.map(([path, method, details]) => operation(path, method, details))),
+  };
+}
+
+/** All schemas, each written when it is opened. */
+function schemas(all) {
+  return el('section', { id: 'schemas' }, el('h2', {}, 'Schemas'), Object.entries(all).map(([name, schema]) => {
+    const inner = el('div', {});
+    const open = ({ target }) => target.open && inner.childElementCount === 0 && inner.append(...full(name, schema));
+    return el('details', { class: 'entry', id: `schema-${name}`, ontoggle: open }, el('summary', {}, el('code', { class: 'name' }, name)), inner);
+  }));
+}
+
+function show(document_) {
+  within(document_);
+  const { info, tags, components } = document_;
+  const operations = operationsOf(document_);
+  const groups = tags.map((tag) => group(tag, operations));
+  byId('index').replaceChildren(...groups.map(({ index }) => index),
+    el('section', {}, el('h2', {}, el('a', { href: '#schemas' }, 'Schemas'))));
+  byId('contract').replaceChildren(
+    el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description)),
+    ...groups.map(({ content }) => content), schemas(components.schemas));
+  // The browser looked for the place before it was there.
+  if (location.hash) byId(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  document.documentElement.dataset.ready = '';
+}
+
+try {
+  show(await contract());
+} catch (error) {
+  byId('contract').replaceChildren(el('p', { class: 'notice' }, error.message));
+  throw error;
+}

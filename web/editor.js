@@ -1,0 +1,72 @@
+// A board to type: one field for each cell, and each fault where it is.
+
+import { el } from './dom.js';
+
+const BLANK = /^\s*[_.x]?\s*$/;
+
+/** What was typed, as the contract wants it; what is no number goes as it is, for the service to say so. */
+function read(text) {
+  if (BLANK.test(text)) return 0;
+  return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : text;
+}
+
+export class Editor {
+  /** `name` is the field of the question; `change(board)` is called with whatever was typed. */
+  constructor(name, change) {
+    Object.assign(this, { name, inputs: [], cols: 0 });
+    this.grid = el('div', {
+      class: 'board editor', role: 'group', 'aria-label': `Edit the ${name}`,
+      oninput: () => change(this.board),
+      onkeydown: (event) => this.walk(event),
+    });
+    this.grid.addEventListener('focusin', ({ target }) => target.select?.());
+  }
+
+  show(board) {
+    this.cols = board[0].length;
+    this.grid.style.setProperty('--rows', board.length);
+    this.grid.style.setProperty('--cols', this.cols);
+    this.inputs = board.flatMap((row, down) => row.map((tile, right) => el('input', {
+      value: tile || '', inputmode: 'numeric', autocomplete: 'off', size: 2, maxlength: 3,
+      'aria-label': `Row ${down + 1}, column ${right + 1}`,
+    })));
+    this.grid.replaceChildren(...this.inputs);
+  }
+
+  get board() {
+    const cells = this.inputs.map(({ value }) => read(value));
+    return Array.from({ length: cells.length / this.cols }, (_, row) => cells.slice(row * this.cols, (row + 1) * this.cols));
+  }
+
+  /** Marks the cells that faults point to; `describedBy` is where their words are. */
+  mark(faults, describedBy) {
+    for (const input of this.inputs) {
+      input.removeAttribute('aria-invalid');
+      input.removeAttribute('aria-describedby');
+      input.title = '';
+    }
+    for (const { pointer, detail } of faults) {
+      const [, name, row, col] = pointer.split('/');
+      const input = name === this.name && col !== undefined && this.inputs[Number(row) * this.cols + Number(col)];
+      if (!input) continue;
+      input.setAttribute('aria-invalid', 'true');
+      input.setAttribute('aria-describedby', describedBy);
+      input.title = detail;
+    }
+  }
+
+  /** Arrow keys go from cell to cell. */
+  walk(event) {
+    const step = { ArrowUp: -this.cols, ArrowDown: this.cols, ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const at = this.inputs.indexOf(event.target);
+    if (!step || at < 0 || !this.inputs[at + step]) return;
+    event.preventDefault();
+    this.inputs[at + step].focus();
+  }
+}
+
+/** Faults as a list: where they are, and what they are. */
+export const faultList = (problem) => el('div', { class: 'fault-list' },
+  el('p', {}, problem.faults.length ? problem.document.title : problem.message),
+  problem.faults.length > 0 && el('ul', {}, problem.faults.map(({ pointer, detail }) =>
+    el('li', {}, el('code', {}, pointer || '/'), ` ${detail}`))));

@@ -1,0 +1,32 @@
+// A picture of a person's own, cut to the shape of a board. It stays in the browser.
+
+const LONGEST = 1200;
+
+export class Picture {
+  /** `show(url)` is called with a picture of the board's shape, or with null. */
+  constructor(show) {
+    Object.assign(this, { show, bitmap: null, url: null });
+  }
+
+  async take(file) {
+    this.bitmap = file ? await createImageBitmap(file) : null;
+  }
+
+  /** Cuts the middle out of the picture, as wide and as high as the board is. */
+  async fit({ rows, cols }) {
+    if (this.url) URL.revokeObjectURL(this.url);
+    this.url = null;
+    if (this.bitmap) {
+      const { width, height } = this.bitmap;
+      const cell = Math.min(width / cols, height / rows);
+      const scale = Math.min(1, LONGEST / (cell * Math.max(rows, cols)));
+      const canvas = document.createElement('canvas');
+      canvas.width = Math.round(cell * cols * scale);
+      canvas.height = Math.round(cell * rows * scale);
+      const [left, top] = [(width - cell * cols) / 2, (height - cell * rows) / 2];
+      canvas.getContext('2d').drawImage(this.bitmap, left, top, cell * cols, cell * rows, 0, 0, canvas.width, canvas.height);
+      this.url = URL.createObjectURL(await new Promise((resolve) => { canvas.toBlob(resolve, 'image/webp', 0.9); }));
+    }
+    this.show(this.url);
+  }
+}

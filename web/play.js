@@ -1,0 +1,128 @@
+// A person's own game: moves made, taken back and counted, and what the service says of them.
+
+import { announce, counted } from './dom.js';
+import { isSame, moved, SLIDES } from './puzzle.js';
+import * as service from './service.js';
+
+/** What the service may spend on the length that a game is measured by. */
+const PATIENCE = { time_ms: 2000 };
+
+export class Game {
+  /** `view` is the board on the page, `tell(text)` its status line, `change()` is called after each move. */
+  constructor(view, tell, change) {
+    Object.assign(this, { view, tell, change, moves: '', isOwn: true });
+  }
+
+  /** A new game; `known` says what is known of its length already. */
+  begin({ board, goal, goalBoard, known = null }) {
+    Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true });
+    this.view.show(board);
+    this.view.point(null);
+    this.view.mark(goalBoard);
+  }
+
+  get isSolved() {
+    return isSame(this.board, this.goalBoard);
+  }
+
+  /** Whether the board differs from that of the question. */
+  get isAway() {
+    return !isSame(this.board, this.start);
+  }
+
+  /** Makes moves of the blank, as far as they are on the board. */
+  play(moves) {
+    if (this.isSolved && this.moves) return;
+    let last = null;
+    for (const move of moves) {
+      const next = moved(this.board, move);
+      if (!next) break;
+      this.board = next.board;
+      this.moves += move;
+      last = next;
+    }
+    if (!last) return;
+    this.settle();
+    announce(`${last.tile} ${SLIDES[last.move]}, ${counted(this.moves.length, 'move')}`);
+  }
+
+  /** Shows a state of a solution that is watched. */
+  watch(board, moves, isStill) {
+    Object.assign(this, { board, moves, isOwn: false });
+    this.view.show(board, { still: isStill });
+    this.view.point(null);
+    this.view.mark(this.goalBoard);
+  }
+
+  undo() {
+    const back = { U: 'D', D: 'U', L: 'R', R: 'L' }[this.moves.at(-1)];
+    if (!back) return;
+    this.board = moved(this.board, back).board;
+    this.moves = this.moves.slice(0, -1);
+    this.settle();
+  }
+
+  restart() {
+    Object.assign(this, { board: this.start, moves: '', isOwn: true });
+    this.settle();
+    this.tell('Back at the start.');
+  }
+
+  settle() {
+    this.view.show(this.board);
+    this.view.point(null);
+    this.view.mark(this.goalBoard);
+    if (this.isSolved && this.moves && this.isOwn) this.finish();
+    else this.tell(this.moves ? `${counted(this.moves.length, 'move')} made.` : 'At the start.');
+    this.change();
+  }
+
+  /** Has the service check the moves, and say how many there had to be. */
+  async finish() {
+    const { start, goal, moves } = this;
+    this.tell(`Solved in ${counted(moves.length, 'move')}.`);
+    try {
+      const verdict = await service.verify({ board: start, goal, moves });
+      if (!verdict.solves) throw new Error('the service does not take this for a solution');
+      this.known ??= await this.shortest(verdict);
+      if (this.start !== start || this.moves !== moves) return;
+      this.tell(`Solved in ${counted(moves.length, 'move')}. ${measure(moves.length, this.known)}`);
+    } catch (error) {
+      this.tell(`Solved in ${counted(moves.length, 'move')}. ${error.message}`);
+    }
+    announce(`Solved in ${counted(moves.length, 'move')}`);
+  }
+
+  /** The length that the game is measured by, as far as it is known. */
+  async shortest({ optimal_length: length, ...verdict }) {
+    if (Number.isInteger(length)) return { length, optimal: true, lower_bound: length };
+    if (verdict.optimal) return { length: this.moves.length, optimal: true, lower_bound: this.moves.length };
+    return service.solve({ board: this.start, goal: this.goal, limits: PATIENCE });
+  }
+
+  /** Points at the tile that is best slid next, and gives away no more. */
+  async hint() {
+    const { board, goal } = this;
+    if (this.isSolved) return this.tell('It is solved: nothing is left to do.');
+    this.tell('Looking for a good move …');
+    try {
+      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE });
+      if (this.board !== board) return undefined;
+      this.view.point(tile);
+      const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
+      const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;
+      this.tell(text);
+      return announce(text);
+    } catch (error) {
+      return this.tell(error.message);
+    }
+  }
+}
+
+/** How a game compares with what is proven. */
+function measure(length, { length: shortest, optimal, lower_bound: bound }) {
+  if (optimal && length === shortest) return 'No solution is shorter.';
+  if (optimal) return `The shortest has ${shortest}.`;
+  if (length < shortest) return `Shorter than the ${shortest} that the service found in two seconds!`;
+  return `The service found one of ${shortest}; every solution has at least ${bound}.`;
+}

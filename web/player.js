@@ -1,0 +1,179 @@
+// A solution to watch: play, pause, step, scrub; its moves, and g, h and f on the way.
+
+import { Chart } from './chart.js';
+import { afterwards, choice, counted, el, isStill, svg } from './dom.js';
+import { SLIDES } from './puzzle.js';
+
+/** Steps in a second. */
+const SPEEDS = [1, 2, 4, 8, 16, 32];
+
+/** Moves in one part of the list. */
+const PART = 50;
+
+/** So that a solution takes about ten seconds. */
+const paceOf = (length) => SPEEDS.slice(2).find((speed) => length / speed <= 12) ?? SPEEDS.at(-1);
+
+const glyph = (path) => svg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' }, svg('path', { d: path }));
+
+const GLYPHS = {
+  first: 'M5 4v12M16 4l-8 6 8 6z', back: 'M13 4l-8 6 8 6z', play: 'M6 3l10 7-10 7z',
+  pause: 'M6 4h2.5v12H6zM11.5 4H14v12h-2.5z', next: 'M7 4l8 6-8 6z', last: 'M15 4v12M4 4l8 6-8 6z',
+};
+
+export class Player {
+  /** `show(state, step, isStill)` is called with each state that is to be seen. */
+  constructor(controls, panel, show) {
+    Object.assign(this, { controls, panel, show, states: null, step: 0, timer: 0 });
+    const button = (name, label, act) =>
+      el('button', { type: 'button', class: 'glyph', 'aria-label': label, title: label, onclick: act }, glyph(GLYPHS[name]));
+    this.main = button('play', 'Play', () => this.toggle());
+    this.slider = el('input', {
+      type: 'range', min: 0, value: 0, 'aria-label': 'Step', oninput: () => this.go(Number(this.slider.value), { still: true }),
+    });
+    this.speed = choice(SPEEDS.map((speed) => [speed, `${speed} / s`]), 4, {
+      'aria-label': 'Steps a second', onchange: () => { this.isPaceChosen = true; },
+    });
+    this.where = el('output', {});
+    controls.replaceChildren(
+      el('div', { class: 'transport', role: 'group', 'aria-label': 'Solution' },
+        button('first', 'To the start', () => this.go(0)), button('back', 'One step back', () => this.go(this.step - 1)),
+        this.main,
+        button('next', 'One step on', () => this.go(this.step + 1)), button('last', 'To the end', () => this.go(this.last)),
+        this.speed),
+      el('div', { class: 'scrub' }, this.slider, this.where));
+    panel.addEventListener('click', (event) => {
+      const at = event.target.dataset?.step;
+      if (at !== undefined) this.go(Number(at));
+    });
+    panel.addEventListener('keydown', (event) => this.walk(event));
+    // Whoever scrubs looks at the board, and a list that runs along would cost each frame its time.
+    this.followLater = afterwards(100, () => this.states && this.follow());
+    this.clear();
+  }
+
+  get last() {
+    return this.states.length - 1;
+  }
+
+  get isPlaying() {
+    return this.timer !== 0;
+  }
+
+  clear() {
+    this.pause();
+    this.states = null;
+    this.controls.hidden = true;
+    this.panel.replaceChildren(el('p', { class: 'empty' }, 'Solve a board to see its solution here: each move, and what was known at each step.'));
+  }
+
+  /** Takes over the states of a solution, and what its answer says of it. */
+  load(states, summary) {
+    this.pause();
+    Object.assign(this, { states, step: 0 });
+    this.slider.max = this.last;
+    this.items = states.slice(1).map(({ tile, move }, at) => el('button', {
+      type: 'button', tabindex: -1, 'data-step': at + 1, 'aria-label': `Step ${at + 1}: ${tile} ${SLIDES[move]}`,
+    }, String(tile)));
+    this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles, in the order in which they slide' }, this.parts());
+    this.chart = this.draw();
+    this.panel.replaceChildren(...[summary, this.chart.element, this.legend(), this.list].filter(Boolean));
+    this.controls.hidden = false;
+    if (!this.isPaceChosen) this.speed.value = paceOf(this.last);
+    this.go(0, { still: true });
+  }
+
+  /** The moves in parts, of which the browser lays out and paints those in sight. */
+  parts() {
+    const firsts = Array.from({ length: Math.ceil(this.items.length / PART) }, (_, at) => at * PART);
+    return firsts.map((first) => el('ol', { start: first + 1, 'data-span': firsts.length > 1 ? `${first + 1} – ${Math.min(first + PART, this.last)}` : null },
+      this.items.slice(first, first + PART).map((item) => el('li', {}, item))));
+  }
+
+  draw() {
+    const isEstimated = this.states[0].h !== undefined;
+    const names = isEstimated ? ['f', 'h', 'g'] : ['g'];
+    const series = names.map((name) => ({ name, points: this.states.map((state) => [state.g, state[name]]) }));
+    const [first] = this.states;
+    const label = isEstimated
+      ? `Costs over ${counted(this.last, 'step')}: g rises to ${this.last}, h falls from ${first.h} to ${this.states.at(-1).h}.`
+      : `g rises to ${this.last}.`;
+    return new Chart({ series, label, unit: 'step', pick: (step) => this.go(step, { still: true }) });
+  }
+
+  legend() {
+    this.values = { g: el('b'), h: el('b'), f: el('b') };
+    const entry = (name, text) => el('li', { class: name }, `${name} `, this.values[name], el('span', {}, ` ${text}`));
+    return el('ul', { class: 'legend' }, entry('g', 'moves made'),
+      this.states[0].h !== undefined && [entry('h', 'moves to go, estimated'), entry('f', 'what the search orders by')]);
+  }
+
+  go(step, { still = isStill() } = {}) {
+    if (!this.states) return;
+    const to = Math.max(0, Math.min(this.last, step));
+    const isFar = Math.abs(to - this.step) > 1;
+    this.items[this.step - 1]?.removeAttribute('aria-current');
+    this.step = to;
+    const state = this.states[to];
+    const item = this.items[to - 1];
+    item?.setAttribute('aria-current', 'step');
+    this.entry = this.rove(item ?? this.items[0]);
+    if (still && !this.isPlaying) this.followLater();
+    else this.follow();
+    this.slider.value = to;
+    this.where.value = `${to} / ${this.last}`;
+    this.chart.point(to);
+    for (const name of ['g', 'h', 'f']) if (this.values[name].isConnected) this.values[name].textContent = String(Math.round(state[name] * 100) / 100);
+    this.show(state, to, still || isFar);
+    if (to === this.last) this.pause();
+  }
+
+  /** The one item of the list that the Tab key leads to. */
+  rove(item) {
+    if (this.entry && this.entry !== item) this.entry.tabIndex = -1;
+    if (item) item.tabIndex = 0;
+    return item;
+  }
+
+  /** Keeps the current move in sight, within the list alone. */
+  follow() {
+    const item = this.items[this.step - 1];
+    if (!item || this.panel.hidden) return;
+    const [own, list] = [item.getBoundingClientRect(), this.list.getBoundingClientRect()];
+    if (own.top < list.top || own.bottom > list.bottom) this.list.scrollTop += own.top - list.top - list.height / 2;
+  }
+
+  play() {
+    if (this.step === this.last) this.go(0, { still: true });
+    const tick = () => {
+      this.timer = setTimeout(tick, 1000 / Number(this.speed.value));
+      this.go(this.step + 1, { still: isStill() || Number(this.speed.value) > 10 });
+    };
+    this.face('pause', 'Pause');
+    this.timer = setTimeout(tick, 150);
+  }
+
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+
+  pause() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.face('play', 'Play');
+  }
+
+  face(name, label) {
+    this.main.setAttribute('aria-label', label);
+    this.main.title = `${label} (space bar on the board)`;
+    this.main.replaceChildren(glyph(GLYPHS[name]));
+  }
+
+  walk(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step || event.target.dataset?.step === undefined) return;
+    event.preventDefault();
+    this.go(this.step + step);
+    this.items[this.step - 1]?.focus({ preventScroll: true });
+  }
+}

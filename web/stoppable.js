@@ -1,0 +1,38 @@
+// One search at a time: until it ends, there is a button that stops it.
+
+import { byId } from './dom.js';
+
+export class Stoppable {
+  /** `attempt(act)` runs something and returns the problem that it met, or null. */
+  constructor(attempt) {
+    this.attempt = attempt;
+    this.abort = null;
+    byId('stop').addEventListener('click', () => this.abort?.abort());
+  }
+
+  /** Stops what goes on; the connection is closed, and that ends the search in the service. */
+  stop() {
+    this.abort?.abort();
+    this.abort = null;
+  }
+
+  /** Runs a search, which is given a signal; says how it ended. */
+  async run(search) {
+    this.stop();
+    const abort = new AbortController();
+    this.abort = abort;
+    this.offer('stop', 'solve');
+    const problem = await this.attempt(() => search(abort.signal));
+    // Another search may go on by now.
+    if (this.abort === abort || !this.abort) this.offer('solve', 'stop');
+    return { problem, isStopped: abort.signal.aborted };
+  }
+
+  /** Puts one button in the place of another; the keyboard's focus stays at the place. */
+  offer(button, instead) {
+    const hadFocus = document.activeElement === byId(instead);
+    byId(button).hidden = false;
+    byId(instead).hidden = true;
+    if (hadFocus) byId(button).focus();
+  }
+}

@@ -1,0 +1,41 @@
+// Panels of which one is seen, as the ARIA practices have them.
+
+export class Tabs {
+  constructor(list) {
+    this.tabs = [...list.querySelectorAll('[role=tab]')];
+    list.addEventListener('click', ({ target }) => {
+      if (this.tabs.includes(target)) this.show(target.getAttribute('aria-controls'));
+    });
+    list.addEventListener('keydown', (event) => this.walk(event));
+    this.listeners = [];
+  }
+
+  /** Calls back with the name of the panel that is shown. */
+  onshow(listener) {
+    this.listeners.push(listener);
+  }
+
+  get shown() {
+    return this.tabs.find((tab) => tab.getAttribute('aria-selected') === 'true').getAttribute('aria-controls');
+  }
+
+  show(panel) {
+    for (const tab of this.tabs) {
+      const name = tab.getAttribute('aria-controls');
+      tab.setAttribute('aria-selected', String(name === panel));
+      tab.tabIndex = name === panel ? 0 : -1;
+      document.getElementById(name).hidden = name !== panel;
+    }
+    this.listeners.forEach((listener) => listener(panel));
+  }
+
+  walk(event) {
+    const at = this.tabs.indexOf(document.activeElement);
+    const last = this.tabs.length - 1;
+    const next = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    if (at < 0 || next === undefined) return;
+    event.preventDefault();
+    this.tabs[next].focus();
+    this.show(this.tabs[next].getAttribute('aria-controls'));
+  }
+}
