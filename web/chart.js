@@ -23,8 +23,9 @@ export class Chart {
     const points = series.flatMap((line) => line.points);
     // Drawn at its own size where the window is narrow, so that its words stay legible.
     this.width = Math.min(WIDEST, innerWidth - 24);
-    this.maxX = Math.max(1, ...points.map(([x]) => x));
-    const top = Math.max(1, ...points.map(([, y]) => y));
+    const greatest = (axis) => points.reduce((most, point) => Math.max(most, point[axis]), 1);
+    this.maxX = greatest(0);
+    const top = greatest(1);
     const step = stride(top - low);
     this.low = Math.floor(low / step) * step;
     this.top = Math.ceil(top / step) * step;

@@ -66,8 +66,10 @@ export class Comparison {
       el('button', { type: 'button', onclick: add }, 'Add'));
   }
 
+  /** Takes over a list of methods; what another one waits for is of no use any more. */
   take(methods) {
-    Object.assign(this, { methods, results: [] });
+    this.abort?.abort();
+    Object.assign(this, { methods: [...methods], results: [] });
     this.draw();
   }
 
@@ -100,13 +102,17 @@ export class Comparison {
     } catch (error) {
       if (error.name !== 'AbortError') this.say(error);
     } finally {
-      this.go.disabled = false;
-      this.body.parentElement.removeAttribute('aria-busy');
+      // Another comparison may go on by now.
+      if (this.abort === abort) {
+        this.go.disabled = false;
+        this.body.parentElement.removeAttribute('aria-busy');
+      }
     }
   }
 
   say(error) {
     const text = error instanceof Problem && error.faults.length ? error.faults.map(({ detail }) => detail).join(' ') : error.message;
+    this.draw();
     this.body.append(el('tr', {}, el('td', { colspan: 6, class: 'bad' }, text)));
     announce(text);
   }

@@ -272,8 +272,7 @@ class Playground {
     const { problem, isStopped } = await this.search.run(async (signal) => {
       const answer = await service.watch({ ...this.asked, include: ['states'] }, (name, data) => this.live.tell(name, data), signal);
       if (this.question === question) this.solved(answer);
-    });
-    clearTimeout(patience);
+    }).finally(() => clearTimeout(patience));
     if (this.question === question) this.conclude(problem, isStopped);
   }
 

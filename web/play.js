@@ -84,8 +84,10 @@ export class Game {
     try {
       const verdict = await service.verify({ board: start, goal, moves });
       if (!verdict.solves) throw new Error('the service does not take this for a solution');
-      this.known ??= await this.shortest(verdict);
+      const known = this.known ?? await this.shortest(verdict, { board: start, goal }, moves.length);
+      // Another game may have begun by now.
       if (this.start !== start || this.moves !== moves) return;
+      this.known = known;
       this.tell(`Solved in ${counted(moves.length, 'move')}. ${measure(moves.length, this.known)}`);
     } catch (error) {
       this.tell(`Solved in ${counted(moves.length, 'move')}. ${error.message}`);
@@ -93,11 +95,11 @@ export class Game {
     announce(`Solved in ${counted(moves.length, 'move')}`);
   }
 
-  /** The length that the game is measured by, as far as it is known. */
-  async shortest({ optimal_length: length, ...verdict }) {
+  /** The length that a game is measured by, as far as it is known. */
+  async shortest({ optimal_length: length, optimal: isOptimal }, question, made) {
     if (Number.isInteger(length)) return { length, optimal: true, lower_bound: length };
-    if (verdict.optimal) return { length: this.moves.length, optimal: true, lower_bound: this.moves.length };
-    return service.solve({ board: this.start, goal: this.goal, limits: PATIENCE });
+    if (isOptimal) return { length: made, optimal: true, lower_bound: made };
+    return service.solve({ ...question, limits: PATIENCE });
   }
 
   /** Points at the tile that is best slid next, and gives away no more. */

@@ -10,6 +10,9 @@ const SPEEDS = [1, 2, 4, 8, 16, 32];
 /** Moves in one part of the list. */
 const PART = 50;
 
+/** As many moves as are listed at most, and points of a line that are drawn: a depth-first search may find 60,000. */
+const MOST = 5000;
+
 /** So that a solution takes about ten seconds. */
 const paceOf = (length) => SPEEDS.slice(2).find((speed) => length / speed <= 12) ?? SPEEDS.at(-1);
 
@@ -71,7 +74,7 @@ export class Player {
     this.pause();
     Object.assign(this, { states, step: 0 });
     this.slider.max = this.last;
-    this.items = states.slice(1).map(({ tile, move }, at) => el('button', {
+    this.items = states.length > MOST ? [] : states.slice(1).map(({ tile, move }, at) => el('button', {
       type: 'button', tabindex: -1, 'data-step': at + 1, 'aria-label': `Step ${at + 1}: ${tile} ${SLIDES[move]}`,
     }, String(tile)));
     this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles, in the order in which they slide' }, this.parts());
@@ -84,6 +87,7 @@ export class Player {
 
   /** The moves in parts, of which the browser lays out and paints those in sight. */
   parts() {
+    if (!this.items.length && this.last) return el('p', { class: 'empty' }, `${counted(this.last, 'move')} are too many to list.`);
     const firsts = Array.from({ length: Math.ceil(this.items.length / PART) }, (_, at) => at * PART);
     return firsts.map((first) => el('ol', { start: first + 1, 'data-span': firsts.length > 1 ? `${first + 1} – ${Math.min(first + PART, this.last)}` : null },
       this.items.slice(first, first + PART).map((item) => el('li', {}, item))));
@@ -92,7 +96,9 @@ export class Player {
   draw() {
     const isEstimated = this.states[0].h !== undefined;
     const names = isEstimated ? ['f', 'h', 'g'] : ['g'];
-    const series = names.map((name) => ({ name, points: this.states.map((state) => [state.g, state[name]]) }));
+    const every = Math.ceil(this.states.length / MOST);
+    const drawn = this.states.filter((_, at) => at % every === 0 || at === this.last);
+    const series = names.map((name) => ({ name, points: drawn.map((state) => [state.g, state[name]]) }));
     const [first] = this.states;
     const label = isEstimated
       ? `Costs over ${counted(this.last, 'step')}: g rises to ${this.last}, h falls from ${first.h} to ${this.states.at(-1).h}.`

@@ -39,9 +39,19 @@ async function reach(path, options) {
   }
 }
 
+/** What is read of an answer; where it breaks off, that is a problem as well. */
+async function whole(reading) {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem({ title: 'The answer broke off', detail: 'The service went away before its answer was whole.' });
+  }
+}
+
 async function checked(response) {
   if (response.ok) return response;
-  const text = await response.text();
+  const text = await whole(response.text());
   let problem = { title: `Status ${response.status}`, detail: text.slice(0, 300) };
   try {
     problem = JSON.parse(text);
@@ -51,7 +61,7 @@ async function checked(response) {
 
 async function json(path, body, signal) {
   const response = await checked(await reach(path, request(body, 'application/json', signal)));
-  return response.json();
+  return whole(response.json());
 }
 
 export const info = () => json('/info');
@@ -78,7 +88,7 @@ export async function watch(question, tell, signal) {
     if (name === 'problem') throw new Problem(data);
     tell(name, data);
   }
-  throw new Problem({ title: 'The stream broke off', detail: 'The service went away before it had an answer.' });
+  throw new Problem({ title: 'The answer broke off', detail: 'The service went away before it had an answer.' });
 }
 
 /** The events of a stream, each when it comes (the `text/event-stream` of HTML). */
@@ -86,7 +96,7 @@ async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await whole(reader.read());
     if (done) return;
     const pieces = (rest + value).split('\n\n');
     rest = pieces.pop();

@@ -22,10 +22,13 @@ export class Stoppable {
     const abort = new AbortController();
     this.abort = abort;
     this.offer('stop', 'solve');
-    const problem = await this.attempt(() => search(abort.signal));
-    // Another search may go on by now.
-    if (this.abort === abort || !this.abort) this.offer('solve', 'stop');
-    return { problem, isStopped: abort.signal.aborted };
+    try {
+      const problem = await this.attempt(() => search(abort.signal));
+      return { problem, isStopped: abort.signal.aborted };
+    } finally {
+      // Another search may go on by now.
+      if (this.abort === abort || !this.abort) this.offer('solve', 'stop');
+    }
   }
 
   /** Puts one button in the place of another; the keyboard's focus stays at the place. */
