@@ -31,7 +31,7 @@ pub(super) trait Guide<P>: Sync {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Promise {
     /// How many stages of the way are ahead.
-    pub(super) stages: u16,
+    pub(super) stages: u8,
     /// Orders the boards of a stage, the least first; less than 2²⁴.
     pub(super) key: u32,
     /// As many moves are ahead at least, on the ways that the guide goes; none at the goal.
@@ -58,8 +58,8 @@ impl Beam {
     const WIDTH_FOR_MANY: usize = 256;
 
     /// Memory for each board that is gone on with: how it came about, in lists that are as long as levels, which an
-    /// allocator may keep for a time of the beam before.
-    pub(super) const BYTES_PER_NODE: u64 = 2 * size_of::<Step>() as u64;
+    /// allocator may keep for a time of the beam before; and half of that again for the process around it.
+    pub(super) const BYTES_PER_NODE: u64 = 3 * size_of::<Step>() as u64;
 
     /// The greatest width with which a beam of so many levels takes no more than so many nodes do: the boards of the
     /// level in hand, and what may come of them, take as much as some more levels.
@@ -77,7 +77,7 @@ impl Beam {
 
 /// Follows the most promising boards at each distance from the start, so many at most, to the goal (Lowerre 1976).
 ///
-/// A board that was gone on with before is not again. `None` if no solution was found.
+/// A board that was gone on with a few levels before is not again. `None` if no solution was found.
 ///
 /// # Errors
 /// When the budget does not allow to go on.
@@ -204,16 +204,21 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
         let level = Arc::new(Level { space, guide, beam, g, waited, origin, members, count, progress });
         if let Some(Others { place, ask }) = others.filter(|_| level.is_for_many()) {
             place.put(&level);
-            if place.helpers() == 0 {
+            if place.helpers() + 1 < level.parts() {
                 ask();
             }
         }
-        level.work(|by_now| {
+        let worked = level.work(|by_now| {
             let now = Stats { expanded: stats.expanded + by_now, ..*stats };
             if by_now < count as u64 { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
-        })?;
-        let parts = level.finish(|| meter.look())?;
-        Ok((level, parts))
+        });
+        match worked.and_then(|()| level.finish(|| meter.look())) {
+            Ok(parts) => Ok((level, parts)),
+            Err(reason) => {
+                self.count(&level.done());
+                Err(reason)
+            }
+        }
     }
 
     /// Counts what a level took, up to the goal if that is there.
@@ -238,7 +243,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
         let mut next = Vec::with_capacity(most);
         let share = beam.width.div_ceil(G::SHARES);
         let (mut total, mut looked_at) = (beam.width, 0);
-        for stage in by_rank.sort(lists, G::SHARES) {
+        for stage in by_rank.sort(lists, G::SHARES, || spending.meter.look())? {
             let mut left = share.min(total);
             total -= left;
             for (part, nth) in stage {

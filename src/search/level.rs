@@ -164,6 +164,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
+    /// How many parts it has.
+    pub(super) fn parts(&self) -> usize {
+        self.count.div_ceil(self.progress.size.boards())
+    }
+
     /// Whether there is enough to do for more than one.
     pub(super) fn is_for_many(&self) -> bool {
         self.count >= 4 * self.progress.size.boards()
@@ -197,7 +202,13 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             ask()?;
             drop(ended.wait_timeout_while(lock(parts), MOMENT, |_| !is_done()));
         }
-        Ok(Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size })
+        Ok(self.done())
+    }
+
+    /// What has come of it by now.
+    pub(super) fn done(&self) -> Parts<P, G::Memo> {
+        let Expanding { size, parts, .. } = &self.progress;
+        Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
     }
 
     fn expand(&self, nth: usize) -> Part<P, G::Memo> {

@@ -1,5 +1,6 @@
 //! Which boards of a beam's level come first.
 
+use super::StopReason;
 use super::beam::Promise;
 use super::level::Candidate;
 
@@ -64,15 +65,21 @@ impl Keys {
 
 impl ByRank {
     /// Orders what is in some lists, of the foremost stages alone: so many of them at most. For each of those, a piece.
+    ///
+    /// # Errors
+    /// What `ask` says, which is asked between steps of which each goes through all of it.
     pub(super) fn sort<'s, 'c, M: 'c>(
         &'s mut self,
         lists: impl Iterator<Item = &'c [Candidate<M>]> + Clone,
         stages: usize,
-    ) -> impl Iterator<Item = &'s [Place]> {
+        mut ask: impl FnMut() -> Result<(), StopReason>,
+    ) -> Result<impl Iterator<Item = &'s [Place]>, StopReason> {
         let ranks = || lists.clone().flatten().map(|candidate| candidate.rank);
         let foremost = ranks().map(Rank::stages).min().unwrap_or(0);
         let stage_of = |rank: Rank| Some(usize::from(rank.stages() - foremost)).filter(|stage| *stage < stages);
+        ask()?;
         self.take_in(stages, || ranks().filter_map(|rank| Some((stage_of(rank)?, rank.key()))));
+        ask()?;
         let Self { keys, counts, order } = self;
         for (list, candidates) in (0..).zip(lists) {
             for (nth, candidate) in (0..).zip(candidates) {
@@ -85,10 +92,10 @@ impl ByRank {
         let (counts, order): (&[u32], &[Place]) = (counts, order);
         // Where the last key of a stage ends, it ends.
         let mut begun = 0;
-        keys.iter().filter(|keys| keys.least <= keys.greatest).map(move |keys| {
+        Ok(keys.iter().filter(|keys| keys.least <= keys.greatest).map(move |keys| {
             let end = counts[keys.slot(keys.greatest)] as usize;
             &order[std::mem::replace(&mut begun, end)..end]
-        })
+        }))
     }
 
     /// Counts by key what there is, and says for each where its first one goes.
@@ -122,7 +129,7 @@ mod tests {
     use super::*;
     use crate::domain::{Move, mix};
 
-    fn candidate(stages: u16, key: u32) -> Candidate<()> {
+    fn candidate(stages: u8, key: u32) -> Candidate<()> {
         let rank = Rank::of(Promise { stages, key, least: 0 });
         Candidate { hash: 0, memo: (), rank, step: Step::new(0, Move::Up) }
     }
@@ -130,7 +137,7 @@ mod tests {
     /// What comes out, against a sort that is stable.
     fn check(lists: &[Vec<Candidate<()>>], stages: usize, by_rank: &mut ByRank) {
         let pieces: Vec<Vec<Place>> =
-            by_rank.sort(lists.iter().map(Vec::as_slice), stages).map(<[Place]>::to_vec).collect();
+            by_rank.sort(lists.iter().map(Vec::as_slice), stages, || Ok(())).unwrap().map(<[Place]>::to_vec).collect();
         let numbered = |(list, candidates): (u32, &Vec<Candidate<()>>)| -> Vec<(Rank, Place)> {
             (0..).zip(candidates).map(|(nth, candidate)| (candidate.rank, (list, nth))).collect()
         };
@@ -153,7 +160,7 @@ mod tests {
             let random = |nth: u64, below: u64| mix(round * 1_000 + nth, 7) % below;
             let list = |list: u64| -> Vec<Candidate<()>> {
                 let one = |nth| {
-                    candidate(3 + random(nth, 1 + round % 9) as u16, 500 + random(nth + 500, 1 << (round % 12)) as u32)
+                    candidate(3 + random(nth, 1 + round % 9) as u8, 500 + random(nth + 500, 1 << (round % 12)) as u32)
                 };
                 (list * 100..list * 100 + random(list, 100)).map(one).collect()
             };
@@ -166,7 +173,8 @@ mod tests {
     fn keys_far_apart_are_in_order_though_neighbours_may_not_be() {
         let list: Vec<_> = (0..10_000).map(|nth| candidate(0, (mix(nth, 3) % (1 << 20)) as u32)).collect();
         let mut by_rank = ByRank::default();
-        let order: Vec<Place> = by_rank.sort([list.as_slice()].into_iter(), 1).next().unwrap().to_vec();
+        let order: Vec<Place> =
+            by_rank.sort([list.as_slice()].into_iter(), 1, || Ok(())).unwrap().next().unwrap().to_vec();
         let keys: Vec<u32> = order.iter().map(|(_, nth)| list[*nth as usize].rank.key()).collect();
         assert!(keys.windows(2).all(|pair| pair[0] < pair[1] + (1 << 9)) && keys.len() == 10_000);
     }

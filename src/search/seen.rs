@@ -3,7 +3,7 @@
 /// Hashes of boards, of which the older ones give way.
 ///
 /// A beam meets a board again on the same level or a few later, so what is older is not worth its memory. A board that
-/// was never seen may be taken for another, once in some thousand million times.
+/// was never seen may be taken for another, once in some hundred million times.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// The newest of those that fall to a place comes first.

@@ -1,6 +1,6 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -70,16 +70,19 @@ impl Stages {
         (self.size, self.goal_blank) == (size, goal_blank)
     }
 
-    /// Memory that the tables take once all are made, in bytes.
+    /// Memory that all of it takes once the tables are made, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.stages.iter().map(|stage| stage.bytes() as u64).sum()
+        let tables: usize = self.stages.iter().map(|stage| size_of::<Stage>() + stage.bytes()).sum();
+        (size_of::<Self>() + size_of_val(&*self.far) + tables) as u64
     }
 
     /// Memory that all tables of boards of a shape take at most.
     pub(super) fn most_bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
         // Two cells are closed after each, or one with next to no table: no more than the sum of all other cubes.
-        cells.pow(4) / 8 + cells.pow(3)
+        let tables = cells.pow(4) / 8 + cells.pow(3);
+        let beside = size_of::<Self>() + 2 * Size::MAX_CELLS.pow(2) + size.cells() * size_of::<Stage>();
+        tables + beside as u64
     }
 
     /// Makes the tables that are not there, with whoever is free to help.
@@ -93,18 +96,17 @@ impl Stages {
         };
         if let Some(crew) = meter.crew().filter(|_| !self.stages.iter().all(Stage::is_made)) {
             let next = AtomicUsize::new(0);
-            let is_over = AtomicBool::new(false);
             let take = || self.stages.get(next.fetch_add(1, Ordering::Relaxed));
-            let leave_if = |is_time: bool| if is_time { Err(StopReason::Cancelled) } else { Ok(()) };
+            // What is left undone is made below, or there is a reason not to.
             crew.work(
                 &mut |help| {
-                    help();
-                    let made = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
-                    is_over.store(made.is_err(), Ordering::Relaxed);
+                    let _ = std::iter::from_fn(take).try_for_each(|stage| {
+                        help();
+                        stage.make(ask)
+                    });
                 },
                 &|is_wanted| {
-                    let ask = || leave_if(is_wanted() || is_over.load(Ordering::Relaxed));
-                    // What is left undone is made below.
+                    let ask = || if is_wanted() { Err(StopReason::Cancelled) } else { meter.look() };
                     let _ = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
                 },
             );
@@ -196,7 +198,7 @@ impl<P: Packed> Guide<P> for Stages {
     #[inline]
     fn promise(&self, on: OnTheWay, waited: usize) -> Promise {
         let moves = u32::from(on.moves);
-        let stages = (self.stages.len() - 1 - usize::from(on.stage)) as u16;
+        let stages = (self.stages.len() - 1 - usize::from(on.stage)) as u8;
         let urgency = Self::URGENCY + (waited / Self::PATIENCE) as u32;
         Promise { stages, key: urgency * moves + Self::FAR * on.rest, least: moves }
     }
