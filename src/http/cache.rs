@@ -23,7 +23,7 @@ pub struct Document {
 
 impl Document {
     /// For what changes with a release alone.
-    pub const AN_HOUR: &'static str = "public, max-age=3600";
+    pub const AN_HOUR: &'static str = "max-age=3600";
 
     /// A document, and how long others may keep it.
     pub fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {

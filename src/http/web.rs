@@ -92,9 +92,10 @@ impl Web {
     }
 }
 
-/// The name of these very bytes.
+/// The name of these very files.
 fn version(files: &[File]) -> String {
-    let bytes: Vec<u8> = files.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
+    let each = |(name, bytes): &File| [name.as_bytes(), &bytes.len().to_le_bytes(), bytes].concat();
+    let bytes: Vec<u8> = files.iter().flat_map(each).collect();
     let tag = weak_etag(&bytes);
     tag.to_str().unwrap_or_default().chars().filter(char::is_ascii_hexdigit).collect()
 }

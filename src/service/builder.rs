@@ -8,6 +8,7 @@ use std::time::Duration;
 use tracing::Level;
 
 use super::Tables;
+use crate::search::MoveAutomaton;
 use crate::search::heuristic::{GoalClass, Tier};
 
 /// Builds what a service wants to have from the start, and what turns out to be wanted.
@@ -32,6 +33,8 @@ impl Builder {
         tables.build_for_start();
         is_ready.store(true, Ordering::Release);
         tell(&tables, "tables are ready");
+        // A search that waits for what is built by those who stand back would wait too long.
+        MoveAutomaton::get();
         stand_back();
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
             if tier == Tier::Large {

@@ -30,6 +30,15 @@ impl Distance {
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
     }
 
+    /// The same with the knowledge of a board so many moves away; moves can be taken back.
+    fn near(self, other: Self, moves: u32) -> Self {
+        Self {
+            lower_bound: self.lower_bound.max(other.lower_bound.saturating_sub(moves)),
+            upper_bound: self.upper_bound.min(other.upper_bound.saturating_add(moves)),
+            ..self
+        }
+    }
+
     /// The same with the knowledge of a solution of so many moves.
     #[must_use]
     pub fn at_most(self, moves: u32) -> Self {
@@ -50,11 +59,11 @@ pub struct Verdict {
 pub fn judge(start: &Board, goal: &Board, attempt: &Attempt, tables: &Tables) -> Verdict {
     let played = attempt.make(start);
     let distance = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let made = played.path.len() as u32;
     // Who can be reached from the one can be reached from the other.
-    let distances = distance(*start).zip(distance(played.end)).map(|(of_start, of_end)| {
-        let by_way_of_the_end = played.path.len() as u32 + of_end.upper_bound;
-        (of_start.at_most(by_way_of_the_end), of_end)
-    });
+    let distances = distance(*start)
+        .zip(distance(played.end))
+        .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
     Verdict { played, distances }
 }
 

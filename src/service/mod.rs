@@ -29,6 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 pub use answers::Kept;
 use builder::Builder;
 pub use distance::{Distance, Verdict, judge};
@@ -266,6 +268,8 @@ pub struct Service {
     metrics: Metrics,
     pool: Arc<Pool>,
     trails: Trails,
+    /// One for each worker, for what takes a moment beside the searches.
+    moments: Arc<Semaphore>,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -288,7 +292,8 @@ impl Service {
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
-        Arc::new(Self { settings, tables, metrics, pool, trails, is_ready })
+        let moments = Arc::new(Semaphore::new(settings.workers));
+        Arc::new(Self { settings, tables, metrics, pool, trails, moments, is_ready })
     }
 
     /// The settings.
@@ -373,7 +378,7 @@ impl Service {
             return draw(&goal, &how, &seed, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        aside(move || draw(&goal, &how, &seed, &tables)).await
+        self.aside(move || draw(&goal, &how, &seed, &tables)).await
     }
 
     /// Makes what somebody did to a board, and tells how far from the goal that led; without a search.
@@ -382,7 +387,7 @@ impl Service {
             return judge(&start, &goal, &attempt, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        aside(move || judge(&start, &goal, &attempt, &tables)).await
+        self.aside(move || judge(&start, &goal, &attempt, &tables)).await
     }
 
     /// The limits in force for a search: what was asked for, within the house's own.
@@ -426,15 +431,21 @@ impl Service {
         self.pool.drain();
     }
 
+    /// Does what takes a moment where no connection waits for it, as much at a time as there are workers; a panic is the
+    /// caller's.
+    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        // Nobody closes it. Whoever leaves while the work goes on leaves the permit with it.
+        let permit = Arc::clone(&self.moments).acquire_owned().await.ok();
+        let span = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            span.in_scope(work)
+        });
+        done.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+
     /// Stops every search.
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
     }
-}
-
-/// Does what takes a moment where no connection waits for it; a panic is the caller's.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let span = tracing::Span::current();
-    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
-    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

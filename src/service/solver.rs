@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::switchboard::{Call, JobTables, connect};
+use super::switchboard::{Call, JobTables, connect, connect_alone};
 use super::{Job, Plan, Report, ServiceError, Solution, Tables};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
@@ -62,8 +62,7 @@ pub(super) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceErro
 /// What is proven of a puzzle without a search and without tables: that no solution is shorter than a number, and a
 /// solution.
 pub(super) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
-    let tables = Tables::default();
-    let lower_bound = connect(puzzle, HeuristicKind::LinearConflict, &JobTables::new(&tables), InitialH);
+    let lower_bound = connect_alone(puzzle, HeuristicKind::LinearConflict, InitialH);
     (lower_bound, constructive(puzzle).result.expect("a constructive solution always is"))
 }
 

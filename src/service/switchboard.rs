@@ -78,13 +78,22 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &
             let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(|shape| tables.walking(shape));
             call.call(&Space::<Word>::new(puzzle), &WalkingDistance::new(size, goal_blank, rows, cols))
         }
-        (..=Word::MAX_CELLS, _) => connect_any(&Space::<Word>::new(puzzle), heuristic, call),
-        (..=Pair::MAX_CELLS, _) => connect_any(&Space::<Pair>::new(puzzle), heuristic, call),
+        _ => connect_alone(puzzle, heuristic, call),
+    }
+}
+
+/// Makes a call with a heuristic that needs no table.
+///
+/// # Panics
+/// If it needs one.
+pub(super) fn connect_alone<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, call: C) -> C::Output {
+    match puzzle.size().cells() {
+        ..=Word::MAX_CELLS => connect_any(&Space::<Word>::new(puzzle), heuristic, call),
+        17..=Pair::MAX_CELLS => connect_any(&Space::<Pair>::new(puzzle), heuristic, call),
         _ => connect_any(&Space::<Bytes>::new(puzzle), heuristic, call),
     }
 }
 
-/// The heuristics that need no table.
 fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, call: C) -> C::Output {
     let (size, goal_blank) = (space.size(), space.goal_blank());
     match heuristic {
