@@ -62,7 +62,7 @@ impl Builder {
 /// From now on searches and connections go first where there are more threads than cores. Threads that this one begins do as
 /// it does.
 fn stand_back() {
-    const NICENESS: i32 = 10;
+    const NICENESS: i32 = 5;
     // On Linux a thread has a niceness of its own; elsewhere it would be that of the process.
     if cfg!(target_os = "linux") {
         // Where it may not, it goes on as it is.
