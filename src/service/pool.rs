@@ -19,6 +19,7 @@ use super::switchboard::{JobTables, bytes_for};
 use super::turns::{Load, Patience, Turn, Turns};
 use super::watching::Watching;
 use super::{Answer, Job, Kept, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
+use crate::domain::{Packed, Word};
 use crate::search::heuristic::GoalClass;
 use crate::search::{HeuristicKind, Named, StopReason, Witness};
 
@@ -188,7 +189,8 @@ impl Pool {
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// A job with the patterns that it needs, if it needs any; one that can do without waits for them a part of its time.
+    /// A job with the patterns that it needs, if it needs any. One that can do without waits for them a part of its time,
+    /// and one for a proof on a large board for strong ones, which save it more.
     async fn prepare(&self, job: Job, submitted: Instant) -> Result<Prepared, ServiceError> {
         /// Of the time of a job that can do without.
         const SHARE: u32 = 4;
@@ -199,6 +201,13 @@ impl Pool {
         }
         let patience = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
         let patterns = timeout_at((submitted + patience).into(), self.tables.ready_patterns(size, goal_blank)).await;
+        let patterns = match patterns {
+            Ok(Ok(small)) if plan.require_optimal && size.cells() > Word::MAX_CELLS => {
+                let stronger = self.tables.stronger_patterns(Arc::clone(&small));
+                Ok(Ok(timeout_at((submitted + limits.time / SHARE).into(), stronger).await.unwrap_or(small)))
+            }
+            other => other,
+        };
         let is_heuristic_open = plan.is_heuristic_open;
         let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
         match patterns {

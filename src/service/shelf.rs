@@ -51,6 +51,8 @@ struct Slot {
     /// The second in which the builder was last told of it, and one.
     told_at: AtomicU64,
     has_better: bool,
+    /// Whether the builder is to come to stronger ones.
+    is_promised: AtomicBool,
     /// How many wait for small tables.
     waiting: AtomicUsize,
     /// When there was no room for small tables, if it was so.
@@ -125,6 +127,16 @@ impl Drop for Ordered<'_> {
     }
 }
 
+/// Stronger tables that the builder came to; those who wait are told, whatever came of it.
+struct Promised<'a>(&'a Slot);
+
+impl Drop for Promised<'_> {
+    fn drop(&mut self) {
+        self.0.is_promised.store(false, Ordering::Release);
+        self.0.came.notify_waiters();
+    }
+}
+
 /// A lock that a panic while it was held does not close for ever: what it guards is whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -142,6 +154,7 @@ impl Shelf {
             asked_at: AtomicU64::new(0),
             told_at: AtomicU64::new(0),
             has_better: Partition::choose(class, Tier::Standard).is_some(),
+            is_promised: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             refused: Mutex::default(),
         };
@@ -196,6 +209,20 @@ impl Shelf {
                     drop(Ordered(slot));
                     return Err(NoRoom { bytes: 0 });
                 }
+            }
+            came.await;
+        }
+    }
+
+    /// Stronger tables than these, as soon as the builder has come to them; these, if there are none to come.
+    pub(super) async fn stronger(&self, loaded: Arc<Loaded>) -> Arc<Loaded> {
+        let slot = self.slot(loaded.class);
+        loop {
+            let came = slot.came.notified();
+            let is_promised = slot.is_promised.load(Ordering::Acquire);
+            let best = slot.loaded().unwrap_or_else(|| Arc::clone(&loaded));
+            if best.tier > loaded.tier || !is_promised {
+                return best;
             }
             came.await;
         }
@@ -271,8 +298,11 @@ impl Shelf {
         let (now, told_at) = (self.age() + 1, slot.told_at.load(Ordering::Relaxed));
         if told_at == 0 || now >= told_at + LATELY {
             slot.told_at.store(now, Ordering::Relaxed);
-            // If it has ended, the small ones will do.
-            let _ = lock(builder).send(slot.class);
+            slot.is_promised.store(true, Ordering::Release);
+            if lock(builder).send(slot.class).is_err() {
+                // It has ended; the small ones will do.
+                drop(Promised(slot));
+            }
         }
     }
 
@@ -290,6 +320,7 @@ impl Shelf {
     /// The same on one thread, for a class whose tables are still there, and if better ones leave room
     /// for all others that were asked for lately; whether anything was built.
     pub(super) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
+        let _promised = Promised(self.slot(class));
         // Nothing else is built meanwhile that takes as much.
         let _building = class.is_wide().then(|| lock(&self.building));
         let others = self.asked_within(LATELY, class);
@@ -503,5 +534,34 @@ mod tests {
         let crowded = Shelf::new(bytes, None);
         [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
         assert!(!crowded.improve_later(told[1], Tier::Standard));
+    }
+
+    #[tokio::test]
+    async fn who_has_time_gets_stronger_tables_when_they_come_and_waits_for_none_that_do_not() {
+        let shelf = Shelf::new(u64::MAX, None);
+        let small = shelf.get(size(4, 4), 1);
+        assert!(Arc::ptr_eq(&shelf.stronger(Arc::clone(&small)).await, &small), "nobody builds any");
+        let (sender, told) = channel();
+        shelf.engage(sender);
+        shelf.get(size(4, 4), 1);
+        let slot = shelf.slot(told.try_recv().unwrap());
+        let strong = Arc::new(Loaded {
+            class: slot.class,
+            tier: Tier::Standard,
+            partitions: small.partitions.clone(),
+            time: Duration::ZERO,
+        });
+        let build = async {
+            shelf.load(slot, &strong);
+            drop(Promised(slot));
+        };
+        let (came, ()) = tokio::join!(shelf.stronger(Arc::clone(&small)), build);
+        assert!(Arc::ptr_eq(&came, &strong));
+        // Where there is no room for them, the small ones are given at once.
+        let other = shelf.get(size(4, 4), 5);
+        assert_eq!(told.try_recv().unwrap(), other.class);
+        let (came, ()) =
+            tokio::join!(shelf.stronger(Arc::clone(&other)), async { drop(Promised(shelf.slot(other.class))) });
+        assert!(Arc::ptr_eq(&came, &other));
     }
 }

@@ -126,6 +126,11 @@ impl Tables {
         self.patterns.ready(size, goal_blank).await
     }
 
+    /// Stronger patterns than these, as soon as they are built; these, if nobody builds any.
+    pub(super) async fn stronger_patterns(&self, loaded: Arc<Loaded>) -> Arc<Loaded> {
+        self.patterns.stronger(loaded).await
+    }
+
     /// Builds the patterns of a tier for a class, if it has such and none as strong are there, and what
     /// else searches with patterns would have to wait for.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
