@@ -62,8 +62,9 @@ export class Comparison {
       const isBlind = info.algorithms.some(({ name, takes_heuristic: takes }) => name === algorithm.value && !takes);
       this.take([...this.methods, { algorithm: algorithm.value, ...(!isBlind && { heuristic: heuristic.value }) }]);
     };
-    return el('div', { class: 'fields' }, field('Another', algorithm), field('with', heuristic),
-      el('button', { type: 'button', onclick: add }, 'Add'));
+    this.more = el('button', { type: 'button', onclick: add }, 'Add');
+    this.most = info.limits.methods;
+    return el('div', { class: 'fields' }, field('Another', algorithm), field('with', heuristic), this.more);
   }
 
   /** Takes over a list of methods; what another one waits for is of no use any more. */
@@ -118,6 +119,7 @@ export class Comparison {
   }
 
   draw() {
+    this.more.disabled = this.methods.length >= this.most;
     const most = Math.max(1, ...this.results.map(({ search, problem }) => (search ?? problem?.search)?.expanded ?? 0));
     this.body.replaceChildren(...this.methods.map((method, at) => {
       const remove = el('button', {

@@ -51,6 +51,27 @@ export async function a_solution_is_paused_stepped_and_scrubbed(browser) {
   assert.equal(await page.inputValue('[aria-label=Step]'), '31');
 }
 
+export async function a_solution_of_sixty_thousand_moves_is_shown(browser) {
+  const page = await browser.open('/#board=867254301&algorithm=depth_first');
+  await page.click('#solve');
+  await page.waitForSelector('.legend');
+  assert.ok(await page.isVisible('#solve'));
+  const list = await page.textContent('.moves');
+  assert.match(list, /\d\d,\d{3} moves are too many to list/);
+  return list;
+}
+
+export async function as_many_methods_are_compared_as_the_service_takes(browser) {
+  const page = await browser.open('/#board=867254301');
+  await panel(page, 'compare');
+  const add = page.locator('#compare').getByRole('button', { name: 'Add', exact: true });
+  while (await add.isEnabled()) await add.click();
+  const { limits } = await (await page.request.get(`${browser.base}/info`)).json();
+  assert.equal(await page.locator('#compare tbody tr').count(), limits.methods);
+  await page.locator('#compare tbody button').first().click();
+  assert.ok(await add.isEnabled());
+}
+
 export async function methods_are_compared_side_by_side(browser) {
   const page = await browser.open('/#board=867254301');
   await panel(page, 'compare');
