@@ -4,21 +4,8 @@ import { announce, choice, counted, duration, el, field, figure } from './dom.js
 import { named, title } from './method.js';
 import { Problem, compare } from './service.js';
 
-const each = (algorithm, heuristics) => heuristics.map((heuristic) => ({ algorithm, heuristic }));
-
-/** As the course project did it: a heap ordered by f alone, and a tree that only refuses to undo the last move. */
-const AS_BEFORE = { tie_breaking: 'heap', duplicate_detection: 'parent' };
-
-const PRESETS = [
-  ['What a heuristic is worth', each('astar', ['zero', 'hamming', 'manhattan', 'linear_conflict', 'walking_distance', 'pattern_database'])],
-  ['One heuristic, many searches', [{ algorithm: 'breadth_first' }, { algorithm: 'iterative_deepening' },
-    ...['astar', 'ida_star', 'weighted_astar', 'greedy_best_first'].map((algorithm) => (
-      { algorithm, heuristic: 'manhattan', ...(algorithm === 'weighted_astar' && { weight: 2 }) })), { algorithm: 'constructive' }]],
-  ['As the older systems did', [
-    { algorithm: 'astar', heuristic: 'manhattan', ...AS_BEFORE }, { algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 31 },
-    ...each('greedy_best_first', ['hamming', 'manhattan']),
-    ...each('astar', ['hamming', 'manhattan', 'misplaced_with_blank', 'manhattan_plus_hamming'])]],
-];
+/** The preset that the course project's boards are for. */
+const OLDER_SYSTEMS = 'older_systems';
 
 /** The boards of the course project, each with its goal. */
 const COURSE = [
@@ -33,9 +20,9 @@ const LIMITS = { time_ms: 5000 };
 export class Comparison {
   /** `question()` gives board and goal; `choose(question)` puts another in its place. */
   constructor(panel, info, question, choose) {
-    Object.assign(this, { question, choose, methods: [...PRESETS[0][1]], results: [] });
-    this.preset = choice(PRESETS.map(([name], at) => [at, name]), 0, {
-      onchange: () => this.take([...PRESETS[this.preset.value][1]]),
+    Object.assign(this, { presets: info.presets, question, choose });
+    this.chosen = choice(this.presets.map(({ name, description }) => [name, description]), this.presets[0].name, {
+      onchange: () => this.take(this.named(this.chosen.value)),
     });
     this.body = el('tbody', {});
     this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many.');
@@ -44,9 +31,9 @@ export class Comparison {
       COURSE.map(({ name, board, goal }) => el('button', {
         type: 'button', class: 'small', onclick: () => this.course({ board, goal }),
       }, name)));
-    panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.preset), this.go), boards,
+    panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.chosen), this.go), boards,
       el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Comparison' }, this.table()), this.said, this.adder(info));
-    this.take(this.methods);
+    this.take(this.presets[0]);
   }
 
   table() {
@@ -60,29 +47,36 @@ export class Comparison {
     const [algorithm, heuristic] = [named(info.algorithms, 'astar'), named(info.heuristics, 'manhattan')];
     const add = () => {
       const isBlind = info.algorithms.some(({ name, takes_heuristic: takes }) => name === algorithm.value && !takes);
-      this.take([...this.methods, { algorithm: algorithm.value, ...(!isBlind && { heuristic: heuristic.value }) }]);
+      this.take({ methods: [...this.methods, { algorithm: algorithm.value, ...(!isBlind && { heuristic: heuristic.value }) }] });
     };
     this.more = el('button', { type: 'button', onclick: add }, 'Add');
     this.most = info.limits.methods;
     return el('div', { class: 'fields' }, field('Another', algorithm), field('with', heuristic), this.more);
   }
 
-  /** Takes over a list of methods; what another one waits for is of no use any more. */
-  take(methods) {
+  named(name) {
+    return this.presets.find((preset) => preset.name === name);
+  }
+
+  /**
+   * Takes over a list of methods, one with a name or one of a person's own; what another one waits for is of no use any
+   * more.
+   */
+  take({ name = null, methods }) {
     this.abort?.abort();
-    Object.assign(this, { methods: [...methods], results: [] });
+    Object.assign(this, { preset: name, methods, results: [] });
     this.draw();
   }
 
   /** Forgets results, as those of another board. */
   clear() {
-    this.take(this.methods);
+    this.take(this.preset ? this.named(this.preset) : { methods: this.methods });
   }
 
   async course(question) {
-    this.preset.value = PRESETS.length - 1;
+    this.chosen.value = OLDER_SYSTEMS;
     await this.choose(question);
-    this.take([...PRESETS.at(-1)[1]]);
+    this.take(this.named(OLDER_SYSTEMS));
     await this.run();
   }
 
@@ -93,9 +87,11 @@ export class Comparison {
     this.body.parentElement.setAttribute('aria-busy', 'true');
     this.go.disabled = true;
     try {
-      const { methods } = this;
-      const { results } = await compare({ ...this.question(), methods, limits: LIMITS }, abort.signal);
+      const { methods, preset } = this;
+      const { results } = await compare({ ...this.question(), ...(preset ? { preset } : { methods }), limits: LIMITS }, abort.signal);
       if (methods !== this.methods) return;
+      // Of a list with a name the service leaves out what does not go with the board.
+      this.methods = results.map(method);
       this.results = results;
       this.draw();
       const solved = results.filter(({ length }) => length !== undefined).length;
@@ -124,13 +120,19 @@ export class Comparison {
     this.body.replaceChildren(...this.methods.map((method, at) => {
       const remove = el('button', {
         type: 'button', class: 'small quiet', 'aria-label': `Leave out ${title(method)}`, title: 'Leave out',
-        onclick: () => this.take(this.methods.filter((_, other) => other !== at)),
+        onclick: () => this.take({ methods: this.methods.filter((_, other) => other !== at) }),
       }, '×');
       const isRash = method.heuristic && this.results[at]?.search?.admissible === false;
       return el('tr', {}, el('th', { scope: 'row' }, title(method), isRash && el('small', {}, ' not admissible')),
         cells(this.results[at], most), el('td', {}, remove));
     }));
   }
+}
+
+/** The method of a result, as it is asked for. */
+function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit }) {
+  const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
 function cells(result, most) {

@@ -7,6 +7,9 @@ import { Tree, counts } from './tree.js';
 
 const ABOUT = 'The nodes in the order in which the search took them up, each below the one it was reached from.';
 
+/** Whoever waits for a drawing does not wait for long. */
+const LIMITS = { time_ms: 3000 };
+
 /** What a search looks like without a table that knows the way. */
 const TEXTBOOK = { algorithm: 'astar', heuristic: 'manhattan' };
 
@@ -32,16 +35,20 @@ export class Expansions {
   async grow(as = {}) {
     this.about.textContent = 'Searching …';
     const { problem, isStopped } = await this.search(async (signal) => {
-      this.show(await solve({ ...this.question(as), include: ['expansions', 'states'] }, signal));
+      const question = this.question(as);
+      this.show(await solve({ ...question, limits: { ...LIMITS, ...question.limits }, include: ['expansions', 'states'] }, signal));
     });
     if (isStopped) this.about.textContent = 'Stopped.';
-    if (problem) this.about.textContent = problem.message;
+    if (!problem) return;
+    // A search without a solution has first nodes all the same.
+    if (problem.document.expansions) this.show(problem.document);
+    this.about.prepend(`${problem.message} `);
   }
 
-  show({ expansions, states, search }) {
+  show({ expansions, states = [], search }) {
     const count = Number(this.count.value);
     this.tree.load(expansions, states, count);
     this.about.textContent = `${method(search)}: the first ${Math.min(count, expansions.length)} of ` +
-      `${counted(search.expanded, 'expansion')}. The way to the goal is drawn boldly; the warmer a node, the greater its f.`;
+      `${counted(search.expanded, 'expansion')}. ${states.length ? 'The way to the goal is drawn boldly; the' : 'The'} warmer a node, the greater its f.`;
   }
 }

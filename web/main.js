@@ -99,10 +99,11 @@ class Playground {
   /** Takes the question from the address, or the first one. */
   async open() {
     const { board = FIRST, goal, rows, cols, encoding, ...fields } = link.read();
-    this.setup.method.fields = fields;
+    const left = this.setup.method.take(fields);
     const given = { board, goal: goal ?? 'blank_last', ...(rows && { rows: Number(rows), cols: Number(cols) }), ...(encoding && { encoding }) };
     const problem = await this.ask(given);
     if (problem && board !== FIRST) await this.ask({ board: FIRST, goal: 'blank_last' }, { said: `The link cannot be read: ${problem.message}` });
+    else if (left.length) this.tell(leftOut('link', left), 'bad');
   }
 
   /**
@@ -228,9 +229,9 @@ class Playground {
       this.blame(null);
       return problem;
     }
-    this.setup.method.fields = method;
+    const left = this.setup.method.take(method);
     this.renew();
-    return null;
+    return left.length ? new service.Problem({ detail: leftOut('text', left) }) : null;
   }
 
   edit() {
@@ -305,6 +306,9 @@ class Playground {
     this.player.load(replay(this.question.board, best.moves), el('p', { class: 'now' }, verdict(best)));
   }
 }
+
+/** What is said of fields that nothing could be made of. */
+const leftOut = (source, names) => `The ${source} asks for what there is not; left out: ${names.join(', ')}.`;
 
 function askForToken() {
   byId('faults').hidden = false;

@@ -59,18 +59,26 @@ export class Method {
     return Object.keys(limits).length ? { ...fields, limits } : fields;
   }
 
-  /** Takes fields from a link or a body; limits that have no input are kept as they are. */
-  set fields(fields) {
-    const dotted = Object.entries(fields).filter(([name]) => name.startsWith('limits.'));
-    const { time_ms: time, ...others } = { ...fields.limits, ...Object.fromEntries(dotted.map(([name, value]) => [name.slice(7), Number(value)])) };
+  /**
+   * Takes fields from a link or a body; limits that have no input are kept as they are. Returns the names of those that
+   * there is no place for, or whose value is none of theirs.
+   */
+  take({ limits, include, ...fields }) {
+    const [given, spent] = [{}, { ...limits }];
+    for (const [name, value] of Object.entries(fields)) {
+      if (name.startsWith('limits.')) spent[name.slice(7)] = Number(value);
+      else given[name] = value;
+    }
+    const { time_ms: time, ...others } = spent;
     this.limits = others;
-    const given = { ...fields, time_ms: time };
+    if (time !== undefined) given.time_ms = time;
     for (const [name, input] of Object.entries(this.inputs)) {
       input.value = given[name] ?? PLAIN[name];
       if (input.selectedIndex === -1) input.value = PLAIN[name];
       if (input.value !== PLAIN[name] && this.more.contains(input)) this.more.open = true;
     }
     this.explain();
+    return Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => name);
   }
 
   explain() {

@@ -23,6 +23,8 @@ function python({ origin, body, isGuarded }) {
   const guard = isGuarded ? `\n               "Authorization": "Bearer " + os.environ["${VARIABLE}"],` : '';
   // What a question holds is written alike in JSON and in Python.
   return `import json${isGuarded ? '\nimport os' : ''}
+import sys
+import urllib.error
 import urllib.request
 
 question = ${body}
@@ -31,8 +33,11 @@ request = urllib.request.Request(
     data=json.dumps(question).encode(),
     headers={"Content-Type": "application/json",${guard}},
 )
-with urllib.request.urlopen(request) as response:
-    answer = json.load(response)
+try:
+    with urllib.request.urlopen(request) as response:
+        answer = json.load(response)
+except urllib.error.HTTPError as problem:
+    sys.exit(json.load(problem)["detail"])
 print(answer["length"], "moves:", answer["moves"])
 `;
 }

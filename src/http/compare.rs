@@ -9,11 +9,11 @@ use axum::response::Response;
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
 use super::compare_reply::{CompareReply, ResultReply};
 use super::fields::{Fields, joined};
+use super::preset::Preset;
 use super::search_fields::{self, LIMIT_FIELDS, METHOD_FIELDS};
 use super::solve::{failed, puzzle};
 use super::{Document, Offer, Problem, Question, choose};
 use crate::domain::{Board, Puzzle, Size};
-use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, TieBreaking, named};
 use crate::service::{Job, LimitWish, Plan, Service, ServiceError, Wish};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
@@ -24,15 +24,6 @@ const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = joi
 
 /// The most methods that are compared at once.
 pub(super) const MAX_METHODS: usize = 16;
-
-/// Methods that go by one name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Preset {
-    /// What course projects, tutorials and their like use.
-    OlderSystems,
-}
-
-named!(Preset { OlderSystems => "older_systems" });
 
 /// A way to search, as it was asked for and as it is done.
 struct Method {
@@ -123,51 +114,10 @@ fn methods(fields: &mut Fields, size: Option<Size>, default: LimitWish) -> Optio
     }
     if !fields.has("preset") {
         let detail = "give `methods`, for instance [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, {\"algorithm\": \
-                      \"breadth_first\"}], or the `preset` \"older_systems\"";
+                      \"breadth_first\"}], or a `preset`, for instance \"heuristics\"";
         fields.miss("methods", detail);
         return None;
     }
-    let Preset::OlderSystems = fields.word("preset", None)?;
-    let method = |wish: Wish| Some(Method { wish, plan: Plan::try_new(&wish, size?).ok()?, limits: default });
-    older_systems().into_iter().map(method).collect()
-}
-
-/// The methods of the older systems: blind, greedy and A* searches, the tree search that the course project made of A*,
-/// and the two heuristics that are not admissible.
-fn older_systems() -> [Wish; 9] {
-    /// As deep as the hardest board of the 8-puzzle needs.
-    const DEEPEST: u32 = 31;
-    let by = |algorithm| Wish { algorithm: Some(algorithm), ..Wish::default() };
-    let with = |algorithm, heuristic| Wish { heuristic: Some(heuristic), ..by(algorithm) };
-    let tree_search = Wish {
-        tie_breaking: TieBreaking::Heap,
-        duplicate_detection: DuplicateDetection::Parent,
-        ..with(Algorithm::AStar, HeuristicKind::Manhattan)
-    };
-    [
-        by(Algorithm::BreadthFirst),
-        Wish { depth_limit: Some(DEEPEST), ..by(Algorithm::DepthFirst) },
-        with(Algorithm::GreedyBestFirst, HeuristicKind::Hamming),
-        with(Algorithm::GreedyBestFirst, HeuristicKind::Manhattan),
-        with(Algorithm::AStar, HeuristicKind::Hamming),
-        with(Algorithm::AStar, HeuristicKind::Manhattan),
-        tree_search,
-        with(Algorithm::AStar, HeuristicKind::MisplacedWithBlank),
-        with(Algorithm::AStar, HeuristicKind::ManhattanPlusHamming),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_older_systems_methods_go_with_every_board() {
-        assert!(older_systems().len() <= MAX_METHODS);
-        for size in Size::all() {
-            for wish in older_systems() {
-                assert!(Plan::try_new(&wish, size).is_ok(), "{wish:?} on {size}");
-            }
-        }
-    }
+    let preset: Preset = fields.word("preset", None)?;
+    Some(preset.on(size?).map(|(wish, plan)| Method { wish, plan, limits: default }).collect())
 }

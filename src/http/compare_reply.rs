@@ -33,7 +33,7 @@ pub(super) struct ResultReply {
 
 /// A method as it was asked for, `auto` where it was left open; without the knobs that are at their default.
 #[derive(Debug, serde::Serialize)]
-struct MethodReply {
+pub(super) struct MethodReply {
     algorithm: &'static str,
     heuristic: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ impl ResultReply {
 }
 
 impl MethodReply {
-    fn new(wish: &Wish) -> Self {
+    pub(super) fn new(wish: &Wish) -> Self {
         let takes_heuristic = wish.algorithm.is_none_or(|algorithm| algorithm.takes_heuristic());
         Self {
             algorithm: wish.algorithm.map_or("auto", Named::name),

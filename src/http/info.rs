@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::board_fields::NamedGoal;
+use super::preset::Preset;
 use super::{HttpSettings, Offer, Problem, choose, compare, verify};
 use crate::domain::Size;
 use crate::search::heuristic::GoalClass;
@@ -22,28 +23,17 @@ pub(super) async fn answer(
 ) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let settings = service.settings();
-    // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
-    let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);
-    let max_nodes = Size::try_from((4, 4)).map_or(0, max_nodes);
     let info = json!({
         "name": "taquin",
         "version": env!("CARGO_PKG_VERSION"),
-        "limits": {
-            "time_ms": {"default": settings.default_time.as_millis() as u64, "max": settings.max_time.as_millis() as u64},
-            "expanded": {"default": settings.max_expanded, "max": settings.max_expanded},
-            "nodes": {"default": max_nodes, "max": max_nodes},
-            "search_memory_bytes": settings.search_memory,
-            "expansions": settings.max_expansions,
-            "body_bytes": http.max_body,
-            "moves": verify::MAX_MOVES,
-            "methods": compare::MAX_METHODS,
-        },
+        "limits": limits(&service, &http),
         "workers": settings.workers,
         "queue": settings.queue,
         "sides": {"min": Size::MIN_SIDE, "max": Size::MAX_SIDE},
         "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
         "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
         "goals": NamedGoal::ALL.iter().map(|goal| goal.name()).collect::<Vec<_>>(),
+        "presets": Preset::ALL.iter().map(|preset| preset.entry()).collect::<Vec<_>>(),
         "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
     });
     let body = match offer {
@@ -55,6 +45,23 @@ pub(super) async fn answer(
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, body).into_response())
+}
+
+fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
+    let settings = service.settings();
+    // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
+    let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);
+    let max_nodes = Size::try_from((4, 4)).map_or(0, max_nodes);
+    json!({
+        "time_ms": {"default": settings.default_time.as_millis() as u64, "max": settings.max_time.as_millis() as u64},
+        "expanded": {"default": settings.max_expanded, "max": settings.max_expanded},
+        "nodes": {"default": max_nodes, "max": max_nodes},
+        "search_memory_bytes": settings.search_memory,
+        "expansions": settings.max_expansions,
+        "body_bytes": http.max_body,
+        "moves": verify::MAX_MOVES,
+        "methods": compare::MAX_METHODS,
+    })
 }
 
 fn table_entry(table: &TableEntry) -> serde_json::Value {

@@ -23,6 +23,7 @@ mod openapi;
 mod ops;
 mod pages;
 mod plain_board;
+mod preset;
 mod problem;
 mod problem_kind;
 mod query;

@@ -14,6 +14,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::ProblemKind;
+use super::solve_reply::{ExpansionLines, ExpansionReply};
 
 /// One thing that is wrong with a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -44,6 +45,8 @@ pub struct Problem {
     pub errors: Vec<Fault>,
     /// Members of this kind alone, in the order in which they are written.
     pub members: Vec<(&'static str, Value)>,
+    /// The first nodes of a search that a limit ended, if they were asked for; the last member.
+    expansions: Box<[ExpansionReply]>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -53,7 +56,14 @@ impl Problem {
 
     /// A problem without faults or further members.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), headers: Vec::new() }
+        Self {
+            kind,
+            detail: detail.into(),
+            errors: Vec::new(),
+            members: Vec::new(),
+            expansions: Box::default(),
+            headers: Vec::new(),
+        }
     }
 
     /// The server's own fault, which its log explains already.
@@ -80,6 +90,13 @@ impl Problem {
     pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
         debug_assert!(!COMMON_MEMBERS.contains(&name), "{name} is written by every problem");
         self.members.push((name, serde_json::to_value(value).unwrap_or(Value::Null)));
+        self
+    }
+
+    /// Adds the first nodes that a search expanded.
+    #[must_use]
+    pub(super) fn with_expansions(mut self, expansions: Vec<ExpansionReply>) -> Self {
+        self.expansions = expansions.into();
         self
     }
 
@@ -116,7 +133,7 @@ impl Problem {
 
     /// The same for a person at a terminal.
     pub(super) fn to_text(&self, request_id: &str) -> String {
-        let Self { kind, detail, .. } = self;
+        let Self { kind, detail, expansions, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
         for Fault { pointer, code, detail } in &self.errors {
             // A pointer may hold any character that a client put into a name.
@@ -131,6 +148,7 @@ impl Problem {
             }
             .unwrap_or_default();
         }
+        let _ = write!(text, "{}", ExpansionLines(expansions));
         let _ = writeln!(text, "type: /problems/{}\nrequest id: {request_id}", kind.slug());
         text
     }
@@ -146,7 +164,7 @@ struct Document<'a> {
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Problem { kind, detail, errors, members, .. } = self.problem;
+        let Problem { kind, detail, errors, members, expansions, .. } = self.problem;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &format_args!("/problems/{}", kind.slug()))?;
         map.serialize_entry("title", kind.title())?;
@@ -161,6 +179,9 @@ impl Serialize for Document<'_> {
         }
         for (name, value) in members {
             map.serialize_entry(name, value)?;
+        }
+        if !expansions.is_empty() {
+            map.serialize_entry("expansions", expansions)?;
         }
         map.end()
     }

@@ -13,7 +13,7 @@ use super::live::Live;
 use super::live_body::END;
 use super::plain_board::plain_board;
 use super::search_fields::{LIMIT_FIELDS, METHOD_FIELDS};
-use super::solve_reply::{LimitsReply, SearchReply, SolutionReply, SolveReply};
+use super::solve_reply::{ExpansionReply, LimitsReply, SearchReply, SolutionReply, SolveReply};
 use super::{
     Document, Fault, House, Offer, Problem, ProblemKind, Question, QuestionBody, Shared, choose, search_fields,
     solvable,
@@ -261,7 +261,8 @@ pub(super) fn exceeded(report: &Report, stop: StopReason) -> Problem {
         .with_member("limit", limit)
         .with_member("lower_bound", report.lower_bound)
         .with_member("search", SearchReply::new(report))
-        .with_member("limits", limits);
+        .with_member("limits", limits)
+        .with_expansions(ExpansionReply::of(report).unwrap_or_default());
     match SolutionReply::new(report) {
         Some(solution) => problem.with_member("solution", solution),
         None => problem,

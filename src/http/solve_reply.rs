@@ -120,7 +120,7 @@ pub(super) struct StateReply {
     f: Number,
 }
 
-#[derive(Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub(super) struct ExpansionReply {
     board: Rows,
     #[serde(rename = "move")]
@@ -212,7 +212,7 @@ impl<'r> SolveReply<'r> {
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
             states: states(puzzle, report, solution),
-            expansions: report.expansions.as_ref().map(|list| list.iter().map(ExpansionReply::from).collect()),
+            expansions: ExpansionReply::of(report),
         })
     }
 
@@ -234,6 +234,13 @@ fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateRep
         .zip(boards.zip(heights))
         .map(|(g, ((mv, tile, board), h))| StateReply { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) })
         .collect()
+}
+
+impl ExpansionReply {
+    /// The first nodes of a search, if they were asked for.
+    pub(super) fn of(report: &Report) -> Option<Vec<Self>> {
+        Some(report.expansions.as_ref()?.iter().map(Self::from).collect())
+    }
 }
 
 impl From<&Expansion> for ExpansionReply {
@@ -296,7 +303,7 @@ impl std::fmt::Display for SolveReply<'_> {
 }
 
 /// A line for each expanded node, as the older tutorial prints them.
-struct ExpansionLines<'a>(&'a [ExpansionReply]);
+pub(super) struct ExpansionLines<'a>(pub(super) &'a [ExpansionReply]);
 
 impl std::fmt::Display for ExpansionLines<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

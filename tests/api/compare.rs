@@ -244,6 +244,32 @@ async fn what_is_no_list_of_methods_is_refused() {
 }
 
 #[tokio::test]
+async fn the_methods_of_a_preset_are_those_that_info_lists() {
+    let taquin = shared().await;
+    let presets = taquin.get("/info").await.expect(200).json()["presets"].take();
+    let presets = presets.as_array().expect("an array");
+    assert_eq!(presets.len(), 3);
+    for preset in presets {
+        let by_name = compare(&taquin, &json!({ "board": HARD, "preset": preset["name"] })).await;
+        let by_list = compare(&taquin, &json!({ "board": HARD, "methods": preset["methods"] })).await;
+        let timeless = |results| timeless(json!({ "results": results }));
+        assert_eq!(timeless(by_name), timeless(by_list), "{}", preset["name"]);
+    }
+}
+
+#[tokio::test]
+async fn of_a_preset_what_does_not_go_with_a_board_is_left_out() {
+    let taquin = shared().await;
+    let board =
+        json!([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 15], [16, 17, 18, 19, 20], [21, 22, 23, 0, 24]]);
+    let results = compare(&taquin, &json!({ "board": board, "preset": "heuristics" })).await;
+    let heuristics: Vec<_> = results.iter().filter_map(|result| result["heuristic"].as_str()).collect();
+    assert_eq!(heuristics.len(), 7, "{heuristics:?}");
+    assert!(!heuristics.contains(&"walking_distance"), "{heuristics:?}");
+    assert!(results.iter().all(|result| result["length"] == 1), "{results:?}");
+}
+
+#[tokio::test]
 async fn as_many_methods_are_compared_as_info_says() {
     let taquin = shared().await;
     let most = taquin.get("/info").await.expect(200).json()["limits"]["methods"].as_u64().expect("a number") as usize;

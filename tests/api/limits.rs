@@ -1,8 +1,9 @@
 //! Searches that a limit ends: `search-limit-exceeded`, and what it tells.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::shared;
+use crate::question::Question;
 use crate::simulator::{TO_BLANK_LAST, grid};
 
 const BOARD: &str = "8 6 7/2 5 4/3 0 1";
@@ -82,6 +83,21 @@ async fn a_depth_limit_that_is_too_small_is_told_with_a_proven_bound() {
     }
     let question = json!({ "board": "1 2 3/5 0 6/4 7 8", "algorithm": "depth_first", "depth_limit": optimum });
     assert_eq!(taquin.solve(&question).await["length"], optimum);
+}
+
+#[tokio::test]
+async fn a_search_that_found_nothing_tells_what_it_expanded() {
+    let taquin = shared().await;
+    let mut question = json!({ "board": BOARD, "algorithm": "breadth_first", "limits": { "expanded": 300 } });
+    let unasked = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
+    assert_eq!(unasked["expansions"], Value::Null, "not asked for");
+    question["include"] = json!(["expansions", "states"]);
+    let mut problem = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
+    assert_eq!(problem["expansions"].as_array().map(Vec::len), Some(300));
+    problem["start"] = json!(grid(BOARD));
+    assert_eq!(crate::simulator::faults_of_expansions(&problem), Vec::<String>::new());
+    let text = taquin.send(Question::post("/solve").json(&question).accept("text/plain")).await;
+    assert_eq!(text.expect(422).text().lines().filter(|line| line.contains("  h 0  f ")).count(), 300);
 }
 
 #[tokio::test]

@@ -138,11 +138,13 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
             claim(state["g"] == step, format!("state {step} has g {step}"));
         }
     }
-    faults.extend(faults_of_expansions(reply, &start));
+    faults.extend(faults_of_expansions(reply));
     faults
 }
 
-fn faults_of_expansions(reply: &Value, start: &Grid) -> Vec<String> {
+/// What is wrong with the expansions of an answer to a board, if there are any.
+pub(crate) fn faults_of_expansions(reply: &Value) -> Vec<String> {
+    let start = grid_of(&reply["start"]);
     let Some(expansions) = reply["expansions"].as_array() else { return Vec::new() };
     let mut faults = Vec::new();
     let mut claim = |holds: bool, what: String| {
@@ -157,7 +159,7 @@ fn faults_of_expansions(reply: &Value, start: &Grid) -> Vec<String> {
     for (at, expansion) in expansions.iter().enumerate() {
         let board = grid_of(&expansion["board"]);
         let Some(parent) = expansion["parent"].as_u64() else {
-            let is_start = &board == start && expansion["g"] == 0 && expansion["move"].is_null();
+            let is_start = board == start && expansion["g"] == 0 && expansion["move"].is_null();
             claim(is_start, format!("expansion {at} has no parent and is not the start"));
             continue;
         };

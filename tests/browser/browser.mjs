@@ -21,8 +21,8 @@ export class Browser {
     return Object.assign(new Browser(), { base, chrome, contract, contexts: [], pages: [] });
   }
 
-  /** A new page; `isReady` waits until it takes input. */
-  async open(path = '/', options = {}) {
+  /** A new page, once it takes input; of the service itself, or of what stands before it. */
+  async open(path = '/', { base = this.base, ...options } = {}) {
     const context = await this.chrome.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     context.setDefaultTimeout(15_000);
     this.contexts.push(context);
@@ -33,10 +33,10 @@ export class Browser {
     });
     page.on('pageerror', (error) => page.complaints.push(error.stack));
     page.on('request', (request) => {
-      if (!request.url().startsWith(this.base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`asks ${request.url()}`);
+      if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`asks ${request.url()}`);
     });
     this.pages.push(page);
-    await page.goto(this.base + path);
+    await page.goto(base + path);
     await ready(page);
     return page;
   }

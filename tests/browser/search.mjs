@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { link, panel, says } from './browser.mjs';
+import { breaking } from './proxy.mjs';
 
 // The hardest kind of 15-puzzle, with a heuristic that needs minutes for it.
 const HARD = link({ board: '15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0', goal: 'blank_first', algorithm: 'ida_star', heuristic: 'manhattan' });
@@ -61,6 +62,38 @@ export async function a_limit_is_told_as_what_it_is(browser) {
   const page = await browser.open(`${HARD}&limits.time_ms=300`);
   await page.click('#solve');
   return says(page, /limit|time/);
+}
+
+export async function a_stream_that_breaks_off_leaves_the_page_in_order(browser) {
+  const proxy = await breaking(browser.base, 2);
+  try {
+    const page = await browser.open(HARD, { base: proxy.base });
+    await page.click('#solve');
+    const said = await says(page, /went away before/);
+    assert(await page.isVisible('#solve'));
+    assert(await page.isHidden('#stop'));
+    await browser.until('taquin_jobs_in_progress', 0);
+    // That it broke off, Chromium says as well.
+    const [complaint, ...others] = page.complaints.splice(0);
+    assert.match(complaint, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+    assert.deepEqual(others, []);
+    await page.click('#random');
+    await says(page, /at the shortest/);
+    return said;
+  } finally {
+    proxy.close();
+  }
+}
+
+export async function a_search_without_a_solution_has_a_tree(browser) {
+  const page = await browser.open('/#board=867254301&algorithm=depth_first&depth_limit=8');
+  await panel(page, 'search');
+  await page.click('#grow');
+  await page.waitForSelector('.tree .node.selected');
+  const about = await page.textContent('#search .setting .about');
+  assert.match(about, /every node within the depth limit.*the first \d+ of/);
+  assert.equal(await page.locator('.tree .on-path').count(), 0);
+  return about;
 }
 
 export async function the_tree_is_walked_by_keys_and_mouse(browser) {

@@ -1,0 +1,30 @@
+// What stands between the page and the service, and goes away in the middle of an answer.
+
+import { createServer, request } from 'node:http';
+
+/** Passes everything on, but breaks a stream of events off after so many pieces. */
+export async function breaking(base, pieces) {
+  const server = createServer((asked, answer) => {
+    const { method, headers, url } = asked;
+    const passed = request(base + url, { method, headers }, (given) => {
+      answer.writeHead(given.statusCode, given.headers);
+      if (given.headers['content-type'] !== 'text/event-stream') {
+        given.pipe(answer);
+        return;
+      }
+      let rest = pieces;
+      given.on('data', (piece) => {
+        answer.write(piece);
+        rest -= 1;
+        if (rest > 0) return;
+        passed.destroy();
+        // What was written is on its way before the connection ends.
+        setTimeout(() => answer.destroy(), 50);
+      });
+      given.on('error', () => {});
+    });
+    asked.pipe(passed);
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  return { base: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };
+}
