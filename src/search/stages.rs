@@ -1,6 +1,7 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -63,6 +64,21 @@ impl Stages {
         let tiles = [last.next(), last.next()].map(|cell| cell.expect("two cells a side are left"));
         stages.push(Stage::new(size, tiles, open, Some(goal_blank)));
         Self { size, goal_blank, stages, far: Self::far(size) }
+    }
+
+    /// The shape of the boards.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Where the blank belongs.
+    pub fn goal_blank(&self) -> Cell {
+        self.goal_blank
+    }
+
+    /// How long the tables took that are made, one after another.
+    pub fn time(&self) -> Duration {
+        self.stages.iter().filter_map(Stage::time).sum()
     }
 
     /// Whether these are the stages of such boards.

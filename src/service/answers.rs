@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,10 +61,20 @@ impl Future for Flight {
 /// What is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kept {
-    /// Answers.
+    /// Answers, or boards ahead of hints.
     pub entries: u64,
     /// Memory they take.
     pub bytes: u64,
+}
+
+impl Kept {
+    /// What a cache holds just now.
+    pub(super) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
+        cache: &Cache<K, V>,
+    ) -> Self {
+        cache.run_pending_tasks();
+        Self { entries: cache.entry_count(), bytes: cache.weighted_size() }
+    }
 }
 
 impl Answers {
@@ -113,8 +124,7 @@ impl Answers {
 
     /// How much is kept.
     pub(super) fn kept(&self) -> Kept {
-        self.kept.run_pending_tasks();
-        Kept { entries: self.kept.entry_count(), bytes: self.kept.weighted_size() }
+        Kept::of(&self.kept)
     }
 
     fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, InFlight>> {

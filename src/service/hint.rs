@@ -6,7 +6,7 @@ use std::time::Duration;
 use moka::sync::Cache;
 
 use super::answers::bytes_of;
-use super::{Answer, Limits, Origin, Report};
+use super::{Answer, Kept, Limits, Origin, Report};
 use crate::domain::{Move, Puzzle, Tile};
 
 /// The time of a hint that names none, on boards where a search goes on as long as it may.
@@ -90,6 +90,11 @@ impl Trails {
     pub(super) fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Hint> {
         let Trail { report, made } = self.0.get(&Spot { puzzle: *puzzle, limits: *limits })?;
         Some(Hint { answer: Answer { report, origin: Origin::Kept }, made })
+    }
+
+    /// How much is remembered.
+    pub(super) fn kept(&self) -> Kept {
+        Kept::of(&self.0)
     }
 
     /// Remembers the boards ahead of a hint.

@@ -35,6 +35,11 @@ impl KeptStages {
         });
         first
     }
+
+    /// All that are kept.
+    pub(super) fn all(&self) -> Vec<Arc<Stages>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 #[cfg(test)]

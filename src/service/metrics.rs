@@ -263,8 +263,8 @@ impl Collector for Holdings {
             ("workers", "Searches that may run at a time", settings.workers as u64),
             ("workers_busy", "Workers that search, or help with a search", load.busy as u64),
             ("jobs_in_progress", "Jobs that have begun and not ended", load.begun as u64),
-            ("cache_entries", "Answers kept", kept.entries),
-            ("cache_bytes", "Memory of the answers kept", kept.bytes),
+            ("cache_entries", "Answers kept, and boards for which a hint is", kept.entries),
+            ("cache_bytes", "Memory of the answers kept, and of the hints that somebody follows", kept.bytes),
             ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
             ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
         ];
@@ -280,13 +280,19 @@ impl Holdings {
     /// Tables by kind: how many, their memory, and how long they took to build.
     fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let entries = self.0.tables().entries();
-        let kinds = [("distances", "distances"), ("walking", "walking distances"), ("patterns", "patterns")];
+        let kinds = [
+            ("distances", "distances"),
+            ("walking", "walking distances"),
+            ("patterns", "patterns"),
+            ("stages", "stages"),
+        ];
         let mut family = |name, help, value: fn(&TableEntry) -> f64| {
             let kind_of = ConstGauge::new(0.0).metric_type();
             let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
             for (kind, entry_name) in kinds {
                 let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
-                let total: f64 = of_kind.map(value).sum();
+                // The sum of none is a zero with a sign.
+                let total = of_kind.map(value).fold(0.0, |total, value| total + value);
                 ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
             }
             Ok(())

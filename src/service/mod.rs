@@ -316,9 +316,10 @@ impl Service {
         self.pool.load()
     }
 
-    /// What is kept of answers.
+    /// What is kept of answers, and of hints.
     pub fn kept(&self) -> Kept {
-        self.pool.kept()
+        let (answers, hints) = (self.pool.kept(), self.trails.kept());
+        Kept { entries: answers.entries + hints.entries, bytes: answers.bytes + hints.bytes }
     }
 
     /// Whether the first tables are built.

@@ -195,7 +195,13 @@ impl Tables {
             let size = format!("{size}, blank in cell {goal_blank}: {}", names.join(" and "));
             TableEntry { name: "patterns", size, bytes: loaded.bytes(), build_time: loaded.time }
         });
-        distances.chain(walking).chain(patterns).collect()
+        let stages = self.stages.all().into_iter().map(|stages| TableEntry {
+            name: "stages",
+            size: format!("{}, blank in cell {}", stages.size(), stages.goal_blank()),
+            bytes: stages.bytes() as usize,
+            build_time: stages.time(),
+        });
+        distances.chain(walking).chain(patterns).chain(stages).collect()
     }
 
     /// Memory of all that is loaded.
