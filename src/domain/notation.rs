@@ -120,6 +120,18 @@ impl RawBoard {
         None
     }
 
+    /// A sentence about a fault of this board, for whoever wrote it.
+    pub fn explain(&self, fault: &BoardFault) -> String {
+        let mut sentence = String::new();
+        match fault {
+            BoardFault::Entry(fault, encoding) => {
+                write_entry_fault(&mut sentence, *fault, *encoding, self).unwrap_or_default();
+            }
+            other => sentence = other.to_string(),
+        }
+        sentence
+    }
+
     /// Proves that this is a board.
     ///
     /// # Errors
@@ -258,12 +270,22 @@ impl fmt::Display for BoardFault {
                 write!(f, "{entries} cells, as written, are not {}×{}", side(sides.rows), side(sides.cols))
             }
             Self::PositionsInRows => f.write_str("positions are a flat array: entry k is the cell of tile k"),
-            Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding),
+            Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding, &RawBoard::default()),
         }
     }
 }
 
-fn write_entry_fault(f: &mut fmt::Formatter<'_>, fault: PermutationFault, encoding: Encoding) -> fmt::Result {
+/// Other places of the board it names as they were written.
+fn write_entry_fault(
+    f: &mut impl fmt::Write,
+    fault: PermutationFault,
+    encoding: Encoding,
+    board: &RawBoard,
+) -> fmt::Result {
+    let place = |entry| match board.row_and_col(entry) {
+        Some((row, col)) => format!("in row {}, column {}", row + 1, col + 1),
+        None => format!("at entry {}", entry + 1),
+    };
     match (fault, encoding) {
         (PermutationFault::Unreadable { .. }, _) => {
             f.write_str("not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)")
@@ -275,10 +297,10 @@ fn write_entry_fault(f: &mut fmt::Formatter<'_>, fault: PermutationFault, encodi
             write!(f, "there is no cell {value} on a board of this size: cells count from 0")
         }
         (PermutationFault::Duplicate { first, value: 0, .. }, Encoding::Tiles) => {
-            write!(f, "a second blank; the first one is entry {}", first + 1)
+            write!(f, "a second blank; the first one is {}", place(first))
         }
         (PermutationFault::Duplicate { first, value, .. }, Encoding::Tiles) => {
-            write!(f, "tile {value} stands here and at entry {}", first + 1)
+            write!(f, "tile {value} stands here and {}", place(first))
         }
         (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
             write!(f, "cell {value} is given to tile {first} and to tile {at}")

@@ -208,10 +208,11 @@ fn note_board_fault(fields: &mut Fields, name: &str, value: &Value, written: &Wr
         (Form::Flat, _, Some((entry, _))) => format!("/{name}/{entry}"),
         _ => format!("/{name}"),
     };
+    let sentence = written.raw.explain(fault);
     let detail = match (written.form, place) {
-        (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {fault}", row + 1, col + 1),
-        (Form::Text, Some((entry, None))) => format!("cell {}: {fault}", entry + 1),
-        _ => fault.to_string(),
+        (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {sentence}", row + 1, col + 1),
+        (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
+        _ => sentence,
     };
     fields.note(kind, Fault::new(pointer, code, detail));
 }
