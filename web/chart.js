@@ -8,10 +8,10 @@ const LEFT = 40;
 const [TOP, RIGHT, BOTTOM] = [14, 14, 24];
 
 /** A round distance between lines of a grid, about five to the whole. */
-function stride(span) {
+function stride(span, least = 1) {
   const raw = span / 4;
   const magnitude = 10 ** Math.floor(Math.log10(raw || 1));
-  return Math.max(1, [1, 2, 5, 10].map((factor) => factor * magnitude).find((step) => step >= raw) ?? 1);
+  return Math.max(least, [1, 2, 5, 10].map((factor) => factor * magnitude).find((step) => step >= raw) ?? 1);
 }
 
 /**
@@ -31,7 +31,7 @@ export class Chart {
     this.top = Math.ceil(top / step) * step;
     this.cursor = svg('line', { class: 'cursor', y1: TOP, y2: HEIGHT - BOTTOM, x1: 0, x2: 0 });
     this.element = svg('svg', { class: 'chart', viewBox: `0 0 ${this.width} ${HEIGHT}`, role: 'img', 'aria-label': label },
-      this.grid(step), svg('text', { x: this.width - RIGHT, y: HEIGHT - 5, 'text-anchor': 'end' }, unit),
+      this.grid(step), this.ticks(unit === 'step' ? 1 : 0.01), svg('text', { x: this.width - RIGHT, y: HEIGHT - 5, 'text-anchor': 'end' }, unit),
       series.map((line) => this.line(line)), pick && this.cursor);
     if (pick) this.listen(pick);
   }
@@ -51,6 +51,14 @@ export class Chart {
         svg('text', { x: LEFT - 8, y: this.y(value) + 4, 'text-anchor': 'end' }, figure(value)));
     }
     return lines;
+  }
+
+  /** Numbers below, as far as there is room before the unit's name. */
+  ticks(least) {
+    const step = stride(this.maxX, least);
+    const count = Math.floor(this.maxX / step);
+    return Array.from({ length: count }, (_, at) => (at + 1) * step).filter((value) => this.x(value) < this.width - RIGHT - 70)
+      .map((value) => svg('text', { x: this.x(value), y: HEIGHT - 5, 'text-anchor': 'middle' }, figure(Number(value.toFixed(2)))));
   }
 
   line({ name, points, isStepped }) {

@@ -2,7 +2,7 @@
 
 import { announce, choice, counted, duration, el, field, figure } from './dom.js';
 import { named, title } from './method.js';
-import { Problem, compare } from './service.js';
+import { asProblem, compare } from './service.js';
 
 /** The preset that the course project's boards are for. */
 const OLDER_SYSTEMS = 'older_systems';
@@ -18,20 +18,25 @@ const COURSE = [
 const LIMITS = { time_ms: 5000 };
 
 export class Comparison {
-  /** `question()` gives board and goal; `choose(question)` puts another in its place. */
-  constructor(panel, info, question, choose) {
-    Object.assign(this, { presets: info.presets, question, choose });
+  /**
+   * `present()` sees to it that the board on the table is the question's; `question()` gives its board and goal;
+   * `choose(question)` puts another in its place.
+   */
+  constructor(panel, info, { present, question, choose }) {
+    Object.assign(this, { presets: info.presets, present, question, choose });
     this.chosen = choice(this.presets.map(({ name, description }) => [name, description]), this.presets[0].name, {
       onchange: () => this.take(this.named(this.chosen.value)),
     });
     this.body = el('tbody', {});
-    this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many.');
-    this.go = el('button', { type: 'button', class: 'primary', onclick: () => this.run() }, 'Compare');
+    this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many. ' +
+      '≥ is what every solution has at least, as far as that method proves it.');
+    this.go = el('button', { type: 'button', class: 'primary', onclick: () => (this.isRunning ? this.abort.abort() : this.run()) }, 'Compare');
+    this.clock = el('span', { class: 'about' });
     const boards = el('div', { class: 'row' }, el('span', { class: 'about' }, 'Boards of the course project:'),
       COURSE.map(({ name, board, goal }) => el('button', {
         type: 'button', class: 'small', onclick: () => this.course({ board, goal }),
       }, name)));
-    panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.chosen), this.go), boards,
+    panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.chosen), this.go, this.clock), boards,
       el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Comparison' }, this.table()), this.said, this.adder(info));
     this.take(this.presets[0]);
   }
@@ -80,12 +85,30 @@ export class Comparison {
     await this.run();
   }
 
+  get isRunning() {
+    return this.go.classList.contains('danger');
+  }
+
+  /** The button stops what it began, and the time goes on beside it. */
+  turn(isRunning) {
+    this.go.classList.toggle('danger', isRunning);
+    this.go.textContent = isRunning ? 'Stop' : 'Compare';
+    clearInterval(this.ticking);
+    this.clock.textContent = '';
+    if (!isRunning) return;
+    const began = performance.now();
+    this.ticking = setInterval(() => {
+      this.clock.textContent = `${((performance.now() - began) / 1000).toFixed(0)} s, all methods one after another`;
+    }, 1000);
+  }
+
   async run() {
+    if (!await this.present()) return;
     this.abort?.abort();
     const abort = new AbortController();
     this.abort = abort;
     this.body.parentElement.setAttribute('aria-busy', 'true');
-    this.go.disabled = true;
+    this.turn(true);
     try {
       const { methods, preset } = this;
       const { results } = await compare({ ...this.question(), ...(preset ? { preset } : { methods }), limits: LIMITS }, abort.signal);
@@ -97,18 +120,18 @@ export class Comparison {
       const solved = results.filter(({ length }) => length !== undefined).length;
       announce(`${solved} of ${counted(results.length, 'method')} found a solution.`);
     } catch (error) {
-      if (error.name !== 'AbortError') this.say(error);
+      if (error.name !== 'AbortError') this.say(asProblem(error));
     } finally {
       // Another comparison may go on by now.
       if (this.abort === abort) {
-        this.go.disabled = false;
+        this.turn(false);
         this.body.parentElement.removeAttribute('aria-busy');
       }
     }
   }
 
   say(error) {
-    const text = error instanceof Problem && error.faults.length ? error.faults.map(({ detail }) => detail).join(' ') : error.message;
+    const text = error.faults.length ? error.faults.map(({ detail }) => detail).join(' ') : error.message;
     this.draw();
     this.body.append(el('tr', {}, el('td', { colspan: 6, class: 'bad' }, text)));
     announce(text);

@@ -39,10 +39,10 @@ function show(document_) {
   byId('index').replaceChildren(...groups.map(({ index }) => index),
     el('section', {}, el('h2', {}, el('a', { href: '#schemas' }, 'Schemas'))));
   byId('contract').replaceChildren(
-    el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description)),
+    el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description.replaceAll('localhost:8080', location.host))),
     ...groups.map(({ content }) => content), schemas(components.schemas));
   // The browser looked for the place before it was there.
-  if (location.hash) byId(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  if (location.hash) byId(location.hash.slice(1))?.scrollIntoView();
   document.documentElement.dataset.ready = '';
 }
 

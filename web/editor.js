@@ -65,8 +65,15 @@ export class Editor {
   }
 }
 
+/** What a pointer points to, in words. */
+function place(pointer) {
+  const [, name = '', row, col] = pointer.split('/');
+  const within = row === undefined ? '' : col === undefined ? `, entry ${Number(row) + 1}` : `, row ${Number(row) + 1}, column ${Number(col) + 1}`;
+  return `${name || 'all of it'}${within}:`;
+}
+
 /** Faults as a list: where they are, and what they are. */
 export const faultList = (problem) => el('div', { class: 'fault-list' },
   el('p', {}, problem.faults.length ? problem.document.title : problem.message),
   problem.faults.length > 0 && el('ul', {}, problem.faults.map(({ pointer, detail }) =>
-    el('li', {}, el('code', {}, pointer || '/'), ` ${detail}`))));
+    el('li', {}, el('b', {}, place(pointer)), ` ${detail}`))));

@@ -1,7 +1,7 @@
 // The panel below the figures of a search: its first nodes, drawn when they are asked for.
 
 import { counted, el } from './dom.js';
-import { method } from './search.js';
+import { method, shortfall } from './search.js';
 import { solve } from './service.js';
 import { Tree, counts } from './tree.js';
 
@@ -13,13 +13,20 @@ const LIMITS = { time_ms: 3000 };
 /** What a search looks like without a table that knows the way. */
 const TEXTBOOK = { algorithm: 'astar', heuristic: 'manhattan' };
 
+/** Methods whose nodes are no tree. */
+const TREELESS = ['anytime', 'constructive'];
+
 export class Expansions {
-  /** `question(as)` gives what to ask, with other fields in place of its own; `search(act)` runs what can be stopped. */
-  constructor(question, search) {
-    Object.assign(this, { question, search });
+  /**
+   * `present()` sees to it that the board on the table is the question's; `question(as)` gives what to ask, with other
+   * fields in place of its own; `search(act)` runs what can be stopped.
+   */
+  constructor({ present, question, search }) {
+    Object.assign(this, { present, question, search, turn: 0 });
     const [drawing, button] = [el('div', {}), (properties, text) => el('button', { type: 'button', ...properties }, text)];
     this.tree = new Tree(drawing);
     this.count = counts();
+    this.count.addEventListener('change', () => this.answer && this.show(this.answer));
     this.about = el('p', { class: 'about' });
     this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count,
       button({ id: 'grow', onclick: () => this.grow() }, 'Draw the tree'),
@@ -28,24 +35,43 @@ export class Expansions {
   }
 
   clear() {
+    this.turn += 1;
+    this.answer = null;
     this.about.textContent = ABOUT;
     this.tree.clear();
   }
 
   async grow(as = {}) {
+    if (!await this.present()) return;
+    this.clear();
+    const { turn } = this;
+    const question = this.question(as);
     this.about.textContent = 'Searching …';
     const { problem, isStopped } = await this.search(async (signal) => {
-      const question = this.question(as);
-      this.show(await solve({ ...question, limits: { ...LIMITS, ...question.limits }, include: ['expansions', 'states'] }, signal));
+      const answer = await solve({ ...question, limits: { ...LIMITS, ...question.limits }, include: ['expansions', 'states'] }, signal);
+      if (turn === this.turn) this.show(answer);
     });
+    // The question may be another by now.
+    if (turn !== this.turn) return;
     if (isStopped) this.about.textContent = 'Stopped.';
     if (!problem) return;
     // A search without a solution has first nodes all the same.
-    if (problem.document.expansions) this.show(problem.document);
-    this.about.prepend(`${problem.message} `);
+    const { search } = problem.document;
+    if (search) this.show({ expansions: [], ...problem.document });
+    else this.about.textContent = '';
+    this.about.prepend(`${shortfall(problem)} `);
   }
 
-  show({ expansions, states = [], search }) {
+  show(answer) {
+    const { expansions, states = [], search } = answer;
+    this.answer = answer;
+    if (expansions.length === 0) {
+      this.tree.clear();
+      this.about.textContent = TREELESS.includes(search.algorithm)
+        ? `${method(search)} goes many ways at once, and has no tree to show. Choose another algorithm, or have it drawn as A* with Manhattan.`
+        : 'Nothing was expanded: the board is its own goal.';
+      return;
+    }
     const count = Number(this.count.value);
     this.tree.load(expansions, states, count);
     this.about.textContent = `${method(search)}: the first ${Math.min(count, expansions.length)} of ` +

@@ -2,17 +2,17 @@
 
 import { BoardView } from './board.js';
 import { Comparison } from './compare.js';
-import { afterwards, announce, byId, counted, el, isStill } from './dom.js';
-import { Editor, faultList } from './editor.js';
+import { announce, byId, counted, el, isStill } from './dom.js';
+import { Editing } from './editing.js';
 import { Expansions } from './expansions.js';
 import * as link from './link.js';
 import { Picture } from './picture.js';
 import { Game } from './play.js';
 import { Player } from './player.js';
-import { exchanged, replay, shape } from './puzzle.js';
-import { LiveSearch, figures, method, verdict } from './search.js';
+import { exchanged, grid, isSame, replay, shape } from './puzzle.js';
+import { LiveSearch, figures, method, shortfall, verdict } from './search.js';
 import * as service from './service.js';
-import { Setup } from './setup.js';
+import { GOALS, Setup } from './setup.js';
 import { Snippets } from './snippets.js';
 import { Stoppable } from './stoppable.js';
 import { Tabs } from './tabs.js';
@@ -28,30 +28,38 @@ class Playground {
   constructor(info) {
     this.info = info;
     this.question = { board: FIRST, goal: 'blank_last' };
-    this.isSolvable = true;
+    // What was asked for last: an answer may be on its way.
+    Object.assign(this, { wanted: this.question, asking: null, turn: 0, isSolvable: true });
     this.tabs = new Tabs(document.querySelector('[role=tablist]'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
     this.game = new Game(this.view, (text) => this.tell(text), () => this.adapt());
     this.player = new Player(byId('player'), byId('solution'), (state, step, isStill) => this.watch(state, step, isStill));
-    this.editor = new Editor('board', afterwards(250, (board) => this.ask({ board }, { isTyped: true })));
+    this.editing = new Editing(this.view.frame, {
+      board: () => this.game.board, isAsked: (board) => isSame(board, this.question.board), clear: () => this.blame(null),
+      ask: (board) => this.ask({ board }, { isTyped: true }), paste: (text) => this.setup.use(text),
+    });
     this.picture = new Picture((url) => this.view.picture(url, this.goalBoard));
     this.setup = new Setup(byId('setup'), info, {
       random: () => this.random(), goal: (goal) => this.ask({ goal }, { isGoal: true }), method: () => this.renew(),
+      known: (question) => this.ask(question), mended: () => this.blame(null),
       paste: (fields) => this.paste(fields), picture: (file) => this.paint(file),
       numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
     });
-    this.comparison = new Comparison(byId('compare'), info, () => this.question, (question) => this.ask(question));
+    const asks = { present: () => this.present(), question: () => this.question };
+    this.comparison = new Comparison(byId('compare'), info, { ...asks, choose: (question) => this.ask(question) });
     this.snippets = new Snippets(byId('code'));
     this.search = new Stoppable((act) => this.attempt(act));
-    this.furnish();
+    this.furnish(asks);
     this.listen();
   }
 
   /** The panel of the search: figures, what goes on, and the tree. */
-  furnish() {
+  furnish({ present }) {
     this.report = el('div', {});
-    this.live = new LiveSearch(this.report);
-    this.expansions = new Expansions((as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), (act) => this.search.run(act));
+    this.live = new LiveSearch(this.report, (text) => this.tell(text));
+    this.expansions = new Expansions({
+      present, question: (as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), search: (act) => this.search.run(act),
+    });
     byId('search').replaceChildren(this.report, this.expansions.element);
     this.forget();
   }
@@ -66,8 +74,8 @@ class Playground {
 
   listen() {
     const actions = {
-      random: () => this.random(), solve: () => this.solve(), hint: () => this.game.hint(),
-      undo: () => this.game.undo(), restart: () => this.restart(), edit: () => this.edit(), project: () => this.project(),
+      random: () => this.random(), solve: () => this.solve(), hint: () => this.hint(),
+      undo: () => this.undo(), restart: () => this.restart(), edit: () => this.editing.toggle(), project: () => this.project(),
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
     byId('board').addEventListener('keydown', (event) => this.press(event));
@@ -77,13 +85,19 @@ class Playground {
       byId('stage').focus();
     });
     addEventListener('hashchange', () => this.open());
+    this.project(localStorage.getItem('projected') === 'true');
   }
 
-  /** The space bar plays and pauses, as everywhere; in a field of the editor it is a space. */
+  /** Keys on the board, beside the arrows; in a field of the editor they are letters. */
   press(event) {
-    if (event.key !== ' ' || event.target !== this.view.frame || !this.player.states) return;
+    if (event.target !== this.view.frame || event.altKey) return;
+    const isUndo = event.ctrlKey || event.metaKey;
+    const act = isUndo ? { z: () => this.undo() }[event.key] : {
+      ' ': this.player.states && (() => this.player.toggle()), h: () => this.hint(), u: () => this.undo(), Backspace: () => this.undo(),
+    }[event.key];
+    if (!act) return;
     event.preventDefault();
-    this.player.toggle();
+    act();
   }
 
   tell(text, kind = '') {
@@ -98,68 +112,107 @@ class Playground {
 
   /** Takes the question from the address, or the first one. */
   async open() {
-    const { board = FIRST, goal, rows, cols, encoding, ...fields } = link.read();
-    const left = this.setup.method.take(fields);
-    const given = { board, goal: goal ?? 'blank_last', ...(rows && { rows: Number(rows), cols: Number(cols) }), ...(encoding && { encoding }) };
-    const problem = await this.ask(given);
-    if (problem && board !== FIRST) await this.ask({ board: FIRST, goal: 'blank_last' }, { said: `The link cannot be read: ${problem.message}` });
-    else if (left.length) this.tell(leftOut('link', left), 'bad');
+    const fields = link.read();
+    const { board = FIRST, goal = 'blank_last', rows, cols, encoding, ...method_ } = fields;
+    const left = this.setup.method.take(method_);
+    const problem = await this.ask({ board, goal, rows, cols, encoding }, { isLink: true });
+    if (problem && fields.board !== undefined) {
+      await this.ask({ board: FIRST, goal: 'blank_last' }, { isLink: true, said: 'The link cannot be read. What it says is under “Any notation”, to be mended.' });
+      this.setup.offer(JSON.stringify(fields), problem);
+    } else if (!problem && left.length) {
+      this.tell(leftOut('link', left), 'bad');
+    }
   }
 
   /**
    * Puts a question, or a part of one, in the place of the one there is, if the service takes it; returns the problem
    * if it does not.
    */
-  async ask(part, { known = null, said = null, isTyped = false, isGoal = false } = {}) {
-    const question = { ...this.question, ...part };
+  ask(part, options = {}) {
+    const { rows, cols, encoding, ...wanted } = this.wanted;
+    this.wanted = { ...('board' in part ? wanted : this.wanted), ...part };
+    this.asking = this.take(this.wanted, options);
+    return this.asking;
+  }
+
+  async take(question, { isGoal = false, isTyped = false, ...options }) {
     this.search.stop();
-    this.turn = (this.turn ?? 0) + 1;
+    this.turn += 1;
     const { turn } = this;
     try {
-      const { start, goal, solvable, detail } = await service.solvable(question);
-      if (turn !== this.turn) return null;
-      this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
-      this.goalBoard = goal;
-      this.forget();
-      this.game.begin({ ...this.question, goalBoard: goal, known });
-      this.setup.showGoal(this.question.goal, goal);
-      if (!isTyped) this.editor.show(start);
-      this.setup.shape = shape(start);
-      this.picture.fit(shape(start));
-      this.isSolvable = solvable;
-      this.blame(null);
-      this.tell(solvable ? said ?? 'The goal can be reached. Play, or have it solved.' : detail, solvable ? '' : 'bad');
-      this.renew();
+      const verdict_ = await service.solvable(question);
+      if (turn === this.turn) this.begin(question, verdict_, { isTyped, ...options });
       return null;
     } catch (error) {
-      if (!(error instanceof service.Problem)) throw error;
-      if (turn === this.turn) this.refuse(error, isGoal);
-      return error;
+      const problem = service.asProblem(error);
+      if (turn !== this.turn) return problem;
+      this.wanted = this.question;
+      if (isGoal) this.setup.blameGoal(problem);
+      else this.refuse(problem);
+      return problem;
     }
   }
 
-  refuse(problem, isGoal) {
+  /** A question that the service has taken. */
+  begin(question, { start, goal, solvable, detail }, { known = null, said = null, isTyped, isLink }) {
+    // One may have begun in the meantime.
+    this.search.stop();
+    this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
+    Object.assign(this, { wanted: this.question, goalBoard: goal, isSolvable: solvable, detail });
+    this.forget();
+    this.game.begin({ ...this.question, goalBoard: goal, known });
+    this.setup.showGoal(this.question.goal, goal);
+    byId('goal-view').replaceChildren(el('figcaption', {}, 'Goal'), grid(goal));
+    if (!isTyped) this.editing.show(start);
+    this.setup.shape = shape(start);
+    this.picture.fit(shape(start));
+    this.blame(null);
+    if (solvable) this.tell(said ?? 'The goal can be reached. Play, or have it solved.');
+    else this.tell(said ?? 'No moves lead from here to the goal.', 'bad');
+    this.renew({ isLink });
+  }
+
+  /** Waits until the board on the table is that of the question, whether it was typed or moved; not so if it is none. */
+  async present() {
+    if (this.editing.isOn && !await this.editing.finish()) return false;
+    for (let asking = null; asking !== this.asking;) {
+      asking = this.asking;
+      await asking;
+    }
+    if (this.game.isAway && !this.isOnSolution) await this.ask({ board: this.game.board });
+    return true;
+  }
+
+  refuse(problem) {
     if (problem.slug === 'unauthorized') askForToken();
-    else if (isGoal) this.setup.blameGoal(problem);
     else this.blame(problem);
+    this.tell('');
     announce(problem.faults.map(({ detail }) => detail).join('; ') || problem.message);
   }
 
   /** Shows the faults of a board where they are; for null none, but what helps a board that has none and no solution. */
   blame(problem) {
-    this.editor.mark(problem?.faults ?? [], 'faults');
-    byId('faults').hidden = !problem && this.isSolvable;
-    byId('faults').replaceChildren(problem ? faultList(problem) : this.remedy());
+    const isHelpless = !problem && !this.isSolvable;
+    this.editing.blame(problem);
+    byId('faults').hidden = !problem && !isHelpless;
+    if (isHelpless) this.remedy();
   }
 
-  remedy() {
-    const exchange = () => this.ask({ board: exchanged(this.question.board) });
-    return el('div', { class: 'row' }, 'No moves lead from here to the goal.', el('button', { type: 'button', onclick: exchange }, 'Exchange 1 and 2'));
+  /** What can be done about a board from which the goal cannot be reached. */
+  async remedy() {
+    const { board, goal } = this.question;
+    const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: () => this.ask(part) }, text);
+    const ways = el('div', { class: 'row' }, button('Exchange 1 and 2', { board: exchanged(board) }));
+    byId('faults').replaceChildren(el('p', {}, this.detail), ways);
+    for (const [name, text] of GOALS.filter(([other]) => other !== goal && this.info.goals.includes(other))) {
+      const isReached = await service.solvable({ board, goal: name }).then(({ solvable }) => solvable, () => false);
+      if (isReached) ways.append(button(`Goal: ${text}`, { goal: name }));
+    }
   }
 
   /** What follows from the question: the address, and what is there to paste. */
-  renew() {
-    link.write(this.asked);
+  renew({ isLink = false } = {}) {
+    link.write(this.asked, { isLink });
     this.snippets.show(this.asked);
     this.adapt();
   }
@@ -170,10 +223,16 @@ class Playground {
     byId('board').classList.toggle('solved', this.game.isSolved);
   }
 
+  /** Whether the board on the table is where the solution is watched. */
+  get isOnSolution() {
+    const { states, step } = this.player;
+    return Boolean(states) && isSame(states[step].board, this.game.board);
+  }
+
   play(moves) {
     // Whoever goes the way of the solution stays on it.
     const { states, step } = this.player;
-    if (states && !this.game.isOwn && states[step + 1]?.move === moves) this.player.go(step + 1);
+    if (this.isOnSolution && !this.game.isOwn && states[step + 1]?.move === moves) this.player.go(step + 1);
     else {
       this.player.pause();
       this.game.play(moves);
@@ -185,22 +244,39 @@ class Playground {
     this.adapt();
   }
 
+  async hint() {
+    this.player.pause();
+    if (this.editing.isOn && !await this.editing.finish()) return;
+    await this.game.hint();
+  }
+
+  undo() {
+    this.player.pause();
+    if (this.isOnSolution && !this.game.isOwn) this.player.go(this.player.step - 1);
+    else this.game.undo();
+  }
+
   restart() {
+    this.player.pause();
     this.game.restart();
+    this.editing.show(this.game.board);
+    this.blame(null);
     if (this.player.states) this.player.go(0);
   }
 
   async random() {
-    await this.attempt(async () => {
+    const problem = await this.attempt(async () => {
       const { wish } = this.setup;
       const goal = this.goalFor(wish);
       const { board, seed, length, lower_bound: low, upper_bound: high } =
         await service.random({ ...wish, goal: link.goalText(goal) });
       const known = length === undefined ? null : { length, optimal: true, lower_bound: length };
       const hardness = known ? `${counted(length, 'move')} at the shortest.` : `Between ${low} and ${high} moves at the shortest.`;
-      await this.ask({ board, goal }, { known, said: `${hardness} Seed: ${seed}` });
+      const source = wish.seed ? `Seed: ${seed}, as it is set: always the same board.` : `Seed: ${seed}`;
+      await this.ask({ board, goal }, { known, said: `${hardness} ${source}` });
       announce(`A new board. ${hardness}`);
     });
+    if (problem) this.refuse(problem);
   }
 
   /** The goal for boards of a shape: one of a person's own fits its own shape alone. */
@@ -210,62 +286,50 @@ class Playground {
     return isFit ? goal : 'blank_last';
   }
 
+  /** Returns the problem that comes in the way of something, or null. */
   async attempt(act) {
     try {
       await act();
       return null;
     } catch (error) {
-      if (error.name === 'AbortError') return null;
-      if (!(error instanceof service.Problem)) throw error;
-      this.refuse(error, false);
-      return error;
+      return error.name === 'AbortError' ? null : service.asProblem(error);
     }
   }
 
-  async paste(fields) {
-    const { board, goal = 'blank_last', rows, cols, encoding, ...method } = fields;
-    const problem = await this.ask({ board, goal, rows, cols, encoding });
+  /** Takes over what was pasted: a board alone, for which goal and method stay as they are, or a whole request. */
+  async paste({ board, goal, rows, cols, encoding, ...method_ }) {
+    const isAlone = goal === undefined && Object.keys(method_).length === 0;
+    const part = { board, rows, cols, encoding };
+    let problem = await this.ask({ ...part, goal: goal ?? (isAlone ? this.question.goal : 'blank_last') });
+    if (isAlone && problem?.slug === 'goal-mismatch') problem = await this.ask({ ...part, goal: 'blank_last' });
     if (problem) {
       this.blame(null);
       return problem;
     }
-    const left = this.setup.method.take(method);
+    if (isAlone) return null;
+    const left = this.setup.method.take(method_);
     this.renew();
     return left.length ? new service.Problem({ detail: leftOut('text', left) }) : null;
-  }
-
-  edit() {
-    const isOn = byId('edit').getAttribute('aria-pressed') !== 'true';
-    byId('edit').setAttribute('aria-pressed', String(isOn));
-    byId('edit').textContent = isOn ? 'Done' : 'Edit';
-    this.blame(null);
-    if (isOn) {
-      this.editor.show(this.game.board);
-      byId('board').replaceChildren(this.editor.grid);
-      this.editor.inputs[0].focus();
-    } else {
-      byId('board').replaceChildren(this.view.frame);
-    }
   }
 
   async paint(file) {
     try {
       await this.picture.take(file);
       await this.picture.fit(shape(this.question.board));
+      if (file) this.tell('');
     } catch {
       this.tell('This file is no picture that the browser can show.', 'bad');
     }
   }
 
-  project() {
-    const isOn = document.documentElement.classList.toggle('projected');
+  project(isOn = !document.documentElement.classList.contains('projected')) {
+    document.documentElement.classList.toggle('projected', isOn);
     byId('project').setAttribute('aria-pressed', String(isOn));
+    localStorage.setItem('projected', String(isOn));
   }
 
-  /** Solves the board on the table: the one of the question, or where a person has brought it. */
   async solve() {
-    if (this.game.isOwn && this.game.isAway) await this.ask({ board: this.game.board });
-    if (byId('edit').getAttribute('aria-pressed') === 'true') this.edit();
+    if (!await this.present()) return;
     const { question } = this;
     this.tell('Searching …');
     this.live.begin();
@@ -278,32 +342,35 @@ class Playground {
   }
 
   solved(answer) {
-    this.moves = answer.moves;
     const text = verdict(answer);
     this.live.end(`${text} ${method(answer.search)}.`);
     this.report.append(figures(answer.search));
-    this.player.load(answer.states, el('p', { class: 'now' }, text));
+    // Who went on playing is not taken back to the start.
+    const isPlaying = this.game.isOwn && this.game.moves !== '';
+    this.moves = answer.moves;
+    this.player.load(answer, { summary: el('p', { class: 'now' }, text), isQuiet: isPlaying });
     this.game.known ??= answer;
-    this.tell(text, 'good');
+    this.tell(isPlaying ? `${text} You have moved on meanwhile: Play shows it from the start.` : text, 'good');
     announce(text);
     this.tabs.show('solution');
-    if (!isStill()) this.player.play();
+    if (!isStill() && !isPlaying) this.player.play();
   }
 
   /** A search without an answer: it was stopped, or there is a problem; the best solution so far is shown all the same. */
   conclude(problem, isStopped) {
-    const best = problem?.document.solution ?? this.live.best;
     if (!problem && !isStopped) return;
-    const text = isStopped ? 'Stopped.' : problem.message;
+    const best = problem?.document.solution ?? this.live.best;
+    const text = isStopped ? 'Stopped.' : shortfall(problem);
     const shown = best ? `${text} The best so far: ${verdict(best)}` : text;
     this.live.end(shown);
     if (problem?.document.search) this.report.append(figures(problem.document.search));
-    this.blame(null);
+    if (problem?.slug === 'unauthorized') askForToken();
     this.tell(shown, isStopped ? '' : 'bad');
     announce(shown);
     if (!best) return;
+    const states = replay(this.question.board, best.moves);
     this.moves = best.moves;
-    this.player.load(replay(this.question.board, best.moves), el('p', { class: 'now' }, verdict(best)));
+    this.player.load({ states }, { summary: el('p', { class: 'now' }, verdict(best)), isQuiet: this.game.isOwn && this.game.moves !== '' });
   }
 }
 
@@ -326,9 +393,9 @@ async function main() {
     await playground.open();
     document.documentElement.dataset.ready = Math.round(performance.now());
   } catch (error) {
-    byId('status').textContent = error.message;
-    if (error.slug === 'unauthorized') askForToken();
-    else throw error;
+    const problem = service.asProblem(error);
+    byId('status').textContent = problem.message;
+    if (problem.slug === 'unauthorized') askForToken();
   }
 }
 

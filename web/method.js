@@ -7,6 +7,9 @@ const PLAIN = {
   require: 'any', time_ms: '',
 };
 
+/** What a search may be limited by; an address can say so, where there is no input for it. */
+const LIMITS = ['time_ms', 'expanded', 'nodes'];
+
 /** All algorithms, or heuristics, of the service. */
 export const named = (list, chosen, properties) =>
   choice(['auto', ...list.map(({ name }) => name)].map((name) => [name, words(name)]), chosen, properties);
@@ -41,6 +44,7 @@ export class Method {
       field('Weight of h', inputs.weight, 'weighted A*'), field('Among equal f', inputs.tie_breaking),
       field('Duplicates', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth first'),
       field('Wanted', inputs.require), field('Time, in ms', inputs.time_ms)));
+    inputs.algorithm.addEventListener('change', () => this.weigh());
     this.element = el('div', { onchange: () => { this.explain(); change(); } },
       el('div', { class: 'fields' }, field('Algorithm', inputs.algorithm), field('Heuristic', inputs.heuristic)),
       this.about, this.more);
@@ -63,11 +67,14 @@ export class Method {
    * Takes fields from a link or a body; limits that have no input are kept as they are. Returns the names of those that
    * there is no place for, or whose value is none of theirs.
    */
-  take({ limits, include, ...fields }) {
-    const [given, spent] = [{}, { ...limits }];
-    for (const [name, value] of Object.entries(fields)) {
-      if (name.startsWith('limits.')) spent[name.slice(7)] = Number(value);
-      else given[name] = value;
+  take({ limits = {}, include, ...fields }) {
+    const [given, spent, left] = [{}, {}, []];
+    const asked = Object.entries(limits).map(([name, value]) => [`limits.${name}`, value]);
+    for (const [name, value] of [...Object.entries(fields), ...asked]) {
+      const [group, limit] = name.split('.');
+      if (limit === undefined) given[name] = value;
+      else if (group === 'limits' && LIMITS.includes(limit) && Number(value) >= 1) spent[limit] = Number(value);
+      else left.push(name);
     }
     const { time_ms: time, ...others } = spent;
     this.limits = others;
@@ -78,7 +85,15 @@ export class Method {
       if (input.value !== PLAIN[name] && this.more.contains(input)) this.more.open = true;
     }
     this.explain();
-    return Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => name);
+    return [...left, ...Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => name)];
+  }
+
+  /** With a weight of 1 it would be A*. */
+  weigh() {
+    const { algorithm, weight } = this.inputs;
+    if (algorithm.value !== 'weighted_astar' || weight.value !== '') return;
+    weight.value = 2;
+    this.more.open = true;
   }
 
   explain() {
@@ -90,6 +105,7 @@ export class Method {
     const sentences = [
       algorithm ? algorithm.description : 'The service chooses what suits the board.',
       !isBlind && heuristic?.description,
+      !isBlind && heuristic && heuristic.boards !== 'all' && `Boards: ${heuristic.boards}.`,
       !isBlind && heuristic && !heuristic.admissible && 'Its solutions may be too long.',
     ];
     this.about.textContent = sentences.filter(Boolean).join(' ');

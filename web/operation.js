@@ -38,7 +38,7 @@ export function operation(path, method, details) {
     requestBody && bodies(resolved(requestBody)),
     el('details', {}, el('summary', {}, `Answers (${Object.keys(responses).join(', ')})`),
       Object.entries(responses).map(([status, response]) => answer(status, resolved(response)))),
-    new Trial(path, method, all, requestBody && resolved(requestBody), resolved(responses['200'])).element);
+    new Trial(path, method, { parameters: all, prefilled: details['x-try'] ?? [], body: requestBody && resolved(requestBody), success: resolved(responses['200']) }).element);
 }
 
 function parameterEntry({ name, in: place, required, description, schema, example }) {
@@ -62,8 +62,9 @@ const samples = (media) => examplesOf(media).map(([name, value]) => el('figure',
 
 /** A form that asks the service, and shows the answer as it comes. */
 class Trial {
-  constructor(path, method, parameters, body, success) {
-    Object.assign(this, { path, method, body });
+  /** `prefilled`: parameters that are not required, and make a question that can be sent as it is. */
+  constructor(path, method, { parameters, prefilled, body, success }) {
+    Object.assign(this, { path, method, prefilled, body });
     this.inputs = parameters.filter((parameter) => parameter.in !== 'header').map((parameter) => [parameter, this.input(parameter)]);
     this.accept = choice(mediaTypes(success?.content).length ? mediaTypes(success.content) : ['application/json']);
     this.send = el('button', { class: 'primary' }, 'Send');
@@ -76,11 +77,12 @@ class Trial {
     this.element = el('details', { class: 'trial' }, el('summary', {}, 'Try it'), form, this.answer);
   }
 
-  input({ schema, example, required, in: place, examples }) {
+  input({ name, schema, example, required, in: place, examples }) {
     const own = resolved(schema);
-    if (own.enum) return choice([...(required ? [] : ['']), ...own.enum], place === 'path' ? example : '');
+    const isPrefilled = this.prefilled.includes(name);
+    if (own.enum) return choice([...(required ? [] : ['']), ...own.enum], place === 'path' || isPrefilled ? example : '');
     const sample = example ?? Object.values(examples ?? {})[0]?.value ?? own.default;
-    const isNeeded = required && sample !== undefined;
+    const isNeeded = (required || isPrefilled) && sample !== undefined;
     return el('input', { autocomplete: 'off', spellcheck: 'false', placeholder: sample ?? '', value: isNeeded ? sample : null });
   }
 
@@ -164,7 +166,16 @@ class Trial {
   }
 }
 
+/** JSON in lines; what is none, or broke off, as it is. */
+function laidOut(text) {
+  try {
+    return shown(JSON.parse(text || 'null'));
+  } catch {
+    return text;
+  }
+}
+
 function pretty(text, type) {
-  const whole = /json/.test(type) ? shown(JSON.parse(text || 'null')) : text;
+  const whole = /json/.test(type) ? laidOut(text) : text;
   return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}\n… ${whole.length - LONGEST} characters more` : whole;
 }

@@ -9,7 +9,12 @@ export class Picture {
   }
 
   async take(file) {
-    this.bitmap = file ? await createImageBitmap(file) : null;
+    this.turn = (this.turn ?? 0) + 1;
+    const { turn } = this;
+    this.bitmap = null;
+    const bitmap = file ? await createImageBitmap(file) : null;
+    // Another one, or none, may be wanted by now.
+    if (turn === this.turn) this.bitmap = bitmap;
   }
 
   /** Cuts the middle out of the picture, as wide and as high as the board is. */
@@ -21,8 +26,8 @@ export class Picture {
       const cell = Math.min(width / cols, height / rows);
       const scale = Math.min(1, LONGEST / (cell * Math.max(rows, cols)));
       const canvas = document.createElement('canvas');
-      canvas.width = Math.round(cell * cols * scale);
-      canvas.height = Math.round(cell * rows * scale);
+      canvas.width = Math.max(1, Math.round(cell * cols * scale));
+      canvas.height = Math.max(1, Math.round(cell * rows * scale));
       const [left, top] = [(width - cell * cols) / 2, (height - cell * rows) / 2];
       canvas.getContext('2d').drawImage(this.bitmap, left, top, cell * cols, cell * rows, 0, 0, canvas.width, canvas.height);
       this.url = URL.createObjectURL(await new Promise((resolve) => { canvas.toBlob(resolve, 'image/webp', 0.9); }));

@@ -15,6 +15,7 @@ export class Game {
 
   /** A new game; `known` says what is known of its length already. */
   begin({ board, goal, goalBoard, known = null }) {
+    this.abort?.abort();
     Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true });
     this.view.show(board);
     this.view.point(null);
@@ -80,17 +81,19 @@ export class Game {
   /** Has the service check the moves, and say how many there had to be. */
   async finish() {
     const { start, goal, moves } = this;
+    // Another game may have begun when there is an answer.
+    const isOver = () => this.start !== start || this.moves !== moves;
     this.tell(`Solved in ${counted(moves.length, 'move')}.`);
     try {
       const verdict = await service.verify({ board: start, goal, moves });
-      if (!verdict.solves) throw new Error('the service does not take this for a solution');
+      if (!verdict.solves) throw new service.Problem({ detail: 'The service does not take this for a solution.' });
       const known = this.known ?? await this.shortest(verdict, { board: start, goal }, moves.length);
-      // Another game may have begun by now.
-      if (this.start !== start || this.moves !== moves) return;
+      if (isOver()) return;
       this.known = known;
       this.tell(`Solved in ${counted(moves.length, 'move')}. ${measure(moves.length, this.known)}`);
     } catch (error) {
-      this.tell(`Solved in ${counted(moves.length, 'move')}. ${error.message}`);
+      if (isOver()) return;
+      this.tell(`Solved in ${counted(moves.length, 'move')}. ${service.asProblem(error).message}`);
     }
     announce(`Solved in ${counted(moves.length, 'move')}`);
   }
@@ -102,21 +105,31 @@ export class Game {
     return service.solve({ ...question, limits: PATIENCE });
   }
 
-  /** Points at the tile that is best slid next, and gives away no more. */
+  /** Points at the tile that is best slid next, and gives away no more; asked once more, slides it. */
   async hint() {
     const { board, goal } = this;
-    if (this.isSolved) return this.tell('It is solved: nothing is left to do.');
+    if (this.isSolved) {
+      this.tell('It is solved: nothing is left to do.');
+      return;
+    }
+    if (this.hinted?.board === board) {
+      this.play(this.hinted.move);
+      return;
+    }
+    this.abort?.abort();
+    this.abort = new AbortController();
     this.tell('Looking for a good move …');
     try {
-      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE });
-      if (this.board !== board) return undefined;
+      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE }, this.abort.signal);
+      if (this.board !== board) return;
+      this.hinted = { board, move };
       this.view.point(tile);
       const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
       const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;
       this.tell(text);
-      return announce(text);
+      announce(text);
     } catch (error) {
-      return this.tell(error.message);
+      if (error.name !== 'AbortError' && this.board === board) this.tell(service.asProblem(error).message);
     }
   }
 }

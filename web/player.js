@@ -5,7 +5,13 @@ import { afterwards, choice, counted, el, isStill, svg } from './dom.js';
 import { SLIDES } from './puzzle.js';
 
 /** Steps in a second. */
-const SPEEDS = [1, 2, 4, 8, 16, 32];
+const SPEEDS = [1, 2, 4, 8, 16, 32, 64, 256, 1024, 4096];
+
+/** Milliseconds from one picture to the next, at most sixty in a second. */
+const FRAME = 1000 / 60;
+
+/** What f is, where it is not g + h. */
+const ORDERS = { greedy_best_first: 'h alone, by which the search orders', weighted_astar: 'g + weight · h, by which the search orders' };
 
 /** Moves in one part of the list. */
 const PART = 50;
@@ -69,20 +75,25 @@ export class Player {
     this.panel.replaceChildren(el('p', { class: 'empty' }, 'Solve a board to see its solution here: each move, and what was known at each step.'));
   }
 
-  /** Takes over the states of a solution, and what its answer says of it. */
-  load(states, summary) {
+  /**
+   * Takes over the states of a solution, and what its answer says of it. `isQuiet`: the board on the table stays as it is
+   * until the solution is played.
+   */
+  load({ states, search }, { summary, isQuiet = false }) {
     this.pause();
-    Object.assign(this, { states, step: 0 });
+    const isBlind = !search?.heuristic || search.heuristic === 'zero';
+    Object.assign(this, { states: isBlind ? states.map(({ h, f, ...state }) => state) : states, orderedBy: ORDERS[search?.algorithm], step: 0 });
     this.slider.max = this.last;
     this.items = states.length > MOST ? [] : states.slice(1).map(({ tile, move }, at) => el('button', {
       type: 'button', tabindex: -1, 'data-step': at + 1, 'aria-label': `Step ${at + 1}: ${tile} ${SLIDES[move]}`,
     }, String(tile)));
     this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles, in the order in which they slide' }, this.parts());
     this.chart = this.draw();
-    this.panel.replaceChildren(...[summary, this.chart.element, this.legend(), this.list].filter(Boolean));
+    const course = this.last > 0 && [this.chart.element, this.legend(), el('h2', {}, 'Tiles, in the order in which they slide'), this.list];
+    this.panel.replaceChildren(...[summary, course].flat().filter(Boolean));
     this.controls.hidden = false;
     if (!this.isPaceChosen) this.speed.value = paceOf(this.last);
-    this.go(0, { still: true });
+    this.go(0, { still: true, isQuiet });
   }
 
   /** The moves in parts, of which the browser lays out and paints those in sight. */
@@ -110,10 +121,10 @@ export class Player {
     this.values = { g: el('b'), h: el('b'), f: el('b') };
     const entry = (name, text) => el('li', { class: name }, `${name} `, this.values[name], el('span', {}, ` ${text}`));
     return el('ul', { class: 'legend' }, entry('g', 'moves made'),
-      this.states[0].h !== undefined && [entry('h', 'moves to go, estimated'), entry('f', 'what the search orders by')]);
+      this.states[0].h !== undefined && [entry('h', 'moves to go, estimated'), entry('f', this.orderedBy ?? 'g + h, by which the search orders')]);
   }
 
-  go(step, { still = isStill() } = {}) {
+  go(step, { still = isStill(), isQuiet = false } = {}) {
     if (!this.states) return;
     const to = Math.max(0, Math.min(this.last, step));
     const isFar = Math.abs(to - this.step) > 1;
@@ -128,8 +139,8 @@ export class Player {
     this.slider.value = to;
     this.where.value = `${to} / ${this.last}`;
     this.chart.point(to);
-    for (const name of ['g', 'h', 'f']) if (this.values[name].isConnected) this.values[name].textContent = String(Math.round(state[name] * 100) / 100);
-    this.show(state, to, still || isFar);
+    for (const name of ['g', 'h', 'f']) if (state[name] !== undefined) this.values[name].textContent = String(Math.round(state[name] * 100) / 100);
+    if (!isQuiet) this.show(state, to, still || isFar);
     if (to === this.last) this.pause();
   }
 
@@ -151,8 +162,10 @@ export class Player {
   play() {
     if (this.step === this.last) this.go(0, { still: true });
     const tick = () => {
-      this.timer = setTimeout(tick, 1000 / Number(this.speed.value));
-      this.go(this.step + 1, { still: isStill() || Number(this.speed.value) > 10 });
+      const speed = Number(this.speed.value);
+      const wait = Math.max(FRAME, 1000 / speed);
+      this.timer = setTimeout(tick, wait);
+      this.go(this.step + Math.round((speed * wait) / 1000), { still: isStill() || speed > 10 });
     };
     this.face('pause', 'Pause');
     this.timer = setTimeout(tick, 150);

@@ -1,5 +1,7 @@
 // Boards, as the service answers them: rows of numbers, 0 the blank. Moves are those of the blank.
 
+import { el } from './dom.js';
+
 const STEPS = { U: [-1, 0], L: [0, -1], D: [1, 0], R: [0, 1] };
 
 export const shape = (board) => ({ rows: board.length, cols: board[0].length });
@@ -61,3 +63,12 @@ export const SLIDES = { U: 'down', D: 'up', L: 'right', R: 'left' };
 /** For those who listen. */
 export const spoken = (board) =>
   board.map((row, at) => `row ${at + 1}: ${row.map((tile) => tile || 'blank').join(' ')}`).join('; ');
+
+/** A board as a small table of numbers, to look at. */
+export function grid(board) {
+  const cell = (tile) => el('span', { class: tile ? null : 'blank' }, tile ? String(tile) : '');
+  const table = el('div', { class: 'mini', role: 'img', 'aria-label': toText(board) }, board.map((row) => el('div', {}, row.map(cell))));
+  table.style.setProperty('--rows', board.length);
+  table.style.setProperty('--cols', board[0].length);
+  return table;
+}

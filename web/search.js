@@ -36,14 +36,27 @@ export function verdict({ length, optimal, lower_bound: bound }) {
   return `${counted(length, 'move')}; every solution has at least ${bound}.`;
 }
 
+/** What there is to say of a search without the answer that was wanted, in words of the page. */
+export function shortfall({ document, message, slug }) {
+  if (slug !== 'search-limit-exceeded') return message;
+  const { limit, solution, limits } = document;
+  if (limit === 'depth') return 'No solution within the depth limit.';
+  const spent = {
+    time: () => `${duration(limits.time_ms * 1000)} are over`, expanded: () => `${figure(limits.expanded)} expansions are made`,
+    nodes: () => `${figure(limits.nodes)} nodes fill its memory`,
+  }[limit]();
+  return `${spent}, without ${solution ? 'a proof that no solution is shorter' : 'a solution'}. Another method may do better, or more time (under “More settings”).`;
+}
+
 /** A search that goes on: the shortest solution falls, the proven bound rises, until they meet or somebody stops it. */
 export class LiveSearch {
-  constructor(container) {
-    this.container = container;
+  /** `tell(text)` is called with how it stands. */
+  constructor(container, tell) {
+    Object.assign(this, { container, said: tell });
   }
 
   begin() {
-    Object.assign(this, { solutions: [], bounds: [[0, 0]], latest: null, frame: 0, seconds: 0 });
+    Object.assign(this, { solutions: [], bound: 0, bounds: [[0, 0]], latest: null, frame: 0, seconds: 0 });
     this.now = el('p', { class: 'now' }, 'Searching …');
     this.figures = el('p', { class: 'counts' });
     this.plot = el('div', {});
@@ -51,9 +64,12 @@ export class LiveSearch {
     this.container.replaceChildren(this.now, this.figures, this.plot, this.list);
   }
 
+  /** Takes in an event of the stream. */
   tell(name, data) {
     const seconds = data.elapsed_us / 1e6;
-    this.bounds.push([seconds, data.lower_bound]);
+    // What is proven stays so, in whatever order it is told.
+    this.bound = Math.max(this.bound, data.lower_bound);
+    this.bounds.push([seconds, this.bound]);
     if (name === 'solution') {
       this.solutions.push({ ...data, seconds });
       this.list.prepend(el('li', {}, el('b', {}, counted(data.length, 'move')), el('span', {}, ` after ${duration(data.elapsed_us)}`)));
@@ -67,15 +83,17 @@ export class LiveSearch {
 
   /** The best so far, or nothing. */
   get best() {
-    return this.solutions.at(-1);
+    const best = this.solutions.at(-1);
+    return best && { ...best, lower_bound: this.bound };
   }
 
   draw() {
     this.frame = 0;
-    const [, bound] = this.bounds.at(-1);
+    const { bound } = this;
     this.now.textContent = this.best
       ? `${counted(this.best.length, 'move')} so far; every solution has at least ${bound}.`
       : `No solution yet; every one has at least ${counted(bound, 'move')}.`;
+    this.said(this.now.textContent);
     if (this.latest) {
       const { expanded, generated, threshold } = this.latest;
       this.figures.textContent = `${figure(expanded)} expanded, ${figure(generated)} generated` +

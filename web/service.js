@@ -3,23 +3,35 @@
 /** An answer that is a problem document (RFC 9457). */
 export class Problem extends Error {
   constructor(document) {
-    super(document.detail || document.title);
+    super(String(document.detail || document.title));
     this.document = document;
   }
 
   get slug() {
-    return this.document.type?.split('/').pop() ?? '';
+    return String(this.document.type ?? '').split('/').pop();
   }
 
   /** The faults, each with its pointer. */
   get faults() {
-    return this.document.errors ?? [];
+    return Array.isArray(this.document.errors) ? this.document.errors.filter((fault) => typeof fault?.pointer === 'string') : [];
   }
+}
+
+/** Anything that went wrong, as a problem: an answer that is none of the service's may do anything. */
+export function asProblem(error) {
+  if (error instanceof Problem) return error;
+  console.error(error);
+  return new Problem({ title: 'Not understood', detail: 'The page does not understand what the service has answered.' });
 }
 
 // A service with guards wants a token. It is kept for as long as the tab is open, and sent nowhere else.
 const TOKEN = 'taquin-token';
-export const token = () => sessionStorage.getItem(TOKEN) ?? '';
+/** What a header can carry, and the service takes for a token. */
+export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
+export const token = () => {
+  const kept = sessionStorage.getItem(TOKEN) ?? '';
+  return isToken(kept) ? kept : '';
+};
 export const setToken = (value) => sessionStorage.setItem(TOKEN, value);
 
 function request(body, accept, signal) {
@@ -52,11 +64,17 @@ async function whole(reading) {
 async function checked(response) {
   if (response.ok) return response;
   const text = await whole(response.text());
-  let problem = { title: `Status ${response.status}`, detail: text.slice(0, 300) };
+  throw new Problem(documentOf(text) ?? { title: `Status ${response.status}`, detail: text.slice(0, 300) });
+}
+
+/** A problem document; null where something between here and the service has answered in words of its own. */
+function documentOf(text) {
   try {
-    problem = JSON.parse(text);
-  } catch { /* Something between here and the service has answered in words of its own. */ }
-  throw new Problem(problem);
+    const value = JSON.parse(text);
+    return typeof value?.title === 'string' ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 async function json(path, body, signal) {

@@ -2,11 +2,23 @@
 
 import { afterwards, choice, el, field } from './dom.js';
 import { Editor, faultList } from './editor.js';
+import { fromParameters } from './link.js';
 import { Method } from './method.js';
+import { Problem } from './service.js';
 
 const SIDES = Array.from({ length: 9 }, (_, at) => at + 2);
 
-const GOALS = [['blank_last', 'blank in the last cell'], ['blank_first', 'blank in the first cell'], ['snail', 'snail, spiralling inward'], ['own', 'a board of my own']];
+export const GOALS = [['blank_last', 'blank in the last cell'], ['blank_first', 'blank in the first cell'], ['snail', 'snail, spiralling inward'], ['own', 'a board of my own']];
+
+/** Boards that have a name or a history. */
+const KNOWN = [
+  ['8-puzzle, 31 moves: no board is farther', '8 6 7/2 5 4/3 0 1', 'blank_last'],
+  ['8-puzzle, the other with 31 moves', '6 4 7/8 5 0/3 2 1', 'blank_last'],
+  ['Sam Loyd’s 14 and 15, with a prize for whoever solves it', '1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0', 'blank_last'],
+  ['Korf’s first 15-puzzle, 57 moves (1985)', '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3', 'blank_first'],
+  ['15-puzzle, 80 moves: no board is farther', '0 11 9 13/12 15 10 14/3 7 6 2/4 8 5 1', 'blank_last'],
+  ['Korf and Felner’s first 24-puzzle, 95 moves (2002)', '14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13', 'blank_first'],
+];
 
 /** The longest of all shortest solutions, where the service knows them all. */
 const LONGEST = { 4: 6, 6: 21, 8: 36, 9: 31 };
@@ -25,7 +37,10 @@ function difficulty(level, exact, cells) {
 }
 
 export class Setup {
-  /** `actions`: what `goal(goal)`, `method()`, `paste(fields)`, `picture(file)` and `numbers(isOn)` do. */
+  /**
+   * `actions`: what `goal(goal)`, `known(question)`, `method()`, `paste(fields)`, `picture(file)` and `numbers(isOn)` do;
+   * `mended()` is called when something is changed that may have been at fault.
+   */
   constructor(panel, info, actions) {
     this.actions = actions;
     this.method = new Method(info, actions.method);
@@ -40,16 +55,31 @@ export class Setup {
     this.exact = el('input', { inputmode: 'numeric', size: 8 });
     this.seed = el('input', { maxlength: 128, size: 12, placeholder: 'a new one', autocomplete: 'off', spellcheck: 'false' });
     const exactField = field('Moves', this.exact);
-    const adapt = () => {
+    this.adapt = () => {
       const isKnown = LONGEST[this.rows.value * this.cols.value] !== undefined;
       exactField.hidden = this.level.value !== 'exact';
       exactField.firstElementChild.textContent = isKnown ? 'Moves at the shortest' : 'Random moves';
       this.exact.placeholder = isKnown ? '20, or 12..18' : '50';
     };
-    adapt();
-    const fields = el('div', { class: 'fields', onchange: adapt }, field('Rows', this.rows), field('Columns', this.cols),
+    this.adapt();
+    const change = () => {
+      this.adapt();
+      this.actions.mended();
+    };
+    const fields = el('div', { class: 'fields', onchange: change }, field('Rows', this.rows), field('Columns', this.cols),
       field('Difficulty', this.level), exactField, field('Seed', this.seed));
-    return section('New boards', fields, el('button', { type: 'button', onclick: this.actions.random }, 'Random board'));
+    return section('New boards', fields, el('button', { type: 'button', onclick: this.actions.random }, 'Random board'), this.known());
+  }
+
+  known() {
+    const list = choice([['', 'choose one'], ...KNOWN.map(([text], at) => [at, text])], '', {
+      onchange: () => {
+        const [, board, goal] = KNOWN[list.value] ?? [];
+        if (board) this.actions.known({ board, goal });
+        list.value = '';
+      },
+    });
+    return field('Or one that is known', list);
   }
 
   /** What `/random` is to be asked for. */
@@ -61,7 +91,7 @@ export class Setup {
 
   set shape({ rows, cols }) {
     [this.rows.value, this.cols.value] = [rows, cols];
-    this.rows.dispatchEvent(new Event('change', { bubbles: true }));
+    this.adapt();
   }
 
   goals() {
@@ -93,19 +123,39 @@ export class Setup {
   }
 
   notation() {
-    const text = el('textarea', {
+    this.text = el('textarea', {
       rows: 3, spellcheck: 'false', autocomplete: 'off', placeholder: '8 6 7/2 5 4/3 0 1\n867254301\n{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions"}',
     });
-    const faults = el('div', { class: 'faults', id: 'notation-faults', hidden: true });
-    const use = async () => {
-      const problem = await this.actions.paste(understood(text.value));
-      text.toggleAttribute('aria-invalid', Boolean(problem));
-      text.setAttribute('aria-describedby', 'notation-faults');
-      faults.hidden = !problem;
-      faults.replaceChildren(problem ? faultList(problem) : '');
-    };
-    return section('Any notation', field('A board as text, rows, a flat list, or a whole request', text), faults,
-      el('button', { type: 'button', onclick: use }, 'Use it'));
+    this.faults = el('div', { class: 'faults', id: 'notation-faults', hidden: true });
+    return section('Any notation', field('A board as text, rows, a flat list, a whole request, or a link', this.text), this.faults,
+      el('button', { type: 'button', onclick: () => this.use(this.text.value) }, 'Use it'));
+  }
+
+  /** Takes over a board or a request from a text; what is wrong with it is told beside it. */
+  async use(text) {
+    let problem = null;
+    try {
+      problem = await this.actions.paste(understood(text));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      problem = error;
+    }
+    if (problem) this.offer(text, problem);
+    else this.blameText(null);
+  }
+
+  /** Puts a text there to be mended, with what is wrong with it. */
+  offer(text, problem) {
+    this.text.value = text;
+    this.blameText(problem);
+  }
+
+  blameText(problem) {
+    if (problem) this.text.setAttribute('aria-invalid', 'true');
+    else this.text.removeAttribute('aria-invalid');
+    this.text.setAttribute('aria-describedby', 'notation-faults');
+    this.faults.hidden = !problem;
+    this.faults.replaceChildren(problem ? faultList(problem) : '');
   }
 
   pictures() {
@@ -123,14 +173,16 @@ export class Setup {
 
 const section = (title, ...content) => el('section', { class: 'setting' }, el('h2', {}, title), ...content);
 
-/** JSON where it looks like JSON: a request, or a board alone; all else is a board as text. */
+/** What a text asks for: JSON is a request or a board alone, a link holds a request; all else is a board as text. */
 function understood(text) {
   const trimmed = text.trim();
+  const [, parameters] = trimmed.match(/^[^\s{[]*[?#]([^#?]*board=[^#?]*)$/) ?? [];
+  if (parameters) return fromParameters(parameters);
   if (!/^[[{]/.test(trimmed)) return { board: trimmed };
   try {
     const value = JSON.parse(trimmed);
     return Array.isArray(value) ? { board: value } : value;
-  } catch {
-    return { board: trimmed };
+  } catch (error) {
+    throw new Problem({ detail: `This begins like JSON, and is none: ${error.message}.` });
   }
 }

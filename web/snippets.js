@@ -57,6 +57,8 @@ console.log(answer.length, 'moves:', answer.moves);
 }
 
 function rust({ origin, body, isGuarded }) {
+  // Longer than any that the body could end with.
+  const fence = '#'.repeat(Math.max(1, ...[...body.matchAll(/"#*/g)].map(([run]) => run.length)));
   const { hostname, port, protocol } = new URL(origin);
   const host = port ? `${hostname}:${port}` : hostname;
   const guard = isGuarded ? `\n         Authorization: Bearer {token}\\r\\n\\` : '';
@@ -67,7 +69,7 @@ ${note}use std::io::{Read, Write};
 use std::net::TcpStream;
 
 fn main() -> std::io::Result<()> {
-    let question = r#"${body}"#;${read}
+    let question = r${fence}"${body}"${fence};${read}
     let mut service = TcpStream::connect("${hostname}:${port || 80}")?;
     write!(
         service,

@@ -2,12 +2,17 @@
 
 import { byId } from './dom.js';
 
+/** Milliseconds within which a second click on the button that began is not meant for the one that stops. */
+const TWICE = 400;
+
 export class Stoppable {
   /** `attempt(act)` runs something and returns the problem that it met, or null. */
   constructor(attempt) {
     this.attempt = attempt;
     this.abort = null;
-    byId('stop').addEventListener('click', () => this.abort?.abort());
+    byId('stop').addEventListener('click', () => {
+      if (performance.now() - this.began > TWICE) this.abort?.abort();
+    });
   }
 
   /** Stops what goes on; the connection is closed, and that ends the search in the service. */
@@ -21,6 +26,7 @@ export class Stoppable {
     this.stop();
     const abort = new AbortController();
     this.abort = abort;
+    this.began = performance.now();
     this.offer('stop', 'solve');
     try {
       const problem = await this.attempt(() => search(abort.signal));

@@ -1,7 +1,7 @@
 // The first nodes of a search as a tree: to look at, to walk through, to watch as it grows.
 
 import { announce, choice, counted, el, figure, svg } from './dom.js';
-import { isSame, shape, toText } from './puzzle.js';
+import { grid, isSame, shape, toText } from './puzzle.js';
 
 /** Nodes are drawn as boards up to so many, and as dots beyond. */
 const AS_BOARDS = 40;
@@ -33,6 +33,14 @@ function layout(expansions) {
   return { nodes, roots, width: leaves, height: Math.max(...nodes.map(({ depth }) => depth)) + 1 };
 }
 
+/** The goal, below the node it was reached from, if that is among these: it is found, and not expanded. */
+function goalBelow(expansions, states) {
+  if (states.length < 2) return [];
+  const before = states.at(-2);
+  const parent = expansions.findLastIndex(({ g, board }) => g === before.g && isSame(board, before.board));
+  return parent < 0 ? [] : [{ ...states.at(-1), parent, isGoal: true }];
+}
+
 /** Marks the nodes that the solution leads through. */
 function markPath({ nodes, roots }, states) {
   let level = roots;
@@ -57,24 +65,21 @@ export class Tree {
   /** Draws the first `count` of these; `states` are those of the solution. */
   load(expansions, states, count) {
     const first = expansions.slice(0, count);
-    if (first.length === 0) {
-      this.container.replaceChildren(el('p', { class: 'empty' }, 'Nothing was expanded: the board is its own goal, or no search was needed.'));
-      return;
-    }
-    this.plan = layout(first);
+    this.count = first.length;
+    this.plan = layout([...first, ...goalBelow(first, states)]);
     this.nodes = markPath(this.plan, states);
     const { rows, cols } = shape(first[0].board);
     this.areBoards = first.length <= AS_BOARDS && rows * cols <= 16;
     this.step = this.areBoards ? [cols * CELL + 22, rows * CELL + 50] : [16, 34];
     this.frame();
     this.draw();
-    this.until = this.nodes.length;
+    this.until = this.count;
     this.zoom(this.fitting());
     this.select(this.nodes[0], { isQuiet: true });
   }
 
   frame() {
-    const last = this.nodes.length;
+    const last = this.count;
     this.slider = el('input', {
       type: 'range', min: 1, max: last, value: last, 'aria-label': 'Expansions shown', oninput: () => this.grow(Number(this.slider.value)),
     });
@@ -109,8 +114,8 @@ export class Tree {
         node.edge = svg('path', { d: `M${fromX} ${from}C${fromX} ${middle} ${x} ${middle} ${x} ${to}`, class: node.isOnPath ? 'on-path' : null });
         edges.append(node.edge);
       }
-      node.mark = svg('g', { transform: `translate(${x} ${y})`, class: node.isOnPath ? 'node on-path' : 'node', 'data-node': node.index },
-        this.areBoards ? miniature(node) : svg('circle', { r: 6 }));
+      node.mark = svg('g', { transform: `translate(${x} ${y})`, class: `node${node.isOnPath ? ' on-path' : ''}${node.isGoal ? ' goal' : ''}`, 'data-node': node.index },
+        this.areBoards ? miniature(node) : svg('circle', { r: node.isGoal ? 8 : 6 }));
       node.mark.style.setProperty('--heat', high === low ? 0 : (node.f - low) / (high - low));
       node.place = [x, y];
       dots.append(node.mark);
@@ -140,8 +145,12 @@ export class Tree {
       mark.classList.toggle('later', at >= until);
       edge?.classList.toggle('later', at >= until);
     }
+    for (const { mark, edge } of this.nodes.slice(this.count)) {
+      mark.classList.toggle('later', until < this.count);
+      edge.classList.toggle('later', until < this.count);
+    }
     this.until = until;
-    this.shown.value = `${until} / ${this.nodes.length}`;
+    this.shown.value = `${until} / ${this.count}`;
     this.select(this.nodes[until - 1], { isQuiet: true });
   }
 
@@ -176,11 +185,11 @@ export class Tree {
     this.selected = node;
     this.light(node, true);
     this.reveal(node);
-    const { index, g, h, f, tile, children, board } = node;
+    const { index, g, h, f, tile, children, board, isGoal } = node;
     this.detail.replaceChildren(grid(board), el('dl', {},
-      [['expanded', `${figure(index + 1)} of ${figure(this.nodes.length)}`], ['by sliding', tile ?? 'the start'], ['g', g], ['h', h], ['f', Math.round(f * 1000) / 1000], ['children here', children.length]]
+      [['expanded', isGoal ? 'no, the goal' : `${figure(index + 1)} of ${figure(this.count)}`], ['reached', tile ? `by sliding ${tile}` : 'it is the start'], ['g', g], ['h', h], ['f', Math.round(f * 1000) / 1000], ['children here', children.length]]
         .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, String(value))))));
-    if (!isQuiet) announce(`Expansion ${index + 1}: g ${g}, h ${h}, f ${f}, ${counted(children.length, 'child').replace('childs', 'children')}; ${toText(board)}`);
+    if (!isQuiet) announce(`${isGoal ? 'The goal' : `Expansion ${index + 1}`}: g ${g}, h ${h}, f ${f}, ${counted(children.length, 'child').replace('childs', 'children')}; ${toText(board)}`);
   }
 
   /** Marks a node, and the way to it. */
@@ -207,10 +216,6 @@ function miniature({ board, g, h, f }) {
   return [svg('rect', { x: -width / 2, y: -height / 2 - 8, width, height, rx: 4 }), ...tiles.filter(Boolean),
     svg('text', { class: 'costs', y: height / 2 + 4, 'text-anchor': 'middle' }, `${g} + ${h}${f === g + h ? '' : ` → ${Math.round(f * 10) / 10}`}`)];
 }
-
-/** A board as a table of numbers. */
-const grid = (board) => el('div', { class: 'mini', role: 'img', 'aria-label': toText(board) }, board.map((row) =>
-  el('div', {}, row.map((tile) => el('span', { class: tile ? null : 'blank' }, tile ? String(tile) : '')))));
 
 /** How many are drawn, to choose from. */
 export const counts = () => choice([40, 200, 500, 2000].map((count) => [count, `first ${count}`]), 200, { 'aria-label': 'Nodes to draw' });

@@ -30,6 +30,7 @@ const PARTS: &[File] = &files![
     "docs.css",
     "docs.js",
     "dom.js",
+    "editing.js",
     "editor.js",
     "expansions.js",
     "icon.svg",

@@ -101,6 +101,10 @@ export async function nothing_runs_off_a_narrow_screen(browser) {
     }
     for (const name of names) {
       if (name) await panel(page, name);
+      if (name === 'search' && path.endsWith('867254301')) {
+        await page.click('#search button:text-is("As A* with Manhattan")');
+        await page.waitForSelector('.tree .node.selected');
+      }
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert(width <= 320, `${path} ${name}: ${width}`);
     }
@@ -115,4 +119,15 @@ export async function who_wants_no_motion_sees_none(browser) {
   assert.match(await seen(page), /row 3: blank 7 8/, 'it does not play by itself');
   const isStill = await page.locator('.tile').first().evaluate((tile) => getComputedStyle(tile).transitionDuration);
   assert.equal(isStill, '0s');
+}
+
+export async function a_phone_on_its_side_shows_the_board_and_its_buttons(browser) {
+  const page = await browser.open('/#board=867254301', { viewport: { width: 640, height: 360 } });
+  await page.click('#solve');
+  await says(page, /no solution is shorter/);
+  await page.locator('#stage').evaluate((stage) => stage.scrollIntoView());
+  for (const part of ['#board .board', '#solve', '#player .transport']) {
+    const { y, height } = await page.locator(part).boundingBox();
+    assert(y >= 0 && y + height <= 361, `${part}: ${y} to ${y + height}`);
+  }
 }

@@ -66,17 +66,93 @@ export async function a_fault_is_shown_where_it_is(browser) {
   await page.waitForSelector('#board [aria-invalid]');
   assert.equal(await page.locator('#board [aria-invalid]').count(), 1);
   assert.equal(await cell.getAttribute('aria-invalid'), 'true');
-  assert.match(await page.textContent('#faults'), /\/board\/1\/2.*tile 5/);
+  assert.match(await page.textContent('#faults'), /row 2, column 3: tile 5 .* row 2, column 2/);
+  // It is neither left nor solved before it is a board.
+  for (const button of ['#edit', '#solve', '#hint']) {
+    await page.click(button);
+    assert.equal(await cell.getAttribute('aria-invalid'), 'true');
+    await page.waitForFunction(() => document.activeElement.ariaLabel === 'Row 2, column 3');
+  }
   await page.keyboard.press('ArrowLeft');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Row 2, column 2');
   await page.locator('#board').getByLabel('Row 2, column 2').fill('4');
   await page.waitForSelector('#board [aria-invalid]', { state: 'detached' });
   await page.click('#edit');
   assert.match(await seen(page), /row 2: 2 4 5/);
-  await says(page, /cannot|never/);
+  await says(page, /No moves lead/);
+  assert(await page.isVisible('button:text-is("Goal: snail, spiralling inward")'));
   // What it takes to mend that is one press away.
   await page.click('button:text-is("Exchange 1 and 2")');
   await says(page, /can be reached/);
+}
+
+export async function what_is_typed_is_what_is_solved(browser) {
+  const page = await browser.open('/#board=123/456/780');
+  await page.click('#edit');
+  await page.locator('#board').getByLabel('Row 3, column 2').fill('');
+  await page.locator('#board').getByLabel('Row 3, column 3').fill('8');
+  await page.click('#solve');
+  await says(page, /^1 move, and no solution is shorter/);
+  assert.match(page.url(), /board=1,2,3\/4,5,6\/7,0,8/);
+  // A whole board may be pasted into a cell.
+  await page.click('#edit');
+  await page.evaluate(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text', '8 6 7/2 5 4/3 0 1');
+    document.querySelector('#board input').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  await page.waitForFunction(() => location.hash.includes('board=8,6,7'));
+  assert.equal(await page.locator('#board').getByLabel('Row 1, column 1').inputValue(), '8');
+}
+
+export async function whoever_takes_a_hand_stops_the_playback(browser) {
+  const page = await browser.open('/#board=867254301');
+  for (const button of ['#undo', '#restart', '#hint']) {
+    await page.click('#solve');
+    await page.waitForFunction(() => Number(document.querySelector('[aria-label=Step]').value) > 2);
+    await page.click(button);
+    const board = await seen(page);
+    await page.waitForTimeout(700);
+    assert.equal(await seen(page), board, button);
+    assert.equal(await page.isVisible('[aria-label=Play]'), true, button);
+  }
+}
+
+export async function a_hint_that_is_asked_for_twice_is_made(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await page.focus('#board .board');
+  await page.keyboard.press('h');
+  await says(page, /^Slide 7 left. 2 moves to go/);
+  await page.keyboard.press('h');
+  await says(page, /1 move made/);
+  await page.keyboard.press('u');
+  await says(page, /At the start/);
+}
+
+export async function moves_made_while_a_search_goes_on_are_kept(browser) {
+  const page = await browser.open('/#board=15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0&goal=blank_first&algorithm=ida_star&heuristic=manhattan&limits.time_ms=1500');
+  await page.click('#solve');
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  const board = await seen(page);
+  await says(page, /are over, without a solution/);
+  assert.equal(await seen(page), board);
+}
+
+export async function known_boards_are_there_to_choose_from(browser) {
+  const page = await browser.open();
+  const list = page.getByLabel('Or one that is known');
+  const names = (await list.locator('option').allTextContents()).slice(1);
+  for (const name of names) {
+    await panel(page, 'setup');
+    await list.selectOption(name);
+    await says(page, name.includes('Loyd') ? /No moves lead/ : /can be reached/);
+    const length = parseInt(name.match(/(\d+) moves/)?.[1] ?? '99', 10);
+    if (length > 31) continue;
+    await page.click('#solve');
+    await says(page, new RegExp(`^${length} moves, and no solution is shorter`));
+  }
+  return names.join('; ');
 }
 
 export async function goals_are_named_or_typed(browser) {
@@ -95,10 +171,11 @@ export async function goals_are_named_or_typed(browser) {
 export async function any_notation_is_taken(browser) {
   const page = await browser.open();
   await panel(page, 'setup');
-  const text = page.getByLabel('A board as text, rows, a flat list, or a whole request');
+  const text = page.getByLabel(/^A board as text/);
   for (const [pasted, expected] of [
     ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['[[1,2],[3,null]]', /2 by 2/],
-    ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2, "cols": 3}', /row 2: 4 blank 5/],
+    ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2', null], ['{"board": "123450", "rows": 2, "gaol": "snail"}', null],
+    ['http://127.0.0.1:8080/solve?board=2,1,3/4,0,5&heuristic=hamming', /row 1: 2 1 3; row 2: 4 blank 5/], ['{"board": [1,2,3,4,0,5], "rows": 2, "cols": 3}', /row 2: 4 blank 5/],
     ['{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions", "algorithm": "astar"}', /row 1: 4 5 3; row 2: 6 blank 8/],
   ]) {
     await text.fill(pasted);

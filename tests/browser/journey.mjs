@@ -102,6 +102,43 @@ export async function methods_that_do_not_go_with_a_board_are_left_out(browser) 
   assert.equal(await rows.count(), 8);
 }
 
+export async function what_is_asked_is_the_board_on_the_table(browser) {
+  const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan');
+  const asked = [];
+  page.on('request', (request) => request.method() === 'POST' && asked.push([new URL(request.url()).pathname, request.postDataJSON().board]));
+  const last = (path) => String(asked.findLast(([own]) => own === path)?.[1]);
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  await panel(page, 'compare');
+  await page.click('#compare button.primary');
+  await page.waitForSelector('#compare tbody .bar');
+  assert.equal(last('/compare'), '8,6,7,2,0,4,3,5,1');
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  await panel(page, 'search');
+  await page.click('#grow');
+  await page.waitForSelector('.tree .node.selected');
+  assert.equal(last('/solve'), '8,0,7,2,6,4,3,5,1');
+  // The way back leads over the boards.
+  await page.goBack();
+  await page.waitForFunction(() => location.hash.includes('board=8,6,7/2,0,4/3,5,1'));
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('#board .board').ariaLabel.includes('row 3: 3 blank 1'));
+}
+
+export async function a_link_puts_nothing_of_its_own_into_a_program(browser) {
+  const limit = encodeURIComponent('limits.x"#;panic!();//');
+  const page = await browser.open(`/#board=867254301&${limit}=1&limits.nodes=many&limits.expanded=100000`);
+  assert.match(await status(page), /left out: limits.x.*, limits.nodes/);
+  await panel(page, 'code');
+  for (const language of ['curl', 'link', 'python', 'javascript', 'rust']) {
+    await page.click(`[data-language=${language}]`);
+    const text = await page.textContent('.snippet');
+    assert.match(text, /100000/);
+    assert.doesNotMatch(text, /panic|null/);
+  }
+}
+
 export async function a_question_is_copied_and_runs_as_pasted(browser) {
   const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan&limits.time_ms=5000');
   await page.click('#solve');
@@ -152,7 +189,7 @@ export async function the_address_holds_the_question(browser) {
   // Limits that the page has no field for are kept too.
   const limited = await browser.open('/#board=867254301&algorithm=breadth_first&limits.expanded=1000');
   await limited.click('#solve');
-  await says(limited, /1000 expansions/);
+  await says(limited, /1,000 expansions/);
   assert.match(limited.url(), /limits.expanded=1000$/);
   // The same words are the query of the service's own.
   const answer = await (await fetch(address.replace('/#', '/solve?'))).json();

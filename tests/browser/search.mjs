@@ -91,7 +91,7 @@ export async function a_search_without_a_solution_has_a_tree(browser) {
   await page.click('#grow');
   await page.waitForSelector('.tree .node.selected');
   const about = await page.textContent('#search .setting .about');
-  assert.match(about, /every node within the depth limit.*the first \d+ of/);
+  assert.match(about, /No solution within the depth limit.*the first \d+ of/);
   assert.equal(await page.locator('.tree .on-path').count(), 0);
   return about;
 }
