@@ -65,7 +65,7 @@ fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
 }
 
 fn table_entry(table: &TableEntry) -> serde_json::Value {
-    let build_ms = (table.build_time.as_secs_f64() * 1e6).round() / 1e3;
+    let build_ms = table.build_time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
     json!({"name": table.name, "size": table.size, "bytes": table.bytes, "build_ms": build_ms})
 }
 

@@ -1,7 +1,6 @@
 //! One stage of a way to the goal: how many moves its tiles need, wherever they and the blank are.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use super::StopReason;
 use crate::domain::{Cell, Size};
@@ -20,8 +19,6 @@ pub(super) struct Stage {
     blank: Option<Cell>,
     /// By the numbers of the cells of the tiles and of the blank: the moves that the tiles need.
     moves: OnceLock<Vec<u8>>,
-    /// How long the table took to make.
-    time: OnceLock<Duration>,
 }
 
 /// The tiles of a stage, by their goal cells; some have one alone, which then is there twice.
@@ -40,7 +37,7 @@ impl Stage {
         let mut numbers = [0; Size::MAX_CELLS];
         (0..).zip(&cells).for_each(|(number, cell)| numbers[usize::from(*cell)] = number);
         let first_col = (0..size.rows() as Cell).fold(0, |set, row| set | bit(row * size.cols() as Cell));
-        Self { size, tiles, open, first_col, cells, numbers, blank, moves: OnceLock::new(), time: OnceLock::new() }
+        Self { size, tiles, open, first_col, cells, numbers, blank, moves: OnceLock::new() }
     }
 
     pub(super) fn is_single(&self) -> bool {
@@ -75,20 +72,13 @@ impl Stage {
     pub(super) fn make(&self, ask: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
         if !self.is_made() {
             // If somebody else was quicker, theirs is the same.
-            let start = Instant::now();
             let _ = self.moves.set(self.measure(ask)?);
-            let _ = self.time.set(start.elapsed());
         }
         Ok(())
     }
 
     pub(super) fn is_made(&self) -> bool {
         self.moves.get().is_some()
-    }
-
-    /// How long the table took to make, if it is made.
-    pub(super) fn time(&self) -> Option<Duration> {
-        self.time.get().copied()
     }
 
     /// Memory that the table takes.

@@ -1,7 +1,6 @@
 //! A way to the goal in stages, none of which undoes another's work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use super::beam::{Guide, Promise};
 use super::peel::Peel;
@@ -74,11 +73,6 @@ impl Stages {
     /// Where the blank belongs.
     pub fn goal_blank(&self) -> Cell {
         self.goal_blank
-    }
-
-    /// How long the tables took that are made, one after another.
-    pub fn time(&self) -> Duration {
-        self.stages.iter().filter_map(Stage::time).sum()
     }
 
     /// Whether these are the stages of such boards.

@@ -300,7 +300,7 @@ impl Holdings {
         family("tables", "Tables loaded", |_| 1.0)?;
         family("tables_bytes", "Memory of the tables loaded", |entry| entry.bytes as f64)?;
         family("tables_build_seconds", "How long the tables loaded took to build or read", |entry| {
-            entry.build_time.as_secs_f64()
+            entry.build_time.unwrap_or_default().as_secs_f64()
         })
     }
 }

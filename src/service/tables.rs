@@ -31,8 +31,8 @@ pub struct TableEntry {
     pub size: String,
     /// Memory it takes.
     pub bytes: usize,
-    /// How long it took to build, or to read from a file.
-    pub build_time: Duration,
+    /// How long it took to build, or to read from a file, if that is known: searches make stages as they want them.
+    pub build_time: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -182,24 +182,24 @@ impl Tables {
             name: "distances",
             size: format!("{}, blank in cell {}", table.size(), table.goal_blank()),
             bytes: table.bytes(),
-            build_time,
+            build_time: Some(build_time),
         });
         let walking = self.walking.built().map(|(table, build_time)| {
             let WalkingShape { lines, width, blank_line } = table.shape();
             let size = format!("{lines} lines of {width}, blank in line {blank_line}");
-            TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time }
+            TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time: Some(build_time) }
         });
         let patterns = self.patterns.loaded().map(|loaded| {
             let GoalClass { size, goal_blank } = loaded.class;
             let names: Vec<String> = loaded.partitions.iter().map(Partition::name).collect();
             let size = format!("{size}, blank in cell {goal_blank}: {}", names.join(" and "));
-            TableEntry { name: "patterns", size, bytes: loaded.bytes(), build_time: loaded.time }
+            TableEntry { name: "patterns", size, bytes: loaded.bytes(), build_time: Some(loaded.time) }
         });
         let stages = self.stages.all().into_iter().map(|stages| TableEntry {
             name: "stages",
             size: format!("{}, blank in cell {}", stages.size(), stages.goal_blank()),
             bytes: stages.bytes() as usize,
-            build_time: stages.time(),
+            build_time: None,
         });
         distances.chain(walking).chain(patterns).chain(stages).collect()
     }
