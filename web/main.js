@@ -41,7 +41,7 @@ class Playground {
     this.picture = new Picture((url) => this.view.picture(url, this.goalBoard));
     this.setup = new Setup(byId('setup'), info, {
       random: () => this.random(), goal: (goal) => this.ask({ goal }, { isGoal: true }), method: () => this.renew(),
-      known: (question) => this.ask(question), mended: () => this.blame(null),
+      known: (question) => this.ask(question), mended: () => this.blame(null), coach: (isOn) => this.game.guide(isOn),
       paste: (fields) => this.paste(fields), picture: (file) => this.paint(file),
       numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
     });

@@ -1,6 +1,6 @@
 // A person's own game: moves made, taken back and counted, and what the service says of them.
 
-import { announce, counted } from './dom.js';
+import { afterwards, announce, counted } from './dom.js';
 import { isSame, moved, SLIDES } from './puzzle.js';
 import * as service from './service.js';
 
@@ -10,7 +10,8 @@ const PATIENCE = { time_ms: 2000 };
 export class Game {
   /** `view` is the board on the page, `tell(text)` its status line, `change()` is called after each move. */
   constructor(view, tell, change) {
-    Object.assign(this, { view, tell, change, moves: '', isOwn: true });
+    Object.assign(this, { view, tell, change, moves: '', isOwn: true, isCoached: false });
+    this.measureLater = afterwards(120, () => this.coach());
   }
 
   /** A new game; `known` says what is known of its length already. */
@@ -74,8 +75,41 @@ export class Game {
     this.view.point(null);
     this.view.mark(this.goalBoard);
     if (this.isSolved && this.moves && this.isOwn) this.finish();
-    else this.tell(this.moves ? `${counted(this.moves.length, 'move')} made.` : 'At the start.');
+    else this.tell(this.made);
     this.change();
+    if (this.isCoached && !this.isSolved) this.measureLater();
+  }
+
+  get made() {
+    return this.moves ? `${counted(this.moves.length, 'move')} made.` : 'At the start.';
+  }
+
+  /** Whether the distance is told after each move. */
+  guide(isOn) {
+    this.isCoached = isOn;
+    if (isOn && !this.isSolved) this.coach();
+  }
+
+  /** Says how far the goal is, once the tiles rest. */
+  async coach() {
+    const { board, goal } = this;
+    try {
+      const { remaining: { optimal_length: length, lower_bound: low, upper_bound: high } } = await service.verify({ board, goal, moves: '' });
+      if (this.board !== board) return;
+      if (low === null) return;
+      const way = length === null ? `between ${low} and ${high} to go` : `${length} to go`;
+      this.tell(`${this.made} ${way[0].toUpperCase()}${way.slice(1)}${this.tendency(length)}.`);
+      this.left = { length, moves: this.moves };
+    } catch (error) {
+      if (this.board === board) this.tell(service.asProblem(error).message);
+    }
+  }
+
+  /** Whether the last move was a good one, where lengths are known. */
+  tendency(length) {
+    const before = this.left;
+    if (length === null || !Number.isInteger(before?.length) || before.moves.length + 1 !== this.moves.length) return '';
+    return length < before.length ? ': nearer' : ': farther away';
   }
 
   /** Has the service check the moves, and say how many there had to be. */

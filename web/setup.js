@@ -38,7 +38,7 @@ function difficulty(level, exact, cells) {
 
 export class Setup {
   /**
-   * `actions`: what `goal(goal)`, `known(question)`, `method()`, `paste(fields)`, `picture(file)` and `numbers(isOn)` do;
+   * `actions`: what `goal(goal)`, `known(question)`, `coach(isOn)`, `method()`, `paste(fields)`, `picture(file)` and `numbers(isOn)` do;
    * `mended()` is called when something is changed that may have been at fault.
    */
   constructor(panel, info, actions) {
@@ -68,7 +68,9 @@ export class Setup {
     };
     const fields = el('div', { class: 'fields', onchange: change }, field('Rows', this.rows), field('Columns', this.cols),
       field('Difficulty', this.level), exactField, field('Seed', this.seed));
-    return section('New boards', fields, el('button', { type: 'button', onclick: this.actions.random }, 'Random board'), this.known());
+    const coach = el('input', { type: 'checkbox', onchange: () => this.actions.coach(coach.checked) });
+    return section('New boards', fields, el('button', { type: 'button', onclick: this.actions.random }, 'Random board'), this.known(),
+      el('label', { class: 'check' }, coach, ' Tell after each move how far the goal is'));
   }
 
   known() {

@@ -139,6 +139,18 @@ export async function moves_made_while_a_search_goes_on_are_kept(browser) {
   assert.equal(await seen(page), board);
 }
 
+export async function who_wants_it_is_told_how_far_the_goal_is(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.getByLabel('Tell after each move').check();
+  await says(page, /At the start. 31 to go/);
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  const first = await says(page, /1 move made. 30 to go: nearer/);
+  await page.keyboard.press('ArrowUp');
+  await says(page, /2 moves made. 31 to go: farther away/);
+  return first;
+}
+
 export async function known_boards_are_there_to_choose_from(browser) {
   const page = await browser.open();
   const list = page.getByLabel('Or one that is known');
