@@ -58,6 +58,35 @@ export async function a_new_board_stops_the_search_of_the_old_one(browser) {
   await says(page, /at the shortest/);
 }
 
+export async function what_comes_late_is_not_shown_for_another_board(browser) {
+  const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan');
+  const later = (milliseconds) => async (route) => {
+    await new Promise((resolve) => { setTimeout(resolve, milliseconds); });
+    await route.continue();
+  };
+  await page.route('**/solvable', later(600));
+  await panel(page, 'search');
+  await page.click('#random');
+  await page.click('#grow');
+  await says(page, /at the shortest/);
+  await page.waitForSelector('.tree .node.selected');
+  const shown = await page.locator('.node-detail .mini').getAttribute('aria-label');
+  assert(page.url().includes(`board=${shown}`), `${shown} at ${page.url()}`);
+  // A game that is over is not spoken of when there is another.
+  await page.route('**/verify', later(900));
+  await page.unroute('**/solvable');
+  await page.goto(`${browser.base}/#board=123/456/708`);
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowLeft');
+  await says(page, /Solved in 1 move/);
+  await page.click('#random');
+  const said = await says(page, /at the shortest/);
+  await page.waitForTimeout(1200);
+  assert.equal(await page.textContent('#status'), said);
+}
+
 export async function a_limit_is_told_as_what_it_is(browser) {
   const page = await browser.open(`${HARD}&limits.time_ms=300`);
   await page.click('#solve');
