@@ -157,4 +157,8 @@ mod tests {
             assert_eq!(response.headers()["content-type"], "text/plain");
         }
     }
+            ("gzip;q=0.001, identity;q=1", false),
+            ("identity;q=0.5, gzip", true),
+            ("gzip;q=2, identity", false),
+            ("gzip; Q=0.3, identity;q=0.3", true),
 }

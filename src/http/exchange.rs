@@ -157,7 +157,9 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
             ProblemKind::NotFound => "Nothing is at this path; GET / lists the paths.".to_owned(),
-            ProblemKind::MethodNotAllowed => format!("This path does not take {method}; see the Allow header."),
+            ProblemKind::MethodNotAllowed => {
+                format!("This path does not take {}; see the Allow header.", name_of(method))
+            }
             _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
         };
         Problem::new(kind, detail)
@@ -208,6 +210,13 @@ pub(super) fn panicked(metrics: &Metrics) -> Response {
 }
 
 /// Whether it is asked for every few seconds by whoever looks after the service.
+/// A method as it is told: of one that nobody defines, whose name a client may choose, so much as any defined one has.
+fn name_of(method: &Method) -> &str {
+    // UPDATEREDIRECTREF is the longest.
+    const LONGEST: usize = 17;
+    method.as_str().get(..LONGEST).unwrap_or(method.as_str())
+}
+
 fn is_probe(route: Option<&str>) -> bool {
     matches!(route, Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
 }
@@ -263,7 +272,7 @@ impl Drop for AccessLine {
                     target: "taquin::access",
                     $level,
                     message = "answered",
-                    http.method = self.method.as_str(),
+                    http.method = name_of(&self.method),
                     http.route = self.route,
                     http.status = self.status.as_u16(),
                     http.problem = self.problem,
@@ -352,6 +361,12 @@ mod tests {
     }
 
     #[tokio::test]
+    #[test]
+    fn a_method_is_told_as_far_as_any_that_is_defined() {
+        let made_up = Method::from_bytes("X".repeat(6000).as_bytes()).unwrap();
+        assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("XXXXXXXXXXXXXXXXX", "GET"));
+    }
+
     async fn probes_leave_their_line_at_debug() {
         let (level, fields) = line_of("/livez").await;
         assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));

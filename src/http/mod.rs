@@ -71,7 +71,7 @@ pub struct HttpSettings {
     pub max_body: usize,
     /// How long a whole body may take to arrive.
     pub body_timeout: Duration,
-    /// Refuses bodies whose type is missing or is the one that `curl -d` sets by itself.
+    /// Refuses bodies whose type is the one that `curl -d` sets by itself.
     pub strict_content_type: bool,
     /// Whether requests leave spans, with whatever takes those of this process.
     pub traces: bool,
