@@ -168,16 +168,17 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
 
 fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, line: &AccessLine) {
     let id = line.context.request_id.as_str();
-    let (content_type, text) = match format {
-        Offer::Text => (Offer::Text.content_type(), problem.to_text(id).into_bytes()),
-        _ => ("application/problem+json", problem.to_json(&instance(uri), id)),
-    };
+    let content_type = if format == Offer::Text { format.content_type() } else { "application/problem+json" };
+    let document = problem.document(format, &instance(uri), id);
     *response.status_mut() = problem.kind.status();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_LENGTH, text.len().into());
+    match document.length() {
+        Some(length) => headers.insert(header::CONTENT_LENGTH, length.into()),
+        None => headers.remove(header::CONTENT_LENGTH),
+    };
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { Body::from(text) };
+    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { document.body() };
 }
 
 /// The path as a reference, whatever bytes it was sent with.
@@ -209,7 +210,6 @@ pub(super) fn panicked(metrics: &Metrics) -> Response {
     Problem::internal().into_response()
 }
 
-/// Whether it is asked for every few seconds by whoever looks after the service.
 /// A method as it is told: of one that nobody defines, whose name a client may choose, so much as any defined one has.
 fn name_of(method: &Method) -> &str {
     // UPDATEREDIRECTREF is the longest.
@@ -217,6 +217,7 @@ fn name_of(method: &Method) -> &str {
     method.as_str().get(..LONGEST).unwrap_or(method.as_str())
 }
 
+/// Whether it is asked for every few seconds by whoever looks after the service.
 fn is_probe(route: Option<&str>) -> bool {
     matches!(route, Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
 }
@@ -360,13 +361,13 @@ mod tests {
         assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
     }
 
-    #[tokio::test]
     #[test]
     fn a_method_is_told_as_far_as_any_that_is_defined() {
         let made_up = Method::from_bytes("X".repeat(6000).as_bytes()).unwrap();
         assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("XXXXXXXXXXXXXXXXX", "GET"));
     }
 
+    #[tokio::test]
     async fn probes_leave_their_line_at_debug() {
         let (level, fields) = line_of("/livez").await;
         assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));

@@ -17,6 +17,7 @@ mod info;
 mod json;
 mod live;
 mod live_body;
+mod long_reply;
 mod metrics;
 mod negotiate;
 mod openapi;
