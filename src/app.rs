@@ -248,6 +248,7 @@ fn service_settings(config: &Config) -> ServiceSettings {
         memory: config.memory.total,
         search_memory: config.memory.search,
         answer_memory: config.memory.answers,
+        reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,
         tables: match config.tables {
             TableTier::Small => Tier::Small,

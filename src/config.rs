@@ -117,7 +117,7 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_WRITE_TIMEOUT", default_value = "30s", value_name = "DURATION")]
     write_timeout: String,
 
-    /// Refuse bodies without a content type, or with the one that `curl -d` sets
+    /// Refuse bodies with the content type that `curl -d` sets; those without any are refused always
     #[arg(long, env = "TAQUIN_STRICT_CONTENT_TYPE", default_value = "false", value_name = "true|false")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     strict_content_type: String,

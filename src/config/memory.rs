@@ -18,14 +18,21 @@ pub struct MemoryPlan {
     pub tables: u64,
     /// For answers that are kept.
     pub answers: u64,
+    /// For long answers that clients have not yet taken.
+    pub replies: u64,
 }
 
 /// The shares, a line each.
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { total, search, tables, answers } = self;
-        let shares =
-            [("memory", total), ("search memory", search), ("table memory", tables), ("cache memory", answers)];
+        let Self { total, search, tables, answers, replies } = self;
+        let shares = [
+            ("memory", total),
+            ("search memory", search),
+            ("table memory", tables),
+            ("cache memory", answers),
+            ("reply memory", replies),
+        ];
         let lines = shares.map(|(name, bytes)| format!("{name}: {} MiB", bytes / MIB));
         f.write_str(&lines.join("\n"))
     }
@@ -36,6 +43,7 @@ const SEARCH: u64 = 512 * MIB;
 const LEAST_SEARCH: u64 = 16 * MIB;
 const TABLES: u64 = 208 * MIB;
 const ANSWERS: u64 = 32 * MIB;
+const REPLIES: u64 = 256 * MIB;
 /// If nothing says how much there is.
 const UNKNOWN: u64 = 4096 * MIB;
 
@@ -49,8 +57,8 @@ fn standing(tier: TableTier) -> u64 {
 }
 
 impl MemoryPlan {
-    /// Shares out what was asked for, or what there is: a tenth stays free, for connections and for
-    /// what the allocator cannot give back at once; then come the tables of the start, those built on
+    /// Shares out what was asked for, or what there is: a tenth stays free, half of it for connections and for
+    /// what the allocator cannot give back at once, half of it for long answers that clients take slowly; then come the tables of the start, those built on
     /// first use, and answers; the searches get the rest.
     pub(super) fn read(faults: &mut Faults, flags: &Flags, workers: u64, tier: TableTier) -> Self {
         let sized = |faults: &mut Faults, flag, text: &Option<String>, least| {
@@ -80,7 +88,8 @@ impl MemoryPlan {
             );
             faults.add(flag, reason);
         }
-        Self { total, search: search.unwrap_or(SEARCH.min(each)), tables, answers }
+        let replies = REPLIES.min(total / 20);
+        Self { total, search: search.unwrap_or(SEARCH.min(each)), tables, answers, replies }
     }
 }
 

@@ -16,7 +16,8 @@ use super::negotiate::takes_gzip;
 pub struct Document {
     content_type: &'static str,
     cache_control: &'static str,
-    etag: HeaderValue,
+    /// None for what will not come out the same again.
+    etag: Option<HeaderValue>,
     body: Bytes,
     gzip: Option<Bytes>,
 }
@@ -25,10 +26,14 @@ impl Document {
     /// For what changes with a release alone.
     pub const AN_HOUR: &'static str = "max-age=3600";
 
+    /// For what will not come out the same again.
+    pub const NO_STORE: &'static str = "no-store";
+
     /// A document, and how long others may keep it.
     pub fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        Self { content_type, cache_control, etag: weak_etag(&body), body, gzip: None }
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&body));
+        Self { content_type, cache_control, etag, body, gzip: None }
     }
 
     /// Packs the body, once, for those who take it so.
@@ -40,11 +45,16 @@ impl Document {
         self
     }
 
-    /// Lets other bytes make the tag, for a body of which a part says nothing.
+    /// A document of which a part says nothing: other bytes make the tag, if it has one.
     #[must_use]
-    pub fn tagged_by(mut self, bytes: &[u8]) -> Self {
-        self.etag = weak_etag(bytes);
-        self
+    pub fn tagged_by(
+        content_type: &'static str,
+        cache_control: &'static str,
+        body: impl Into<Bytes>,
+        bytes: impl FnOnce() -> Vec<u8>,
+    ) -> Self {
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&bytes()));
+        Self { content_type, cache_control, etag, body: body.into(), gzip: None }
     }
 
     /// The answer to a question that may be asked by GET or POST; a POST's is not kept by anybody.
@@ -59,7 +69,7 @@ impl Document {
 
     /// The document, or `304` without it if the client has it already.
     pub fn answer(&self, request_headers: &HeaderMap) -> Response {
-        let is_known = is_known(request_headers, &self.etag);
+        let is_known = self.etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
         let gzip = self.gzip.as_ref().filter(|_| takes_gzip(request_headers));
         let body = gzip.unwrap_or(&self.body);
         let mut response = Response::new(if is_known { Body::empty() } else { body.clone().into() });
@@ -71,7 +81,9 @@ impl Document {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(self.cache_control));
-        headers.insert(header::ETAG, self.etag.clone());
+        if let Some(etag) = &self.etag {
+            headers.insert(header::ETAG, etag.clone());
+        }
         if is_known {
             // What the document has, not what this answer has.
             headers.insert(header::CONTENT_LENGTH, body.len().into());
@@ -129,6 +141,13 @@ mod tests {
     }
 
     #[test]
+    fn what_will_not_come_out_the_same_has_no_tag() {
+        let document = Document::new("text/plain", Document::NO_STORE, "hello");
+        let response = document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, "*".parse().unwrap())]));
+        assert_eq!((response.status().as_u16(), response.headers().contains_key("etag")), (200, false));
+    }
+
+    #[test]
     fn a_packed_document_goes_to_those_who_take_it_packed() {
         let text = "hello ".repeat(100);
         let document = Document::new("text/plain", Document::AN_HOUR, text.clone()).compressed();
@@ -138,6 +157,10 @@ mod tests {
             ("gzip;q=0", false),
             ("br, identity", false),
             ("GZIP;q=0.5", true),
+            ("gzip;q=0.001, identity;q=1", false),
+            ("identity;q=0.5, gzip", true),
+            ("gzip;q=2, identity", false),
+            ("gzip; Q=0.3, identity;q=0.3", true),
         ] {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accept.parse().unwrap())]);
             let response = document.answer(&headers);

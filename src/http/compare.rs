@@ -9,6 +9,7 @@ use axum::response::Response;
 use super::board_fields::{BOARD_FIELDS, board_and_goal};
 use super::compare_reply::{CompareReply, ResultReply};
 use super::fields::{Fields, joined};
+use super::long_reply::reserved_if_long;
 use super::preset::Preset;
 use super::search_fields::{self, LIMIT_FIELDS, METHOD_FIELDS};
 use super::solve::{failed, puzzle};
@@ -50,12 +51,15 @@ pub(super) async fn answer(
     let puzzle = puzzle(board, goal)?;
     let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
     let mut reply = CompareReply::new(&puzzle, results);
-    let body = reply.written(offer);
-    // The times it took are no part of what the answer says.
-    reply.forget_times();
-    let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
-    let document = Document::new(offer.content_type(), cache_control, body).tagged_by(&reply.written(offer));
-    Ok(document.answer_to(&method, &headers))
+    let body = reserved_if_long(&service, reply.written(offer))?;
+    let tag = || {
+        // The times it took are no part of what the answer says.
+        reply.forget_times();
+        reply.written(offer)
+    };
+    let cache_control =
+        if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
+    Ok(Document::tagged_by(offer.content_type(), cache_control, body, tag).answer_to(&method, &headers))
 }
 
 /// What comes of the methods, and whether it would come out the same again. They run one after another, so that at any

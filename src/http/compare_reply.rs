@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::solve::exceeded;
 use super::solve_json::json;
-use super::solve_reply::{LimitsReply, Number, Rows, SearchReply, SolutionReply, grid};
+use super::solve_reply::{LimitsReply, Number, Rows, SearchReply, grid};
 use super::{Offer, Problem};
 use crate::domain::Puzzle;
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
-use crate::service::{Report, Wish};
+use crate::service::{Report, Solution, Wish};
 
 /// The longest solution that is told move by move; depth-first search finds some of a hundred thousand.
 const MAX_MOVES: usize = 10_000;
@@ -92,17 +92,17 @@ impl CompareReply {
 impl ResultReply {
     /// What a search came to, whether it has a solution or was stopped.
     pub(super) fn new(wish: &Wish, report: &Report) -> Self {
-        let outcome = match (report.stopped, SolutionReply::new(report)) {
+        let outcome = match (report.stopped, &report.solution) {
             (Some(stop), _) => return Self::failed(wish, exceeded(report, stop)),
             (None, None) => {
                 tracing::error!("a search ended with neither a solution nor a limit");
                 return Self::failed(wish, Problem::internal());
             }
-            (None, Some(SolutionReply { length, optimal, lower_bound, moves, .. })) => OutcomeReply::Solved {
-                length,
-                optimal,
-                lower_bound,
-                moves: (length <= MAX_MOVES).then_some(moves),
+            (None, Some(Solution { path, .. })) => OutcomeReply::Solved {
+                length: path.len(),
+                optimal: report.is_optimal(),
+                lower_bound: report.lower_bound,
+                moves: (path.len() <= MAX_MOVES).then(|| path.letters()),
                 search: Box::new(SearchReply::new(report)),
                 limits: LimitsReply::new(report),
             },

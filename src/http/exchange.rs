@@ -157,7 +157,9 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
             ProblemKind::NotFound => "Nothing is at this path; GET / lists the paths.".to_owned(),
-            ProblemKind::MethodNotAllowed => format!("This path does not take {method}; see the Allow header."),
+            ProblemKind::MethodNotAllowed => {
+                format!("This path does not take {}; see the Allow header.", name_of(method))
+            }
             _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
         };
         Problem::new(kind, detail)
@@ -166,16 +168,17 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
 
 fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, line: &AccessLine) {
     let id = line.context.request_id.as_str();
-    let (content_type, text) = match format {
-        Offer::Text => (Offer::Text.content_type(), problem.to_text(id).into_bytes()),
-        _ => ("application/problem+json", problem.to_json(&instance(uri), id)),
-    };
+    let content_type = if format == Offer::Text { format.content_type() } else { "application/problem+json" };
+    let document = problem.document(format, &instance(uri), id);
     *response.status_mut() = problem.kind.status();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_LENGTH, text.len().into());
+    match document.length() {
+        Some(length) => headers.insert(header::CONTENT_LENGTH, length.into()),
+        None => headers.remove(header::CONTENT_LENGTH),
+    };
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { Body::from(text) };
+    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { document.body() };
 }
 
 /// The path as a reference, whatever bytes it was sent with.
@@ -205,6 +208,13 @@ fn instance(uri: &Uri) -> Cow<'_, str> {
 pub(super) fn panicked(metrics: &Metrics) -> Response {
     metrics.panicked();
     Problem::internal().into_response()
+}
+
+/// A method as it is told: of one that nobody defines, whose name a client may choose, so much as any defined one has.
+fn name_of(method: &Method) -> &str {
+    // UPDATEREDIRECTREF is the longest.
+    const LONGEST: usize = 17;
+    method.as_str().get(..LONGEST).unwrap_or(method.as_str())
 }
 
 /// Whether it is asked for every few seconds by whoever looks after the service.
@@ -263,7 +273,7 @@ impl Drop for AccessLine {
                     target: "taquin::access",
                     $level,
                     message = "answered",
-                    http.method = self.method.as_str(),
+                    http.method = name_of(&self.method),
                     http.route = self.route,
                     http.status = self.status.as_u16(),
                     http.problem = self.problem,
@@ -349,6 +359,12 @@ mod tests {
         assert_eq!(fields["http.request_id"], "abc");
         assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
         assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
+    }
+
+    #[test]
+    fn a_method_is_told_as_far_as_any_that_is_defined() {
+        let made_up = Method::from_bytes("X".repeat(6000).as_bytes()).unwrap();
+        assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("XXXXXXXXXXXXXXXXX", "GET"));
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ pub enum Json {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without fraction or exponent; above `i64::MAX` it is `i64::MAX`.
+    /// A number without fraction or exponent, or too large to have a fraction; beyond the range it is the end of it.
     Integer(i64),
     /// Any other number.
     Float(f64),
@@ -98,7 +98,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Float(value))
+        // What is beyond 64 bits comes here however it was written.
+        let is_beyond = value.abs() >= i64::MAX as f64;
+        Ok(if is_beyond { Json::Integer(value as i64) } else { Json::Float(value) })
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Json, E> {
@@ -151,7 +153,8 @@ mod tests {
     #[test]
     fn integers_beyond_the_range_saturate() {
         assert_eq!(Json::parse("18446744073709551615").unwrap(), Json::Integer(i64::MAX));
-        assert!(matches!(Json::parse("18446744073709551616").unwrap(), Json::Float(_)));
+        assert_eq!(Json::parse("18446744073709551621").unwrap(), Json::Integer(i64::MAX));
+        assert_eq!(Json::parse("-1e30").unwrap(), Json::Integer(i64::MIN));
     }
 
     #[test]

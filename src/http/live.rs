@@ -14,13 +14,14 @@ use bytes::Bytes;
 use futures_util::stream::empty;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::solve::{exceeded, failed};
-use super::solve_json::json;
+use super::long_reply::{LongReply, Written, held_if_long};
+use super::solve::{exceeded_in_full, failed};
+use super::solve_json::{before_solution, json};
 use super::solve_reply::{InterimReply, ProgressReply, SolutionReply, SolveReply};
 use super::{Offer, Problem};
 use crate::domain::Puzzle;
 use crate::search::Progress;
-use crate::service::{Answer, Report, Seen, ServiceError, Watching};
+use crate::service::{Answer, Found, HeldReport, Report, Seen, Service, ServiceError, Watching};
 
 /// Has nginx, and those who learnt it from there, pass on each piece as it comes.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -33,17 +34,18 @@ pub(super) struct Live(Arc<Mutex<Option<Feed>>>);
 #[derive(Debug)]
 pub(super) enum Happening {
     /// A solution shorter than those before.
-    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Vec<u8> },
+    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Written },
     /// How far the search is.
     Progress(ProgressReply),
     /// The end: the answer as it would be without all this.
-    Result(Vec<u8>),
+    Result(Written),
     /// The end, where there is no answer.
     Problem(Box<Problem>),
 }
 
 /// What happens to a search, one after another.
 pub(super) struct Feed {
+    service: Arc<Service>,
     watching: Watching,
     puzzle: Puzzle,
     offer: Offer,
@@ -61,11 +63,12 @@ pub(super) struct Feed {
 }
 
 impl Live {
-    pub(super) fn new(watching: Watching, puzzle: Puzzle, offer: Offer) -> Self {
+    pub(super) fn new(service: Arc<Service>, watching: Watching, puzzle: Puzzle, offer: Offer) -> Self {
         let period = if offer == Offer::Events { Feed::EVENTS } else { Feed::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let feed = Feed {
+            service,
             watching,
             puzzle,
             offer,
@@ -129,8 +132,12 @@ impl Feed {
                 seen = self.watching.next() => match seen {
                     Seen::Found(found) => {
                         let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
-                        let letters = found.path.letters();
-                        self.solution(found.path.len(), found.lower_bound, letters, &tiles, found.elapsed)
+                        let Found { path, lower_bound, elapsed } = &*found;
+                        self.solution(path.len(), *lower_bound, *elapsed, |solution, elapsed_us| {
+                            let moves = path.letters();
+                            let solution = SolutionReply { moves, tiles: &tiles, ..solution };
+                            Written::Whole(json(&InterimReply { solution, elapsed_us }))
+                        })
                     }
                     Seen::Ended(outcome) => Some(self.end(outcome)),
                 },
@@ -143,14 +150,13 @@ impl Feed {
         None
     }
 
-    /// Tells of a solution, if it is shorter than those before.
-    fn solution(
+    /// Tells of a solution, if it is shorter than those before; it is written from its figures and the time.
+    fn solution<'s>(
         &mut self,
         length: usize,
         lower_bound: u32,
-        moves: String,
-        tiles: &[u8],
         elapsed: Duration,
+        write: impl FnOnce(SolutionReply<'s>, u64) -> Written,
     ) -> Option<Happening> {
         if self.shortest.is_some_and(|shortest| shortest <= length) {
             return None;
@@ -158,8 +164,8 @@ impl Feed {
         self.shortest = Some(length);
         let (lower_bound, elapsed) = self.rise(lower_bound, elapsed);
         let optimal = length == lower_bound as usize;
-        let solution = SolutionReply { length, optimal, lower_bound, moves, tiles };
-        let json = json(&InterimReply { solution, elapsed_us: elapsed.as_micros() as u64 });
+        let solution = SolutionReply { length, optimal, lower_bound, moves: String::new(), tiles: &[] };
+        let json = write(solution, elapsed.as_micros() as u64);
         Some(Happening::Solution { length, lower_bound, elapsed, json })
     }
 
@@ -196,11 +202,12 @@ impl Feed {
             Err(error) => return Happening::Problem(Box::new(failed(&error))),
         };
         let report = &*answer.report;
-        let elapsed = report.queued + report.elapsed;
-        let best = report.solution.as_ref().and_then(|best| {
-            self.solution(best.path.len(), report.lower_bound, best.path.letters(), &best.tiles, elapsed)
-        });
-        let end = self.concluded(report);
+        let held = match held_if_long(&self.service, &self.puzzle, &answer.report) {
+            Ok(held) => held,
+            Err(problem) => return Happening::Problem(Box::new(problem)),
+        };
+        let best = self.best(report, held.clone());
+        let end = self.concluded(report, held);
         match best {
             Some(solution) => {
                 self.last = Some(end);
@@ -210,14 +217,36 @@ impl Feed {
         }
     }
 
+    /// The solution that a search ended with, if none that is as short was told.
+    fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<Happening> {
+        let best = report.solution.as_ref()?;
+        let elapsed = report.queued + report.elapsed;
+        self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
+            Some(held) => {
+                let SolutionReply { length, optimal, lower_bound, .. } = solution;
+                let after = format!(",\"elapsed_us\":{elapsed_us}}}");
+                LongReply::solution(held, before_solution(length, optimal, lower_bound), after.into_bytes())
+            }
+            None => {
+                let solution = SolutionReply { moves: best.path.letters(), tiles: &best.tiles, ..solution };
+                Written::Whole(json(&InterimReply { solution, elapsed_us }))
+            }
+        })
+    }
+
     /// The answer in the words that it has without all this.
-    fn concluded(&self, report: &Report) -> Happening {
-        let reply = match report.stopped {
-            Some(stop) => Err(exceeded(report, stop)),
-            None => SolveReply::new(&self.puzzle, report),
+    fn concluded(&self, report: &Report, held: Option<HeldReport>) -> Happening {
+        let reply = match (report.stopped, held) {
+            (Some(stop), held) => Err(exceeded_in_full(report, held, stop)),
+            (None, Some(held)) => {
+                SolveReply::frame(&self.puzzle, report).map(|(frame, _)| LongReply::solved(&frame, held, self.offer))
+            }
+            (None, None) => {
+                SolveReply::new(&self.puzzle, report).map(|reply| Written::Whole(reply.written(self.offer)))
+            }
         };
         match reply {
-            Ok(reply) => Happening::Result(reply.written(self.offer)),
+            Ok(reply) => Happening::Result(reply),
             Err(problem) => Happening::Problem(Box::new(problem)),
         }
     }

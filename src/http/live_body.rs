@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream::{Stream, StreamExt, unfold};
+use futures_util::stream::unfold;
+use tokio::time::timeout;
 
 use super::Offer;
 use super::exchange::AccessLine;
 use super::live::{Feed, Happening};
+use super::long_reply::{LongReply, Written};
 use super::solve_json::json;
 use super::solve_reply::ProgressReply;
 
@@ -22,37 +22,57 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// The id of the event that ends a stream. A browser that asks again tells it.
 pub(super) const END: HeaderValue = HeaderValue::from_static("end");
 
+/// The end of the event that ends a stream.
+const LAST: &str = "\nid: end\n\n";
+
 /// A feed for one request, and the line that tells of it when it ends.
 struct Writer {
     feed: Feed,
     line: AccessLine,
     /// The path that was asked.
     instance: String,
+    /// What is being written.
+    long: Option<Box<LongReply>>,
 }
 
 /// The body of an answer. Dropped before its end, it stops the search, unless somebody else waits for it.
 pub(super) fn body(feed: Feed, line: AccessLine, instance: String) -> Body {
-    let offer = feed.offer();
-    let writer = Writer { feed, line, instance };
-    if offer == Offer::Events {
-        let events = written(writer, Writer::event).map(Ok::<Event, Infallible>);
-        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT));
-        Response::into_body(events.into_response())
-    } else {
-        Body::from_stream(written(writer, Writer::lines).map(Ok::<Bytes, Infallible>))
-    }
-}
-
-/// What happens, piece by piece.
-fn written<T>(writer: Writer, write: fn(&Writer, Happening) -> T) -> impl Stream<Item = T> {
-    unfold(writer, move |mut writer| async move {
-        let happening = writer.feed.next().await?;
-        writer.note(&happening);
-        Some((write(&writer, happening), writer))
-    })
+    let writer = Writer { feed, line, instance, long: None };
+    Body::from_stream(unfold(writer, |mut writer| async { Some((Ok::<_, Infallible>(writer.next().await?), writer)) }))
 }
 
 impl Writer {
+    /// The next piece of the body.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(piece) = self.piece().await {
+                return Some(piece);
+            }
+            match timeout(HEARTBEAT, self.feed.next()).await {
+                Ok(happening) => match self.written(happening?) {
+                    Written::Whole(text) => return Some(text.into()),
+                    Written::Long(reply) => self.long = Some(reply),
+                },
+                Err(_) if self.feed.offer() == Offer::Events => return Some(Bytes::from_static(b":\n\n")),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The next piece of what is being written.
+    async fn piece(&mut self) -> Option<Bytes> {
+        let piece = self.long.as_mut()?.next().await;
+        if piece.is_none() {
+            self.long = None;
+        }
+        piece
+    }
+
+    fn written(&mut self, happening: Happening) -> Written {
+        self.note(&happening);
+        if self.feed.offer() == Offer::Events { self.event(happening) } else { self.lines(happening) }
+    }
+
     /// Tells the access line how it ends.
     fn note(&mut self, happening: &Happening) {
         match happening {
@@ -63,40 +83,42 @@ impl Writer {
         self.line.status = StatusCode::OK;
     }
 
-    fn event(&self, happening: Happening) -> Event {
-        let (name, json) = match &happening {
-            Happening::Solution { json, .. } => ("solution", json.clone()),
-            Happening::Progress(reply) => ("progress", json(reply)),
-            Happening::Result(reply) => ("result", reply.clone()),
-            Happening::Problem(problem) => ("problem", problem.to_json(&self.instance, self.line.request_id())),
-        };
-        let event = Event::default().event(name).data(String::from_utf8_lossy(&json));
+    /// An event, as the HTML standard has it; JSON has no line ends.
+    fn event(&self, happening: Happening) -> Written {
         match happening {
-            Happening::Solution { .. } | Happening::Progress(_) => event,
-            Happening::Result(_) => event.id("end"),
-            Happening::Problem(problem) => match problem.retry_after() {
-                // Who asks again after that time is welcome.
-                Some(seconds) => event.retry(Duration::from_secs(seconds)),
-                None => event.id("end"),
-            },
+            Happening::Solution { json, .. } => json.between("event: solution\ndata: ", "\n\n"),
+            Happening::Progress(reply) => Written::Whole(json(&reply)).between("event: progress\ndata: ", "\n\n"),
+            Happening::Result(reply) => reply.between("event: result\ndata: ", LAST),
+            Happening::Problem(problem) => {
+                let document = problem.document(Offer::Json, &self.instance, self.line.request_id());
+                match problem.retry_after() {
+                    // Who asks again after that time is welcome.
+                    Some(seconds) => {
+                        document.between("event: problem\ndata: ", &format!("\nretry: {}\n\n", 1000 * seconds))
+                    }
+                    None => document.between("event: problem\ndata: ", LAST),
+                }
+            }
         }
     }
 
-    fn lines(&self, happening: Happening) -> Bytes {
+    fn lines(&self, happening: Happening) -> Written {
         match happening {
             Happening::Solution { length, lower_bound, elapsed, .. } => {
                 let moves = if length == 1 { "move" } else { "moves" };
                 line(elapsed, &format!("found {length} {moves}; at least {lower_bound} are needed"))
             }
             Happening::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
-            Happening::Result(reply) => [b"\n", &*reply].concat().into(),
-            Happening::Problem(problem) => format!("\n{}", problem.to_text(self.line.request_id())).into(),
+            Happening::Result(reply) => reply.between("\n", ""),
+            Happening::Problem(problem) => {
+                problem.document(Offer::Text, &self.instance, self.line.request_id()).between("\n", "")
+            }
         }
     }
 }
 
-fn line(elapsed: Duration, text: &str) -> Bytes {
-    format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into()
+fn line(elapsed: Duration, text: &str) -> Written {
+    Written::Whole(format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into_bytes())
 }
 
 fn progress(reply: &ProgressReply) -> String {

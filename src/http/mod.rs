@@ -17,6 +17,7 @@ mod info;
 mod json;
 mod live;
 mod live_body;
+mod long_reply;
 mod metrics;
 mod negotiate;
 mod openapi;
@@ -71,7 +72,7 @@ pub struct HttpSettings {
     pub max_body: usize,
     /// How long a whole body may take to arrive.
     pub body_timeout: Duration,
-    /// Refuses bodies whose type is missing or is the one that `curl -d` sets by itself.
+    /// Refuses bodies whose type is the one that `curl -d` sets by itself.
     pub strict_content_type: bool,
     /// Whether requests leave spans, with whatever takes those of this process.
     pub traces: bool,

@@ -92,32 +92,31 @@ pub fn choose(headers: &HeaderMap, offers: &[Offer]) -> Result<Offer, Problem> {
     })
 }
 
-/// Whether the client takes a body that is packed by gzip (RFC 9110, section 12.5.3).
+/// Whether the client likes a body that is packed by gzip as well as one that is not, or better (RFC 9110, section 12.5.3).
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let codings: Vec<(&str, bool)> = values.flat_map(|value| value.split(',')).map(coding).collect();
+    let codings: Vec<(&str, u16)> = values.flat_map(|value| value.split(',')).filter_map(quality).collect();
     let says = |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name)).map(|(_, is)| *is);
-    says("gzip").or_else(|| says("*")).unwrap_or(false)
+    let gzip = says("gzip").or_else(|| says("*")).unwrap_or(0);
+    gzip > 0 && gzip >= says("identity").unwrap_or(0)
 }
 
-/// A coding, and whether it is welcome.
-fn coding(text: &str) -> (&str, bool) {
-    let (name, parameters) = text.split_once(';').unwrap_or((text, ""));
-    let quality = parameters.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
-    (name.trim(), quality.is_ok_and(|quality| quality > 0.0))
-}
-
-/// A media range and its quality in thousandths; parameters other than `q` are passed over.
+/// A media range and its quality.
 fn media_range(text: &str) -> Option<(&str, u16)> {
+    quality(text).filter(|(range, _)| range.contains('/'))
+}
+
+/// What is named, and its quality in thousandths, if that is one; parameters other than `q` are passed over.
+fn quality(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
-    let range = parts.next().filter(|range| range.contains('/'))?;
+    let name = parts.next()?;
     let quality = parts.find_map(|part| {
         let (name, value) = part.split_once('=')?;
         name.trim().eq_ignore_ascii_case("q").then(|| value.trim())
     });
     match quality.map(str::parse::<f32>) {
-        None => Some((range, 1000)),
-        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => Some((range, (quality * 1000.0).round() as u16)),
+        None => Some((name, 1000)),
+        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => Some((name, (quality * 1000.0).round() as u16)),
         Some(_) => None,
     }
 }

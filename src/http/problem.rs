@@ -13,8 +13,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::ProblemKind;
+use super::long_reply::{LongReply, Written};
 use super::solve_reply::{ExpansionLines, ExpansionReply};
+use super::{Offer, ProblemKind};
+use crate::service::HeldReport;
 
 /// One thing that is wrong with a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -46,8 +48,16 @@ pub struct Problem {
     /// Members of this kind alone, in the order in which they are written.
     pub members: Vec<(&'static str, Value)>,
     /// The first nodes of a search that a limit ended, if they were asked for; the last member.
-    expansions: Box<[ExpansionReply]>,
+    expansions: Option<Box<Expansions>>,
     headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// Nodes that a search expanded.
+#[derive(Clone, Debug)]
+enum Expansions {
+    Few(Vec<ExpansionReply>),
+    /// Written from the report as the client takes them, where they make a long document.
+    Many(HeldReport),
 }
 
 impl Problem {
@@ -61,7 +71,7 @@ impl Problem {
             detail: detail.into(),
             errors: Vec::new(),
             members: Vec::new(),
-            expansions: Box::default(),
+            expansions: None,
             headers: Vec::new(),
         }
     }
@@ -96,7 +106,15 @@ impl Problem {
     /// Adds the first nodes that a search expanded.
     #[must_use]
     pub(super) fn with_expansions(mut self, expansions: Vec<ExpansionReply>) -> Self {
-        self.expansions = expansions.into();
+        self.expansions = (!expansions.is_empty()).then(|| Box::new(Expansions::Few(expansions)));
+        self
+    }
+
+    /// The same, written from a report as the client takes them.
+    #[must_use]
+    pub(super) fn with_expansions_of(mut self, report: HeldReport) -> Self {
+        let has_any = report.expansions.as_ref().is_some_and(|expansions| !expansions.is_empty());
+        self.expansions = has_any.then(|| Box::new(Expansions::Many(report)));
         self
     }
 
@@ -126,14 +144,30 @@ impl Problem {
         value.to_str().ok()?.parse().ok()
     }
 
-    /// The document for one request.
-    pub(super) fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
+    /// The document for one request, as text or JSON.
+    pub(super) fn document(&self, offer: Offer, instance: &str, request_id: &str) -> Written {
+        let whole = match offer {
+            Offer::Text => self.to_text(request_id).into_bytes(),
+            _ => self.to_json(instance, request_id),
+        };
+        let Some(Expansions::Many(report)) = self.expansions.as_deref() else { return Written::Whole(whole) };
+        let report = HeldReport::clone(report);
+        if offer == Offer::Text {
+            let tail = self.tail(request_id).into_bytes();
+            return LongReply::expansions(report, offer, whole[..whole.len() - tail.len()].to_vec(), tail);
+        }
+        let before = [&whole[..whole.len() - 1], b",\"expansions\":["].concat();
+        LongReply::expansions(report, offer, before, b"]}".to_vec())
+    }
+
+    /// The document without what is written as it is taken.
+    fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
         serde_json::to_vec(&Document { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
     }
 
     /// The same for a person at a terminal.
-    pub(super) fn to_text(&self, request_id: &str) -> String {
-        let Self { kind, detail, expansions, .. } = self;
+    fn to_text(&self, request_id: &str) -> String {
+        let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
         for Fault { pointer, code, detail } in &self.errors {
             // A pointer may hold any character that a client put into a name.
@@ -148,9 +182,20 @@ impl Problem {
             }
             .unwrap_or_default();
         }
-        let _ = write!(text, "{}", ExpansionLines(expansions));
-        let _ = writeln!(text, "type: /problems/{}\nrequest id: {request_id}", kind.slug());
-        text
+        let _ = write!(text, "{}", ExpansionLines(self.few_expansions()));
+        text + &self.tail(request_id)
+    }
+
+    /// Those that are there to be written.
+    fn few_expansions(&self) -> &[ExpansionReply] {
+        match self.expansions.as_deref() {
+            Some(Expansions::Few(expansions)) => expansions,
+            _ => &[],
+        }
+    }
+
+    fn tail(&self, request_id: &str) -> String {
+        format!("type: /problems/{}\nrequest id: {request_id}\n", self.kind.slug())
     }
 }
 
@@ -164,7 +209,8 @@ struct Document<'a> {
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Problem { kind, detail, errors, members, expansions, .. } = self.problem;
+        let Problem { kind, detail, errors, members, .. } = self.problem;
+        let expansions = self.problem.few_expansions();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &format_args!("/problems/{}", kind.slug()))?;
         map.serialize_entry("title", kind.title())?;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 
 use super::board_fields::{NamedGoal, goal, sides};
@@ -87,13 +87,10 @@ pub(super) async fn answer(
             json(&RandomReply { board, goal, seed, length, lower_bound, upper_bound })
         }
     };
-    let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
+    let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
     let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);
     if let Ok(seed) = HeaderValue::from_str(&percent_encoded(&seed)) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
-    }
-    if !is_repeatable {
-        response.headers_mut().remove(header::ETAG);
     }
     Ok(response)
 }

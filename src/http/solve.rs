@@ -1,16 +1,20 @@
 //! `/solve`.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 
 use super::board_fields::{BOARD_FIELDS, NamedGoal, board_and_goal};
 use super::extract::{Format, Received};
 use super::fields::{Fields, joined};
 use super::live::Live;
 use super::live_body::END;
+use super::long_reply::{LongReply, held_if_long};
 use super::plain_board::plain_board;
 use super::search_fields::{LIMIT_FIELDS, METHOD_FIELDS};
 use super::solve_reply::{ExpansionReply, LimitsReply, SearchReply, SolutionReply, SolveReply};
@@ -20,7 +24,7 @@ use super::{
 };
 use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::search::{StopReason, named};
-use crate::service::{Answer, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
+use crate::service::{Answer, HeldReport, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
 
 /// All fields.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
@@ -87,10 +91,10 @@ pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Respon
     }
     let answer = service.submit(job).await.map_err(|error| failed(&error))?;
     let timing = server_timing(&answer);
-    let report = &*answer.report;
-    let mut response = match report.stopped {
-        Some(stop) => exceeded(report, stop).into_response(),
-        None => solved(&head, offer, &puzzle, report)?,
+    let held = held_if_long(service, &puzzle, &answer.report)?;
+    let mut response = match answer.report.stopped {
+        Some(stop) => exceeded_in_full(&answer.report, held, stop).into_response(),
+        None => solved(&head, offer, &puzzle, &answer.report, held)?,
     };
     if let Ok(timing) = HeaderValue::try_from(timing) {
         response.headers_mut().insert(SERVER_TIMING, timing);
@@ -99,7 +103,7 @@ pub(super) async fn answered(shared: &Shared, request: Request) -> Result<Respon
 }
 
 /// The answer that is written while the search goes on, once it has its place in the house.
-async fn live(service: &Service, job: Job, head: &Parts, offer: Offer) -> Result<Response, Problem> {
+async fn live(service: &Arc<Service>, job: Job, head: &Parts, offer: Offer) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
     if offer == Offer::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
@@ -110,21 +114,69 @@ async fn live(service: &Service, job: Job, head: &Parts, offer: Offer) -> Result
     }
     let puzzle = job.puzzle;
     let watching = service.watch(job).await.map_err(|error| failed(&error))?;
-    Ok(Live::new(watching, puzzle, offer).into_response())
+    Ok(Live::new(Arc::clone(service), watching, puzzle, offer).into_response())
 }
 
 /// The answer that has a solution.
-fn solved(head: &Parts, offer: Offer, puzzle: &Puzzle, report: &Report) -> Result<Response, Problem> {
-    let mut reply = SolveReply::new(puzzle, report)?;
-    let body = reply.written(offer);
-    if head.method == Method::GET || head.method == Method::HEAD {
-        // The time it took is no part of what the answer says.
-        reply.search.elapsed_us = 0;
-        return Ok(reply.document(offer, body, report.is_repeatable()).answer(&head.headers));
-    }
-    let mut response = Response::new(Body::from(body));
+fn solved(
+    head: &Parts,
+    offer: Offer,
+    puzzle: &Puzzle,
+    report: &Report,
+    held: Option<HeldReport>,
+) -> Result<Response, Problem> {
+    let is_get = head.method == Method::GET || head.method == Method::HEAD;
+    let body = match held {
+        Some(held) if is_get => return solved_at_length(head, offer, puzzle, report, held),
+        Some(held) => LongReply::solved(&SolveReply::frame(puzzle, report)?.0, held, offer).body(),
+        None => {
+            let mut reply = SolveReply::new(puzzle, report)?;
+            let body = reply.written(offer);
+            if is_get {
+                // The time it took is no part of what the answer says.
+                reply.search.elapsed_us = 0;
+                let tag = || reply.written(offer);
+                let document = Document::tagged_by(offer.content_type(), cache_control(report), body, tag);
+                return Ok(document.answer(&head.headers));
+            }
+            Body::from(body)
+        }
+    };
+    let mut response = Response::new(body);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
     Ok(response)
+}
+
+/// The answer to a GET that is written as the client takes it. What makes its tag is the question and the solution, as
+/// states and expansions follow from both.
+fn solved_at_length(
+    head: &Parts,
+    offer: Offer,
+    puzzle: &Puzzle,
+    report: &Report,
+    held: HeldReport,
+) -> Result<Response, Problem> {
+    let (mut frame, solution) = SolveReply::frame(puzzle, report)?;
+    let body = LongReply::solved(&frame, held, offer);
+    frame.search.elapsed_us = 0;
+    let tag = || {
+        let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Vec::len)];
+        let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), offer.content_type());
+        [form.into_bytes(), frame.written(Offer::Json), solution.path.letters().into_bytes()].concat()
+    };
+    let document = Document::tagged_by(offer.content_type(), cache_control(report), Bytes::new(), tag);
+    let mut response = document.answer(&head.headers);
+    // How long it is nobody knows yet.
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    if response.status() == StatusCode::OK {
+        *response.body_mut() = body.body();
+    }
+    Ok(response)
+}
+
+/// How long others may keep an answer.
+fn cache_control(report: &Report) -> &'static str {
+    if report.is_repeatable() { Document::AN_HOUR } else { Document::NO_STORE }
 }
 
 /// Reads a JSON body as `POST /solve` does, up to the puzzle it would submit. No handler needs it:
@@ -229,6 +281,11 @@ pub(super) fn failed(error: &ServiceError) -> Problem {
                 detail,
             )])
         }
+        ServiceError::RepliesWait => {
+            let detail = "Long answers that their clients have not yet taken leave no memory for another. Try again after the \
+                          time that Retry-After says, or without `include`.";
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
+        }
         ServiceError::ShuttingDown => {
             let detail =
                 "This instance is shutting down and takes no more searches. Try again: another one will answer.";
@@ -236,6 +293,15 @@ pub(super) fn failed(error: &ServiceError) -> Problem {
         }
         // The pool, or the panic hook, has logged it.
         ServiceError::Failed(_) => Problem::internal(),
+    }
+}
+
+/// `search-limit-exceeded`, with the expansions that were asked for.
+pub(super) fn exceeded_in_full(report: &Report, held: Option<HeldReport>, stop: StopReason) -> Problem {
+    let problem = exceeded(report, stop);
+    match held {
+        Some(held) => problem.with_expansions_of(held),
+        None => problem.with_expansions(ExpansionReply::of(report).unwrap_or_default()),
     }
 }
 
@@ -261,8 +327,7 @@ pub(super) fn exceeded(report: &Report, stop: StopReason) -> Problem {
         .with_member("limit", limit)
         .with_member("lower_bound", report.lower_bound)
         .with_member("search", SearchReply::new(report))
-        .with_member("limits", limits)
-        .with_expansions(ExpansionReply::of(report).unwrap_or_default());
+        .with_member("limits", limits);
     match SolutionReply::new(report) {
         Some(solution) => problem.with_member("solution", solution),
         None => problem,
@@ -294,14 +359,6 @@ pub(super) fn server_timing(Answer { report, origin }: &Answer) -> String {
         text.push_str(&itoa::Buffer::new().format(1000 + micros % 1000)[1..]);
     }
     text
-}
-
-impl SolveReply<'_> {
-    /// The answer to a GET, tagged by what it says without the time it took.
-    fn document(&self, offer: Offer, body: Vec<u8>, is_repeatable: bool) -> Document {
-        let cache_control = if is_repeatable { Document::AN_HOUR } else { "no-store" };
-        Document::new(offer.content_type(), cache_control, body).tagged_by(&self.written(offer))
-    }
 }
 
 #[cfg(test)]

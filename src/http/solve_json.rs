@@ -20,18 +20,12 @@ pub(super) fn json(reply: &impl Serialize) -> Vec<u8> {
 
 /// The JSON of an answer of `/solve`.
 pub(super) fn written(reply: &SolveReply<'_>) -> Vec<u8> {
-    let SolveReply { length, optimal, lower_bound, moves, tiles, start, goal, search, limits, states, expansions } =
-        reply;
+    let SolveReply { length, optimal, lower_bound, moves, tiles, states, expansions, .. } = reply;
     let mut json = Text(Vec::with_capacity(USUAL));
-    json.number("{\"length\":", *length);
-    json.flag(",\"optimal\":", *optimal);
-    json.number(",\"lower_bound\":", *lower_bound);
+    json.verdict(*length, *optimal, *lower_bound);
     json.word(",\"moves\":", moves);
     json.tiles(",\"tiles\":", tiles);
-    json.rows(",\"start\":", start);
-    json.rows(",\"goal\":", goal);
-    json.search(search);
-    json.limits(limits);
+    json.figures(reply);
     if !states.is_empty() {
         json.raw(",\"states\":");
         json.any(states);
@@ -42,6 +36,21 @@ pub(super) fn written(reply: &SolveReply<'_>) -> Vec<u8> {
     }
     json.raw("}");
     json.0
+}
+
+/// What is before the letters of the moves, and what is between the tiles and the states.
+pub(super) fn around_solution(frame: &SolveReply<'_>) -> (Vec<u8>, Vec<u8>) {
+    let mut after = Text(Vec::with_capacity(USUAL));
+    after.figures(frame);
+    (before_solution(frame.length, frame.optimal, frame.lower_bound), after.0)
+}
+
+/// What is before the letters of a solution's moves.
+pub(super) fn before_solution(length: usize, optimal: bool, lower_bound: u32) -> Vec<u8> {
+    let mut before = Text(Vec::with_capacity(USUAL));
+    before.verdict(length, optimal, lower_bound);
+    before.raw(",\"moves\":\"");
+    before.0
 }
 
 /// JSON as it is written; each name comes with its punctuation.
@@ -95,6 +104,19 @@ impl Text {
         }
         text[end - 1] = b']';
         self.0.truncate(begin + end);
+    }
+
+    fn verdict(&mut self, length: usize, optimal: bool, lower_bound: u32) {
+        self.number("{\"length\":", length);
+        self.flag(",\"optimal\":", optimal);
+        self.number(",\"lower_bound\":", lower_bound);
+    }
+
+    fn figures(&mut self, reply: &SolveReply<'_>) {
+        self.rows(",\"start\":", &reply.start);
+        self.rows(",\"goal\":", &reply.goal);
+        self.search(&reply.search);
+        self.limits(&reply.limits);
     }
 
     fn search(&mut self, search: &SearchReply) {

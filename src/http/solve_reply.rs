@@ -1,6 +1,6 @@
 //! The answer of `/solve`, as JSON and as text.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write, from_fn};
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -196,24 +196,56 @@ impl<'r> SolveReply<'r> {
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
     pub(super) fn new(puzzle: &Puzzle, report: &'r Report) -> Result<Self, Problem> {
-        let found = SolutionReply::new(report).zip(report.solution.as_ref());
-        let Some((found, solution)) = found else {
+        let (frame, solution) = Self::frame(puzzle, report)?;
+        Ok(Self {
+            moves: solution.path.letters(),
+            tiles: &solution.tiles,
+            states: states(puzzle, report, solution),
+            expansions: ExpansionReply::of(report),
+            ..frame
+        })
+    }
+
+    /// The same without what may be long, which is moves, tiles, states and expansions; and the solution.
+    ///
+    /// # Errors
+    /// `internal` if the report has no solution, which is a bug.
+    pub(super) fn frame(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
+        let Some(solution) = &report.solution else {
             return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
         };
-        let SolutionReply { length, optimal, lower_bound, moves, tiles } = found;
-        Ok(Self {
-            length,
-            optimal,
-            lower_bound,
-            moves,
-            tiles,
+        let frame = Self {
+            length: solution.path.len(),
+            optimal: report.is_optimal(),
+            lower_bound: report.lower_bound,
+            moves: String::new(),
+            tiles: &[],
             start: Rows(*puzzle.start()),
             goal: Rows(*puzzle.goal()),
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
-            states: states(puzzle, report, solution),
-            expansions: ExpansionReply::of(report),
+            states: Vec::new(),
+            expansions: None,
+        };
+        Ok((frame, solution))
+    }
+
+    /// What the text begins with: where it starts, and how far it is.
+    pub(super) fn summary(&self) -> impl Display {
+        from_fn(|f| {
+            writeln!(f, "{}", grid(&self.start.0))?;
+            let moves = if self.length == 1 { "move" } else { "moves" };
+            match (self.length, self.optimal) {
+                (0, _) => writeln!(f, "Already solved."),
+                (length, true) => writeln!(f, "{length} {moves}, and no solution is shorter."),
+                (length, false) => writeln!(f, "{length} {moves}; every solution has at least {}.", self.lower_bound),
+            }
         })
+    }
+
+    /// Where it ends, for a text without states.
+    pub(super) fn ending(&self) -> impl Display {
+        from_fn(|f| write!(f, "\n{}", grid(&self.goal.0)))
     }
 
     /// The answer in a type; everything but text is JSON.
@@ -226,14 +258,19 @@ impl<'r> SolveReply<'r> {
 }
 
 fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {
-    let start = (None, None, *puzzle.start());
-    let steps = solution.path.steps(puzzle.start()).map(|step| (Some(Letter(step.mv)), Some(step.tile), step.board));
+    let start = (None, *puzzle.start());
+    let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
     let boards = std::iter::once(start).chain(steps);
     let heights = report.heights.iter().copied();
-    (0..)
-        .zip(boards.zip(heights))
-        .map(|(g, ((mv, tile, board), h))| StateReply { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) })
-        .collect()
+    (0..).zip(boards.zip(heights)).map(|(g, ((step, board), h))| StateReply::new(report, step, board, g, h)).collect()
+}
+
+impl StateReply {
+    /// A board along the solution, and what led to it.
+    pub(super) fn new(report: &Report, step: Option<(Move, Tile)>, board: Board, g: u32, h: u32) -> Self {
+        let (mv, tile) = (step.map(|(mv, _)| Letter(mv)), step.map(|(_, tile)| tile));
+        Self { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) }
+    }
 }
 
 impl ExpansionReply {
@@ -275,25 +312,17 @@ pub(super) fn grid(board: &Board) -> String {
 /// For a terminal: where it starts, what to do, where it ends, and a line of figures.
 impl std::fmt::Display for SolveReply<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{}", grid(&self.start.0))?;
-        let moves = if self.length == 1 { "move" } else { "moves" };
-        match (self.length, self.optimal) {
-            (0, _) => writeln!(f, "Already solved.")?,
-            (length, true) => writeln!(f, "{length} {moves}, and no solution is shorter.")?,
-            (length, false) => writeln!(f, "{length} {moves}; every solution has at least {}.", self.lower_bound)?,
-        }
+        write!(f, "{}", self.summary())?;
         if self.length > 0 {
             writeln!(f, "The blank goes {}", self.moves)?;
             let tiles: Vec<String> = self.tiles.iter().map(Tile::to_string).collect();
             writeln!(f, "The tiles are  {}", tiles.join(" "))?;
         }
         for state in self.states.iter().skip(1) {
-            let letter = state.mv.map_or(' ', |Letter(mv)| mv.letter());
-            let (tile, g, h, sum) = (state.tile.unwrap_or_default(), state.g, state.h, state.f.0);
-            write!(f, "\n{letter}: tile {tile}, g {g}, h {h}, f {sum}\n{}", grid(&state.board.0))?;
+            write!(f, "{state}")?;
         }
         if self.states.is_empty() {
-            write!(f, "\n{}", grid(&self.goal.0))?;
+            write!(f, "{}", self.ending())?;
         }
         if let Some(expansions) = &self.expansions {
             write!(f, "\n{}", ExpansionLines(expansions))?;
@@ -302,20 +331,35 @@ impl std::fmt::Display for SolveReply<'_> {
     }
 }
 
+impl Display for StateReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let letter = self.mv.map_or(' ', |Letter(mv)| mv.letter());
+        let (tile, g, h, sum) = (self.tile.unwrap_or_default(), self.g, self.h, self.f.0);
+        write!(f, "\n{letter}: tile {tile}, g {g}, h {h}, f {sum}\n{}", grid(&self.board.0))
+    }
+}
+
 /// A line for each expanded node, as the older tutorial prints them.
 pub(super) struct ExpansionLines<'a>(pub(super) &'a [ExpansionReply]);
 
 impl std::fmt::Display for ExpansionLines<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (index, node) in self.0.iter().enumerate() {
-            let mut from = String::new();
-            if let (Some(Letter(mv)), Some(parent)) = (node.mv, node.parent) {
-                write!(from, " from {parent} by {}", mv.letter())?;
-            }
-            let (board, g, h, sum) = (node.board.0, node.g, node.h, node.f.0);
-            writeln!(f, "{index}: {board}  g {g}  h {h}  f {sum}{from}")?;
+        self.0.iter().enumerate().try_for_each(|(index, node)| write!(f, "{}", ExpansionLine(index, node)))
+    }
+}
+
+/// One of them, and its number.
+pub(super) struct ExpansionLine<'a>(pub(super) usize, pub(super) &'a ExpansionReply);
+
+impl Display for ExpansionLine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(index, node) = self;
+        let mut from = String::new();
+        if let (Some(Letter(mv)), Some(parent)) = (node.mv, node.parent) {
+            write!(from, " from {parent} by {}", mv.letter())?;
         }
-        Ok(())
+        let (board, g, h, sum) = (node.board.0, node.g, node.h, node.f.0);
+        writeln!(f, "{index}: {board}  g {g}  h {h}  f {sum}{from}")
     }
 }
 

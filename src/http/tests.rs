@@ -23,6 +23,7 @@ pub(super) fn service() -> Arc<Service> {
         memory: 1 << 30,
         search_memory: 64 << 20,
         answer_memory: 1 << 20,
+        reply_memory: 1 << 20,
         max_expansions: 10,
         tables: Tier::Small,
         table_memory: 1 << 30,

@@ -20,6 +20,9 @@ pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
 /// The future of it.
 type Pending = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
+/// A report of more bytes has others give way at once.
+const LARGE: usize = 64 << 10;
+
 /// A search that any number of askers wait for, and may watch; dropped when the last of them is gone.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -111,7 +114,7 @@ impl Answers {
         let outcome = async move {
             let report = Arc::new(search.await?);
             if report.is_repeatable() {
-                landing.answers.kept.insert(landing.job.clone(), Arc::clone(&report));
+                landing.answers.keep(landing.job.clone(), &report);
             }
             Ok(report)
         };
@@ -120,6 +123,14 @@ impl Answers {
             in_flight.insert(job.clone(), InFlight { number, outcome, sight: Arc::clone(&sight) });
         }
         (Flight { outcome, sight }, true)
+    }
+
+    fn keep(&self, job: Job, report: &Arc<Report>) {
+        self.kept.insert(job, Arc::clone(report));
+        // What is inserted is there at once; what has to give way for it goes some dozens of insertions later.
+        if bytes_of(report) > LARGE {
+            self.kept.run_pending_tasks();
+        }
     }
 
     /// How much is kept.

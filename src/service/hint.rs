@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::answers::bytes_of;
@@ -72,6 +73,13 @@ struct Trail {
     made: usize,
 }
 
+impl Trail {
+    /// Moves to the goal.
+    fn left(&self) -> usize {
+        self.report.solution.as_ref().map_or(usize::MAX, |solution| solution.path.len() - self.made)
+    }
+}
+
 impl Trails {
     /// How many boards ahead are remembered: who follows a solution may make some moves before asking again.
     const AHEAD: usize = 8;
@@ -83,7 +91,9 @@ impl Trails {
             let bytes = 2 * size_of::<Spot>() + size_of::<Trail>() + bytes_of(&trail.report);
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        Self(Cache::builder().max_capacity(bytes).weigher(weigh).build())
+        // Who follows a solution asks a few times at each board and never again: how often says nothing, how lately does.
+        let lately = EvictionPolicy::lru();
+        Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(lately).build())
     }
 
     /// The hint at a board along a solution.
@@ -97,7 +107,8 @@ impl Trails {
         Kept::of(&self.0)
     }
 
-    /// Remembers the boards ahead of a hint.
+    /// Remembers the boards ahead of a hint, but none by a way that is no shorter than the one that is known: who
+    /// followed that would be led back.
     pub(super) fn lay(&self, puzzle: &Puzzle, limits: &Limits, hint: &Hint) {
         let report = &hint.answer.report;
         let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
@@ -105,7 +116,11 @@ impl Trails {
         for (made, mv) in (1..).zip(moves).skip(hint.made).take(Self::AHEAD) {
             let puzzle = board.make(*mv).and_then(|_| Puzzle::try_new(board, *puzzle.goal()).ok());
             let Some(puzzle) = puzzle else { return };
-            self.0.insert(Spot { puzzle, limits: *limits }, Trail { report: Arc::clone(report), made });
+            let (spot, trail) = (Spot { puzzle, limits: *limits }, Trail { report: Arc::clone(report), made });
+            // To look at it keeps it, too.
+            if self.0.get(&spot).is_none_or(|known| trail.left() < known.left()) {
+                self.0.insert(spot, trail);
+            }
         }
     }
 }
@@ -114,7 +129,7 @@ impl Trails {
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Job, Means, Plan, Tables, Wish, solve};
+    use crate::service::{Job, Means, Plan, Solution, Tables, Wish, solve};
 
     const LIMITS: Limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: 100_000 };
 
@@ -159,6 +174,54 @@ mod tests {
         let known: Vec<bool> = known.collect();
         assert_eq!(known.iter().filter(|is_known| **is_known).count(), Trails::AHEAD);
         assert!(known[..Trails::AHEAD].iter().all(|is_known| *is_known));
+    }
+
+    #[test]
+    fn who_follows_a_solution_reaches_its_end_however_many_others_ask() {
+        let (trails, other) = (Trails::new(1 << 20), puzzle("8 7 6/0 4 1/2 5 3"));
+        let (others_hint, mut asked) = (hint(other), 0);
+        let mut others_ask = |times: u64| {
+            for _ in 0..times {
+                asked += 1;
+                trails.lay(&other, &Limits { expanded: asked, ..LIMITS }, &others_hint);
+            }
+        };
+        others_ask(2000);
+        let mut puzzle = puzzle("8 6 7/2 5 4/3 0 1");
+        let mut hint = hint(puzzle);
+        while let Some((mv, _)) = hint.step() {
+            trails.lay(&puzzle, &LIMITS, &hint);
+            others_ask(50);
+            trails.0.run_pending_tasks();
+            let mut board = *puzzle.start();
+            board.make(mv).unwrap();
+            puzzle = Puzzle::try_new(board, *puzzle.goal()).unwrap();
+            hint = trails.find(&puzzle, &LIMITS).expect("it is remembered");
+        }
+        assert_eq!(puzzle.start(), puzzle.goal());
+        let kept = trails.kept();
+        assert!(kept.bytes > 1 << 19 && kept.bytes <= 1 << 20, "{kept:?}");
+    }
+
+    #[test]
+    fn a_trail_gives_way_to_a_shorter_one_alone() {
+        let (trails, puzzle) = (Trails::new(1 << 20), puzzle("1 2 3/4 5 6/0 7 8"));
+        let best = hint(puzzle);
+        // To and fro before it begins.
+        let report = &*best.answer.report;
+        let solution = report.solution.as_ref().unwrap();
+        let path = [&[Move::Right, Move::Left][..], solution.path.moves()].concat().into();
+        let tiles = [&[7, 7][..], &solution.tiles].concat();
+        let report = Report { solution: Some(Solution { path, tiles }), ..report.clone() };
+        let worse = Hint::new(Answer { report: Arc::new(report), origin: Origin::Search });
+        let mut ahead = *puzzle.start();
+        ahead.make(Move::Right).unwrap();
+        let ahead = Puzzle::try_new(ahead, *puzzle.goal()).unwrap();
+        let length = || trails.find(&ahead, &LIMITS).unwrap().length();
+        for (laid, expected) in [(&worse, 1), (&best, 1), (&worse, 1)] {
+            trails.lay(&puzzle, &LIMITS, laid);
+            assert_eq!(length(), Some(expected));
+        }
     }
 
     #[test]

@@ -89,10 +89,13 @@ pub enum Refusal {
     Unauthorized,
     /// Its client asks too often.
     RateLimited,
+    /// There was no memory for its answer.
+    RepliesWait,
 }
 
 impl Refusal {
-    const ALL: [Self; 5] = [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited];
+    const ALL: [Self; 6] =
+        [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited, Self::RepliesWait];
 
     fn name(self) -> &'static str {
         match self {
@@ -101,6 +104,7 @@ impl Refusal {
             Self::Draining => "draining",
             Self::Unauthorized => "unauthorized",
             Self::RateLimited => "rate_limited",
+            Self::RepliesWait => "replies_wait",
         }
     }
 }
@@ -257,7 +261,7 @@ impl Collector for Holdings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let service = &self.0;
         let (settings, load, kept) = (service.settings(), service.load(), service.kept());
-        let gauges: [(&str, &str, u64); 9] = [
+        let gauges: [(&str, &str, u64); 11] = [
             ("queue_waiting", "Jobs that wait for a worker, for their first turn or their next", load.waiting as u64),
             ("queue_capacity", "Jobs that may wait", settings.queue as u64),
             ("workers", "Searches that may run at a time", settings.workers as u64),
@@ -267,6 +271,8 @@ impl Collector for Holdings {
             ("cache_bytes", "Memory of the answers kept, and of the hints that somebody follows", kept.bytes),
             ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
             ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
+            ("reply_memory_limit_bytes", "Memory that long answers may hold", settings.reply_memory),
+            ("reply_memory_bytes", "Memory of long answers that clients have not yet taken", service.reply_bytes()),
         ];
         for (name, help, value) in gauges {
             let gauge = ConstGauge::new(value);

@@ -13,6 +13,7 @@ mod places;
 mod plan;
 mod pool;
 mod random;
+mod reply_memory;
 #[cfg_attr(not(feature = "otel"), path = "no_search_span.rs")]
 mod search_span;
 mod shelf;
@@ -40,6 +41,8 @@ pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
 pub use pool::{Hook, Pool, PoolSettings};
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
+use reply_memory::ReplyMemory;
+pub use reply_memory::{HeldReport, Reservation};
 pub use sight::Found;
 pub use solver::{Means, solve};
 pub use tables::{TableEntry, Tables};
@@ -70,6 +73,8 @@ pub struct ServiceSettings {
     pub search_memory: u64,
     /// The most bytes that answers may take that are kept.
     pub answer_memory: u64,
+    /// The most bytes that long answers may take until their clients have taken them.
+    pub reply_memory: u64,
     /// The most expansions an answer tells of.
     pub max_expansions: usize,
     /// The strongest pattern tables to have.
@@ -252,6 +257,9 @@ pub enum ServiceError {
         /// Memory they would take while they are built.
         bytes: u64,
     },
+    /// Long answers that clients have not yet taken leave no memory for another.
+    #[error("no memory for another long answer")]
+    RepliesWait,
     /// The house takes no more jobs, or gave this one up when its grace period ended.
     #[error("shutting down")]
     ShuttingDown,
@@ -268,6 +276,7 @@ pub struct Service {
     metrics: Metrics,
     pool: Arc<Pool>,
     trails: Trails,
+    reply_memory: Arc<ReplyMemory>,
     /// One for each worker, for what takes a moment beside the searches.
     moments: Arc<Semaphore>,
     is_ready: Arc<AtomicBool>,
@@ -293,7 +302,8 @@ impl Service {
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
         let moments = Arc::new(Semaphore::new(settings.workers));
-        Arc::new(Self { settings, tables, metrics, pool, trails, moments, is_ready })
+        let reply_memory = ReplyMemory::new(settings.reply_memory);
+        Arc::new(Self { settings, tables, metrics, pool, trails, reply_memory, moments, is_ready })
     }
 
     /// The settings.

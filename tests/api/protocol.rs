@@ -201,6 +201,7 @@ async fn an_answer_to_get_has_a_tag_by_which_it_can_be_asked_for_again() {
     let taquin = shared().await;
     for target in [
         "/solve?board=867254301",
+        "/solve?board=867254301&algorithm=depth_first",
         "/solvable?board=867254301",
         "/random?seed=taquin",
         "/openapi.yaml",
@@ -235,6 +236,9 @@ async fn what_is_not_deterministic_is_not_stored() {
         assert!(answer.header("cache-control").contains("no-store"), "{target}");
         assert_eq!(answer.header("etag"), "", "{target}");
     }
+    let large = "board=24%2023%2022%2021%2020/19%2018%2017%2016%2015/14%2013%2012%2011%2010/9%208%207%206%205/4%203%202%201%200";
+    let timed = taquin.get(&format!("/solve?{large}&limits.time_ms=100")).await.expect(200);
+    assert_eq!((timed.header("cache-control"), timed.header("etag")), ("no-store", ""), "what the clock ended");
     let post = taquin.post("/solve", &json!({ "board": "867254301" })).await.expect(200);
     assert_eq!(post.header("etag"), "", "an answer to POST");
 }

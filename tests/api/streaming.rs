@@ -291,6 +291,18 @@ async fn who_asks_for_the_head_or_has_seen_the_end_begins_no_search() {
 }
 
 #[tokio::test]
+async fn a_long_solution_is_told_as_any_other() {
+    let taquin = shared().await;
+    let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "algorithm": "depth_first" });
+    let whole = timeless(taquin.solve(&question).await);
+    let told = Told::read(&taquin.send(Question::post("/solve").json(&question).accept(EVENTS)).await);
+    assert!(whole["length"].as_u64() > Some(20_000));
+    let [solution] = &told.of("solution")[..] else { panic!("one solution") };
+    assert_eq!((&solution["moves"], &solution["tiles"]), (&whole["moves"], &whole["tiles"]));
+    assert_eq!(timeless(told.end("result").clone()), whole);
+}
+
+#[tokio::test]
 async fn progress_as_text_is_lines_before_the_usual_text() {
     let taquin = shared().await;
     let mut question = large(&taquin, "text", 1500).await;

@@ -69,6 +69,11 @@ impl Client {
         let head = String::from_utf8_lossy(&self.unread[..end]).to_lowercase();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
         let mut answer = Answer { status, head, body: String::new() };
+        if answer.header("transfer-encoding") == "chunked" {
+            self.unread.drain(..end);
+            answer.body = self.chunks()?;
+            return Ok(answer);
+        }
         let length: usize = answer.header("content-length").parse().unwrap_or(0);
         while self.unread.len() < end + length {
             self.read()?;
@@ -76,6 +81,28 @@ impl Client {
         answer.body = String::from_utf8_lossy(&self.unread[end..end + length]).into_owned();
         self.unread.drain(..end + length);
         Ok(answer)
+    }
+
+    /// A body in chunks.
+    fn chunks(&mut self) -> Result<String, End> {
+        let mut body = Vec::new();
+        loop {
+            let Some(line) = self.unread.windows(2).position(|window| window == b"\r\n") else {
+                self.read()?;
+                continue;
+            };
+            let length = String::from_utf8_lossy(&self.unread[..line]).into_owned();
+            let length = usize::from_str_radix(&length, 16).expect("a length");
+            let (begin, end) = (line + 2, line + 2 + length);
+            while self.unread.len() < end + 2 {
+                self.read()?;
+            }
+            body.extend_from_slice(&self.unread[begin..end]);
+            self.unread.drain(..end + 2);
+            if length == 0 {
+                return Ok(String::from_utf8_lossy(&body).into_owned());
+            }
+        }
     }
 
     fn read(&mut self) -> Result<(), End> {

@@ -82,3 +82,52 @@ fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() 
         taquin.until_idle();
     }
 }
+
+/// `POST /solve` by a client that takes nothing of an answer of six megabytes; each number is another question.
+fn ask_for_much(taquin: &Taquin, nth: usize) -> Client {
+    let question = json!({
+        "board": "8 6 7/2 5 4/3 0 1",
+        "algorithm": "depth_first",
+        "include": ["states", "expansions"],
+        "limits": { "expanded": 1_000_000 + nth },
+    });
+    let mut client = taquin.client();
+    client.write(&post(&question, "")).expect("an ear");
+    client
+}
+
+/// The status line of an answer that is there, which stays where it is.
+fn status(client: &Client) -> String {
+    let mut line = [0; 12];
+    assert_eq!(client.stream.peek(&mut line).expect("an answer"), line.len());
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+#[test]
+fn long_answers_that_nobody_takes_stay_within_the_plan_and_others_are_answered() {
+    let _alone = alone();
+    let taquin = Taquin::start(256, &["--tables=small", "--workers=2"]);
+    let what = "60 answers of 6 MB that nobody takes, 256 MiB";
+    let clients: Vec<Client> = (0..60).map(|nth| ask_for_much(&taquin, nth)).collect();
+    let (taken, mut refused): (Vec<Client>, Vec<Client>) =
+        clients.into_iter().partition(|client| status(client) == "HTTP/1.1 200");
+    tell(&format!("{what}: begun, refused"), "–", format!("{}, {}", taken.len(), refused.len()));
+    assert!(taken.len() >= 2 && refused.len() >= 30, "{} are begun", taken.len());
+    for client in &mut refused {
+        let answer = client.answer().expect("a refusal").expect(503);
+        assert_eq!(answer.header("retry-after"), "1");
+        assert!(answer.body.contains("/problems/overloaded"), "{answer:?}");
+    }
+    let metrics = taquin.metrics();
+    assert!(metrics["taquin_reply_memory_bytes"] > 0.0);
+    assert!(metrics["taquin_reply_memory_bytes"] <= metrics["taquin_reply_memory_limit_bytes"], "{metrics:?}");
+    assert_eq!(metrics["taquin_refusals_total{reason=\"replies_wait\"}"], refused.len() as f64);
+    // Who asks the same as another is written to from the same report, and short answers need nothing.
+    assert_eq!(status(&ask_for_much(&taquin, 0)), "HTTP/1.1 200");
+    taquin.client().solve(&by(&eight(&mut Random(5)), "astar")).expect(200);
+    drop((taken, refused));
+    taquin.until("taquin_reply_memory_bytes", 0.0);
+    assert_eq!(status(&ask_for_much(&taquin, 100)), "HTTP/1.1 200");
+    taquin.until_idle();
+    taquin.end(what);
+}
