@@ -25,6 +25,7 @@ export class BoardView {
 
   /** Shows a board; tiles that both have slide to their places, unless `still`. */
   show(board, { still = false } = {}) {
+    this.letGo?.();
     const { rows, cols } = shape(board);
     if (rows !== this.rows || cols !== this.cols) this.build(rows, cols);
     this.frame.classList.toggle('still', still);
@@ -107,7 +108,7 @@ export class BoardView {
     const axis = 'UD'.includes(moves[0]) ? 'Y' : 'X';
     const sign = 'UL'.includes(moves[0]) ? 1 : -1;
     const size = axis === 'X' ? element.offsetWidth : element.offsetHeight;
-    const rest = element.style.transform;
+    const { transform: rest } = element.style;
     let way = 0;
     const follow = (moving) => {
       const distance = axis === 'X' ? moving.clientX - event.clientX : moving.clientY - event.clientY;
@@ -115,10 +116,14 @@ export class BoardView {
       element.style.transform = `${rest} translate${axis}(${sign * way * size}px)`;
     };
     const grip = new AbortController();
-    const release = (last) => {
+    this.letGo = () => {
       grip.abort();
       element.classList.remove('dragged');
       element.style.transform = rest;
+      this.letGo = null;
+    };
+    const release = (last) => {
+      this.letGo();
       const isTap = Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) < 6;
       if (last.type === 'pointerup' && (isTap || way > ENOUGH)) this.play(moves);
     };

@@ -1,11 +1,13 @@
 // Several methods on the same board, side by side.
 
 import { announce, choice, counted, duration, el, field, figure } from './dom.js';
+import { faultText } from './editor.js';
 import { named, title } from './method.js';
-import { asProblem, compare } from './service.js';
+import { Problem, asProblem, compare } from './service.js';
 
 /** The preset that the course project's boards are for. */
 const OLDER_SYSTEMS = 'older_systems';
+const OWN = 'own';
 
 /** The boards of the course project, each with its goal. */
 const COURSE = [
@@ -24,8 +26,8 @@ export class Comparison {
    */
   constructor(panel, info, { present, question, choose }) {
     Object.assign(this, { presets: info.presets, present, question, choose });
-    this.chosen = choice(this.presets.map(({ name, description }) => [name, description]), this.presets[0].name, {
-      onchange: () => this.take(this.named(this.chosen.value)),
+    this.chosen = choice([...this.presets.map(({ name, description }) => [name, description]), [OWN, 'A list of my own']], this.presets[0].name, {
+      onchange: () => this.take(this.named(this.chosen.value) ?? { methods: this.methods }),
     });
     this.body = el('tbody', {});
     this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many. ' +
@@ -70,6 +72,7 @@ export class Comparison {
   take({ name = null, methods }) {
     this.abort?.abort();
     Object.assign(this, { preset: name, methods, results: [] });
+    this.chosen.value = name ?? OWN;
     this.draw();
   }
 
@@ -79,8 +82,7 @@ export class Comparison {
   }
 
   async course(question) {
-    this.chosen.value = OLDER_SYSTEMS;
-    await this.choose(question);
+    if (await this.choose(question)) return;
     this.take(this.named(OLDER_SYSTEMS));
     await this.run();
   }
@@ -131,10 +133,16 @@ export class Comparison {
   }
 
   say(error) {
-    const text = error.faults.length ? error.faults.map(({ detail }) => detail).join(' ') : error.message;
+    const text = faultText(error);
     this.draw();
     this.body.append(el('tr', {}, el('td', { colspan: 6, class: 'bad' }, text)));
     announce(text);
+  }
+
+  /** The keyboard's focus goes to the next one. */
+  leaveOut(at) {
+    this.take({ methods: this.methods.filter((_, other) => other !== at) });
+    (this.body.rows[Math.min(at, this.methods.length - 1)]?.querySelector('button') ?? this.more).focus();
   }
 
   draw() {
@@ -143,7 +151,7 @@ export class Comparison {
     this.body.replaceChildren(...this.methods.map((method, at) => {
       const remove = el('button', {
         type: 'button', class: 'small quiet', 'aria-label': `Leave out ${title(method)}`, title: 'Leave out',
-        onclick: () => this.take({ methods: this.methods.filter((_, other) => other !== at) }),
+        onclick: () => this.leaveOut(at),
       }, '×');
       const isRash = method.heuristic && this.results[at]?.search?.admissible === false;
       return el('tr', {}, el('th', { scope: 'row' }, title(method), isRash && el('small', {}, ' not admissible')),
@@ -163,8 +171,7 @@ function cells(result, most) {
   // A search that a limit ended has figures all the same.
   const { length, optimal, lower_bound: bound, search, limit } = { ...result, ...result.problem };
   if (!search) {
-    const { detail, errors } = result.problem;
-    return el('td', { colspan: 4, class: 'bad' }, errors?.length ? errors.map((fault) => fault.detail).join(' ') : detail);
+    return el('td', { colspan: 4, class: 'bad' }, faultText(new Problem(result.problem)));
   }
   const bar = el('span', { class: length === undefined ? 'bar vain' : 'bar' });
   bar.style.inlineSize = `${Math.max(1.5, (Math.log10(search.expanded + 1) / Math.log10(most + 1)) * 100)}%`;

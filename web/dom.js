@@ -41,13 +41,15 @@ export function announce(text) {
   byId('live').textContent = text;
 }
 
-/** Calls a function once calls have ceased for a while. */
+/** Calls a function once calls have ceased for a while; `cancel()` calls it off. */
 export function afterwards(milliseconds, act) {
   let timer = 0;
-  return (...values) => {
+  const later = (...values) => {
     clearTimeout(timer);
     timer = setTimeout(() => act(...values), milliseconds);
   };
+  later.cancel = () => clearTimeout(timer);
+  return later;
 }
 
 export const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -5,60 +5,61 @@ import { Editor, faultList } from './editor.js';
 
 export class Editing {
   /**
-   * `frame` is the board to play on. `actions`: `board()` gives the board on the table, `isAsked(board)` says whether it is the
-   * question's, `ask(board)` makes it so or returns the problem, `clear()` takes faults away, `paste(text)` takes over a text.
+   * `frame` is the board to play on. `actions`: `board()` gives the board on the table, `isThere(board)` says whether it is
+   * this one and nothing else is asked for, `ask(board)` puts a board there or returns the problem, `blame(problem)` shows
+   * a problem, or none, `paste(text)` takes over a text or returns the problem, `turn(isOn)` is called when it begins or ends.
    */
   constructor(frame, actions) {
     Object.assign(this, { frame, actions, isOn: false });
-    this.editor = new Editor('board', afterwards(250, () => this.check()));
+    this.askLater = afterwards(250, () => this.check());
+    this.editor = new Editor('board', this.askLater);
     this.editor.grid.addEventListener('paste', (event) => this.paste(event));
   }
 
-  /** Asks for what was typed, unless editing is over by now. */
+  /** Asks for what was typed. */
   check() {
-    if (!this.isOn) return;
-    if (this.actions.isAsked(this.editor.board)) this.actions.clear();
+    if (this.actions.isThere(this.editor.board)) this.actions.blame(null);
     else this.actions.ask(this.editor.board);
   }
 
   toggle() {
-    if (this.isOn) this.finish();
-    else {
-      this.show(this.actions.board());
-      this.turn(true);
-      this.editor.inputs[0].focus();
-    }
+    if (this.isOn) return this.finish();
+    this.editor.show(this.actions.board());
+    this.turn(true);
+    return this.editor.inputs[0].focus();
   }
 
   /** Ends editing, if what was typed is a board; else leads to the first fault. */
   async finish() {
-    const problem = this.actions.isAsked(this.editor.board) ? null : await this.actions.ask(this.editor.board);
-    if (problem) {
-      (this.editor.inputs.find((input) => input.hasAttribute('aria-invalid')) ?? this.editor.inputs[0]).focus();
-      return false;
-    }
-    this.turn(false);
-    return true;
+    this.askLater.cancel();
+    const problem = this.actions.isThere(this.editor.board) ? null : await this.actions.ask(this.editor.board);
+    if (problem) this.editor.focusFault();
+    else this.turn(false);
+    return !problem;
   }
 
   turn(isOn) {
     this.isOn = isOn;
     byId('edit').setAttribute('aria-pressed', String(isOn));
     byId('edit').textContent = isOn ? 'Done' : 'Edit';
-    this.actions.clear();
     byId('board').replaceChildren(isOn ? this.editor.grid : this.frame);
+    this.actions.blame(null);
+    this.actions.turn(isOn);
   }
 
+  /** Another board has come to the table, and not from here. */
   show(board) {
-    this.editor.show(board);
+    this.askLater.cancel();
+    if (this.isOn) this.editor.show(board);
   }
 
   /** A whole board that is pasted into one of its cells. */
-  paste(event) {
+  async paste(event) {
     const text = event.clipboardData?.getData('text') ?? '';
     if (/^\s*\d{0,3}\s*$/.test(text)) return;
     event.preventDefault();
-    this.actions.paste(text);
+    const problem = await this.actions.paste(text);
+    if (problem) this.actions.blame(problem);
   }
 
   blame(problem) {

@@ -23,6 +23,11 @@ export class Editor {
   }
 
   show(board) {
+    const tiles = board.flat();
+    if (this.inputs.length === tiles.length && this.cols === board[0].length) {
+      this.inputs.forEach((input, at) => { input.value = tiles[at] || ''; });
+      return;
+    }
     this.cols = board[0].length;
     this.grid.style.setProperty('--rows', board.length);
     this.grid.style.setProperty('--cols', this.cols);
@@ -55,6 +60,11 @@ export class Editor {
     }
   }
 
+  /** Leads to the first fault. */
+  focusFault() {
+    (this.inputs.find((input) => input.hasAttribute('aria-invalid')) ?? this.inputs[0]).focus();
+  }
+
   /** Arrow keys go from cell to cell. */
   walk(event) {
     const step = { ArrowUp: -this.cols, ArrowDown: this.cols, ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -77,3 +87,6 @@ export const faultList = (problem) => el('div', { class: 'fault-list' },
   el('p', {}, problem.faults.length ? problem.document.title : problem.message),
   problem.faults.length > 0 && el('ul', {}, problem.faults.map(({ pointer, detail }) =>
     el('li', {}, el('b', {}, place(pointer)), ` ${detail}`))));
+
+/** The faults of a problem in a sentence or some; what it says itself, where there are none. */
+export const faultText = (problem) => problem.faults.map(({ detail }) => detail).join('; ') || problem.message;

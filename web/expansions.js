@@ -13,9 +13,6 @@ const LIMITS = { time_ms: 3000 };
 /** What a search looks like without a table that knows the way. */
 const TEXTBOOK = { algorithm: 'astar', heuristic: 'manhattan' };
 
-/** Methods whose nodes are no tree. */
-const TREELESS = ['anytime', 'constructive'];
-
 export class Expansions {
   /**
    * `present()` sees to it that the board on the table is the question's; `question(as)` gives what to ask, with other
@@ -57,24 +54,24 @@ export class Expansions {
     if (!problem) return;
     // A search without a solution has first nodes all the same.
     const { search } = problem.document;
-    if (search) this.show({ expansions: [], ...problem.document });
-    else this.about.textContent = '';
-    this.about.prepend(`${shortfall(problem)} `);
+    const said = shortfall(problem);
+    if (search) this.show({ expansions: [], ...problem.document, said });
+    else this.about.textContent = said;
   }
 
   show(answer) {
-    const { expansions, states = [], search } = answer;
+    const { expansions, states = [], search, said = '' } = answer;
     this.answer = answer;
     if (expansions.length === 0) {
       this.tree.clear();
-      this.about.textContent = TREELESS.includes(search.algorithm)
-        ? `${method(search)} goes many ways at once, and has no tree to show. Choose another algorithm, or have it drawn as A* with Manhattan.`
-        : 'Nothing was expanded: the board is its own goal.';
+      this.about.textContent = search.expanded === 0
+        ? `${said} Nothing was expanded.`
+        : `${said} ${method(search)} goes many ways at once, and has no tree to show. Choose another algorithm, or have it drawn as A* with Manhattan.`;
       return;
     }
     const count = Number(this.count.value);
     this.tree.load(expansions, states, count);
-    this.about.textContent = `${method(search)}: the first ${Math.min(count, expansions.length)} of ` +
+    this.about.textContent = `${said} ${method(search)}: the first ${Math.min(count, expansions.length)} of ` +
       `${counted(search.expanded, 'expansion')}. ${states.length ? 'The way to the goal is drawn boldly; the' : 'The'} warmer a node, the greater its f.`;
   }
 }

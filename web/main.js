@@ -4,6 +4,7 @@ import { BoardView } from './board.js';
 import { Comparison } from './compare.js';
 import { announce, byId, counted, el, isStill } from './dom.js';
 import { Editing } from './editing.js';
+import { faultText } from './editor.js';
 import { Expansions } from './expansions.js';
 import * as link from './link.js';
 import { Picture } from './picture.js';
@@ -12,7 +13,7 @@ import { Player } from './player.js';
 import { exchanged, grid, isSame, replay, shape } from './puzzle.js';
 import { LiveSearch, figures, method, shortfall, verdict } from './search.js';
 import * as service from './service.js';
-import { GOALS, Setup } from './setup.js';
+import { GOALS, Setup, understood } from './setup.js';
 import { Snippets } from './snippets.js';
 import { Stoppable } from './stoppable.js';
 import { Tabs } from './tabs.js';
@@ -33,16 +34,17 @@ class Playground {
     this.tabs = new Tabs(document.querySelector('[role=tablist]'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
     this.game = new Game(this.view, (text) => this.tell(text), () => this.adapt());
-    this.player = new Player(byId('player'), byId('solution'), (state, step, isStill) => this.watch(state, step, isStill));
+    this.player = new Player(byId('player'), byId('solution'), (state, step, still) => this.watch(state, step, still));
     this.editing = new Editing(this.view.frame, {
-      board: () => this.game.board, isAsked: (board) => isSame(board, this.question.board), clear: () => this.blame(null),
-      ask: (board) => this.ask({ board }, { isTyped: true }), paste: (text) => this.setup.use(text),
+      board: () => this.game.board, isThere: (board) => this.wanted === this.question && isSame(board, this.game.board),
+      ask: (board) => this.ask({ board }, { isTyped: true }), blame: (problem) => this.blame(problem),
+      paste: (text) => this.paste(text), turn: (isOn) => this.hold(isOn),
     });
     this.picture = new Picture((url) => this.view.picture(url, this.goalBoard));
     this.setup = new Setup(byId('setup'), info, {
       random: () => this.random(), goal: (goal) => this.ask({ goal }, { isGoal: true }), method: () => this.renew(),
       known: (question) => this.ask(question), mended: () => this.blame(null), coach: (isOn) => this.game.guide(isOn),
-      paste: (fields) => this.paste(fields), picture: (file) => this.paint(file),
+      paste: (text) => this.paste(text), show: () => this.tabs.show('setup'), picture: (file) => this.paint(file),
       numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
     });
     const asks = { present: () => this.present(), question: () => this.question };
@@ -68,6 +70,7 @@ class Playground {
   forget() {
     this.player.clear();
     this.comparison.clear();
+    this.live.cease();
     this.report.replaceChildren(el('p', { class: 'empty' }, NOTHING_YET));
     this.expansions.clear();
   }
@@ -85,6 +88,7 @@ class Playground {
       byId('stage').focus();
     });
     addEventListener('hashchange', () => this.open());
+    service.onTokenWanted(askForToken);
     this.project(localStorage.getItem('projected') === 'true');
   }
 
@@ -114,80 +118,103 @@ class Playground {
   async open() {
     const fields = link.read();
     const { board = FIRST, goal = 'blank_last', rows, cols, encoding, ...method_ } = fields;
+    const before = this.setup.method.fields;
     const left = this.setup.method.take(method_);
     const problem = await this.ask({ board, goal, rows, cols, encoding }, { isLink: true });
-    if (problem && fields.board !== undefined) {
-      await this.ask({ board: FIRST, goal: 'blank_last' }, { isLink: true, said: 'The link cannot be read. What it says is under “Any notation”, to be mended.' });
-      this.setup.offer(JSON.stringify(fields), problem);
-    } else if (!problem && left.length) {
-      this.tell(leftOut('link', left), 'bad');
-    }
+    if (!problem && left.length) this.tell(leftOut('link', left), 'bad');
+    // A service that is away or busy says nothing of the link.
+    if (!problem || ![400, 422].includes(problem.document.status) || fields.board === undefined) return;
+    const said = 'The link cannot be read. What it says is under “Any notation”, to be mended.';
+    if (this.goalBoard) {
+      this.setup.method.take(before);
+      this.renew({ isLink: true });
+      this.blame(null);
+      this.tell(said, 'bad');
+    } else await this.ask({ board: FIRST, goal: 'blank_last' }, { isLink: true, said });
+    this.setup.offer(JSON.stringify(fields), problem);
   }
 
   /**
    * Puts a question, or a part of one, in the place of the one there is, if the service takes it; returns the problem
-   * if it does not.
+   * if it does not, and null as well where something else was asked for in the meantime. What is asked for by hand comes
+   * `isTyped`, or with `isGoal`; `isStillSo()` says whether it is still wanted when there is an answer.
    */
   ask(part, options = {}) {
     const { rows, cols, encoding, ...wanted } = this.wanted;
-    this.wanted = { ...('board' in part ? wanted : this.wanted), ...part };
-    this.asking = this.take(this.wanted, options);
-    return this.asking;
+    const hasBoard = 'board' in part;
+    this.wanted = { ...(hasBoard ? wanted : this.wanted), ...part };
+    return this.track(this.take(this.wanted, { hasBoard, ...options }));
   }
 
-  async take(question, { isGoal = false, isTyped = false, ...options }) {
+  /** Remembers that something is on its way to the table. */
+  track(asking) {
+    this.asking = asking;
+    const end = () => {
+      if (this.asking === asking) this.asking = null;
+    };
+    asking.then(end, end);
+    return asking;
+  }
+
+  async take(question, options) {
     this.search.stop();
     this.turn += 1;
     const { turn } = this;
     try {
       const verdict_ = await service.solvable(question);
-      if (turn === this.turn) this.begin(question, verdict_, { isTyped, ...options });
+      if (turn !== this.turn) return null;
+      if (options.isStillSo?.() === false) this.wanted = this.question;
+      else this.begin(question, verdict_, options);
       return null;
     } catch (error) {
       const problem = service.asProblem(error);
       if (turn !== this.turn) return problem;
       this.wanted = this.question;
-      if (isGoal) this.setup.blameGoal(problem);
+      if (options.isGoal) this.setup.blameGoal(problem);
       else this.refuse(problem);
       return problem;
     }
   }
 
   /** A question that the service has taken. */
-  begin(question, { start, goal, solvable, detail }, { known = null, said = null, isTyped, isLink }) {
+  begin(question, { start, goal, solvable, detail }, { known = null, said = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
     // One may have begun in the meantime.
     this.search.stop();
     this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
     Object.assign(this, { wanted: this.question, goalBoard: goal, isSolvable: solvable, detail });
     this.forget();
     this.game.begin({ ...this.question, goalBoard: goal, known });
-    this.setup.showGoal(this.question.goal, goal);
+    this.setup.showGoal(this.question.goal, goal, { isTyped: isGoal && Array.isArray(question.goal) });
     byId('goal-view').replaceChildren(el('figcaption', {}, 'Goal'), grid(goal));
-    if (!isTyped) this.editing.show(start);
+    if (hasBoard && !isTyped) this.editing.show(start);
     this.setup.shape = shape(start);
-    this.picture.fit(shape(start));
+    this.repaint();
     this.blame(null);
-    if (solvable) this.tell(said ?? 'The goal can be reached. Play, or have it solved.');
-    else this.tell(said ?? 'No moves lead from here to the goal.', 'bad');
+    const text = said ?? (solvable ? 'The goal can be reached. Play, or have it solved.' : 'No moves lead from here to the goal.');
+    this.tell(text, solvable ? '' : 'bad');
+    announce(text);
     this.renew({ isLink });
   }
 
-  /** Waits until the board on the table is that of the question, whether it was typed or moved; not so if it is none. */
+  /**
+   * Waits until board and goal on the table are those of the question, whether they were typed or moved; false if one of
+   * them has a fault, or the service does not answer.
+   */
   async present() {
     if (this.editing.isOn && !await this.editing.finish()) return false;
-    for (let asking = null; asking !== this.asking;) {
-      asking = this.asking;
-      await asking;
+    if (!await this.setup.finish()) return false;
+    while (this.asking) if (await this.asking) return false;
+    while (this.game.isAway && !this.isOnSolution) {
+      const { board } = this.game;
+      if (await this.ask({ board }, { isStillSo: () => this.game.board === board })) return false;
     }
-    if (this.game.isAway && !this.isOnSolution) await this.ask({ board: this.game.board });
     return true;
   }
 
   refuse(problem) {
-    if (problem.slug === 'unauthorized') askForToken();
-    else this.blame(problem);
+    this.blame(problem);
     this.tell('');
-    announce(problem.faults.map(({ detail }) => detail).join('; ') || problem.message);
+    announce(faultText(problem));
   }
 
   /** Shows the faults of a board where they are; for null none, but what helps a board that has none and no solution. */
@@ -201,7 +228,11 @@ class Playground {
   /** What can be done about a board from which the goal cannot be reached. */
   async remedy() {
     const { board, goal } = this.question;
-    const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: () => this.ask(part) }, text);
+    const take = (part) => async () => {
+      await this.ask(part);
+      byId('stage').focus();
+    };
+    const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: take(part) }, text);
     const ways = el('div', { class: 'row' }, button('Exchange 1 and 2', { board: exchanged(board) }));
     byId('faults').replaceChildren(el('p', {}, this.detail), ways);
     for (const [name, text] of GOALS.filter(([other]) => other !== goal && this.info.goals.includes(other))) {
@@ -218,8 +249,8 @@ class Playground {
   }
 
   adapt() {
-    byId('undo').disabled = !this.game.moves;
-    byId('restart').disabled = !this.game.moves;
+    byId('undo').disabled = !this.game.moves || this.editing.isOn;
+    byId('restart').disabled = !this.game.moves && !this.editing.isOn;
     byId('board').classList.toggle('solved', this.game.isSolved);
   }
 
@@ -239,8 +270,16 @@ class Playground {
     }
   }
 
-  watch({ board }, step, isStill) {
-    this.game.watch(board, this.moves.slice(0, step), isStill);
+  watch({ board }, step, still) {
+    this.game.watch(board, this.moves.slice(0, step), still);
+    this.adapt();
+  }
+
+  /** While a board is typed, nothing moves it. */
+  hold(isOn) {
+    this.player.pause();
+    this.player.controls.hidden = isOn || !this.player.states;
+    this.game.hush();
     this.adapt();
   }
 
@@ -264,19 +303,30 @@ class Playground {
     if (this.player.states) this.player.go(0);
   }
 
-  async random() {
-    const problem = await this.attempt(async () => {
-      const { wish } = this.setup;
-      const goal = this.goalFor(wish);
-      const { board, seed, length, lower_bound: low, upper_bound: high } =
-        await service.random({ ...wish, goal: link.goalText(goal) });
-      const known = length === undefined ? null : { length, optimal: true, lower_bound: length };
-      const hardness = known ? `${counted(length, 'move')} at the shortest.` : `Between ${low} and ${high} moves at the shortest.`;
-      const source = wish.seed ? `Seed: ${seed}, as it is set: always the same board.` : `Seed: ${seed}`;
-      await this.ask({ board, goal }, { known, said: `${hardness} ${source}` });
-      announce(`A new board. ${hardness}`);
-    });
-    if (problem) this.refuse(problem);
+  random() {
+    return this.track(this.draw());
+  }
+
+  /** Another board; the problem, if there is none. */
+  async draw() {
+    this.turn += 1;
+    this.wanted = this.question;
+    const { turn } = this;
+    const { wish } = this.setup;
+    const goal = this.goalFor(wish);
+    let drawn = null;
+    const problem = await this.attempt(async () => { drawn = await service.random({ ...wish, goal: link.goalText(goal) }); });
+    if (turn !== this.turn) return null;
+    if (problem) {
+      this.refuse(problem);
+      return problem;
+    }
+    const { board, seed, length, lower_bound: low, upper_bound: high } = drawn;
+    const known = length === undefined ? null : { length, optimal: true, lower_bound: length };
+    const hardness = known ? `${counted(length, 'move')} at the shortest.` : `Between ${low} and ${high} moves at the shortest.`;
+    const source = wish.seed ? `Seed: ${seed}, as it is set: always the same board.` : `Seed: ${seed}`;
+    this.wanted = { board, goal };
+    return this.take(this.wanted, { known, said: `${hardness} ${source}`, hasBoard: true });
   }
 
   /** The goal for boards of a shape: one of a person's own fits its own shape alone. */
@@ -297,7 +347,11 @@ class Playground {
   }
 
   /** Takes over what was pasted: a board alone, for which goal and method stay as they are, or a whole request. */
-  async paste({ board, goal, rows, cols, encoding, ...method_ }) {
+  async paste(text) {
+    let fields = null;
+    const unread = await this.attempt(() => { fields = understood(text); });
+    if (unread) return unread;
+    const { board, goal, rows, cols, encoding, ...method_ } = fields;
     const isAlone = goal === undefined && Object.keys(method_).length === 0;
     const part = { board, rows, cols, encoding };
     let problem = await this.ask({ ...part, goal: goal ?? (isAlone ? this.question.goal : 'blank_last') });
@@ -313,13 +367,17 @@ class Playground {
   }
 
   async paint(file) {
-    try {
-      await this.picture.take(file);
-      await this.picture.fit(shape(this.question.board));
+    const problem = await this.picture.take(file).then(() => null, () => true);
+    if (problem) this.tell('This file is no picture that the browser can show.', 'bad');
+    else {
+      await this.repaint();
       if (file) this.tell('');
-    } catch {
-      this.tell('This file is no picture that the browser can show.', 'bad');
     }
+  }
+
+  /** Cuts the picture, if there is one, to the shape of the board. */
+  async repaint() {
+    await this.picture.fit(shape(this.question.board)).catch(() => this.tell('This picture cannot be cut into tiles.', 'bad'));
   }
 
   project(isOn = !document.documentElement.classList.contains('projected')) {
@@ -329,8 +387,12 @@ class Playground {
   }
 
   async solve() {
-    if (!await this.present()) return;
+    if (this.isAboutTo) return;
+    this.isAboutTo = true;
+    const isReady = await this.present().finally(() => { this.isAboutTo = false; });
+    if (!isReady) return;
     const { question } = this;
+    this.game.hush();
     this.tell('Searching …');
     this.live.begin();
     const patience = setTimeout(() => this.tabs.show('search'), 700);
@@ -345,15 +407,10 @@ class Playground {
     const text = verdict(answer);
     this.live.end(`${text} ${method(answer.search)}.`);
     this.report.append(figures(answer.search));
-    // Who went on playing is not taken back to the start.
-    const isPlaying = this.game.isOwn && this.game.moves !== '';
-    this.moves = answer.moves;
-    this.player.load(answer, { summary: el('p', { class: 'now' }, text), isQuiet: isPlaying });
     this.game.known ??= answer;
-    this.tell(isPlaying ? `${text} You have moved on meanwhile: Play shows it from the start.` : text, 'good');
-    announce(text);
+    const isShown = this.load(answer, text, 'good');
     this.tabs.show('solution');
-    if (!isStill() && !isPlaying) this.player.play();
+    if (isShown && !isStill()) this.player.play();
   }
 
   /** A search without an answer: it was stopped, or there is a problem; the best solution so far is shown all the same. */
@@ -364,13 +421,23 @@ class Playground {
     const shown = best ? `${text} The best so far: ${verdict(best)}` : text;
     this.live.end(shown);
     if (problem?.document.search) this.report.append(figures(problem.document.search));
-    if (problem?.slug === 'unauthorized') askForToken();
-    this.tell(shown, isStopped ? '' : 'bad');
-    announce(shown);
-    if (!best) return;
-    const states = replay(this.question.board, best.moves);
-    this.moves = best.moves;
-    this.player.load({ states }, { summary: el('p', { class: 'now' }, verdict(best)), isQuiet: this.game.isOwn && this.game.moves !== '' });
+    const kind = isStopped ? '' : 'bad';
+    if (best) this.load({ ...best, states: replay(this.question.board, best.moves), search: null }, shown, kind);
+    else {
+      this.tell(shown, kind);
+      announce(shown);
+    }
+  }
+
+  /** Has a solution ready to be watched; whoever went on playing is not taken back to the start. Whether it is shown. */
+  load(solution, text, kind) {
+    const isPlaying = this.game.isOwn && this.game.moves !== '';
+    this.moves = solution.moves;
+    this.player.load(solution, { summary: el('p', { class: 'now' }, verdict(solution)), isQuiet: isPlaying });
+    const said = isPlaying ? `${text} You have moved on meanwhile: Play shows it from the start.` : text;
+    this.tell(said, kind);
+    announce(said);
+    return !isPlaying;
   }
 }
 
@@ -378,8 +445,7 @@ class Playground {
 const leftOut = (source, names) => `The ${source} asks for what there is not; left out: ${names.join(', ')}.`;
 
 function askForToken() {
-  byId('faults').hidden = false;
-  byId('faults').replaceChildren(tokenForm(() => location.reload()));
+  if (byId('token').childElementCount === 0) byId('token').replaceChildren(tokenForm(() => location.reload()));
 }
 
 // Asked for before anything is made, so that both go on at once.

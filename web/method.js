@@ -67,13 +67,13 @@ export class Method {
    * Takes fields from a link or a body; limits that have no input are kept as they are. Returns the names of those that
    * there is no place for, or whose value is none of theirs.
    */
-  take({ limits = {}, include, ...fields }) {
+  take({ limits, include, ...fields }) {
     const [given, spent, left] = [{}, {}, []];
-    const asked = Object.entries(limits).map(([name, value]) => [`limits.${name}`, value]);
-    for (const [name, value] of [...Object.entries(fields), ...asked]) {
+    const asked = typeof limits === 'object' || limits === undefined ? Object.entries(limits ?? {}) : [['?', limits]];
+    for (const [name, value] of [...Object.entries(fields), ...asked.map(([limit, value]) => [`limits.${limit}`, value])]) {
       const [group, limit] = name.split('.');
-      if (limit === undefined) given[name] = value;
-      else if (group === 'limits' && LIMITS.includes(limit) && Number(value) >= 1) spent[limit] = Number(value);
+      if (limit === undefined && group !== 'time_ms' && typeof value !== 'object') given[name] = value;
+      else if (group === 'limits' && LIMITS.includes(limit) && Number.isSafeInteger(Number(value)) && Number(value) > 0) spent[limit] = Number(value);
       else left.push(name);
     }
     const { time_ms: time, ...others } = spent;
@@ -81,11 +81,11 @@ export class Method {
     if (time !== undefined) given.time_ms = time;
     for (const [name, input] of Object.entries(this.inputs)) {
       input.value = given[name] ?? PLAIN[name];
-      if (input.selectedIndex === -1) input.value = PLAIN[name];
+      if (input.selectedIndex === -1 || !input.validity.valid) input.value = PLAIN[name];
       if (input.value !== PLAIN[name] && this.more.contains(input)) this.more.open = true;
     }
     this.explain();
-    return [...left, ...Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => name)];
+    return [...left, ...Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => (name === 'time_ms' ? 'limits.time_ms' : name))];
   }
 
   /** With a weight of 1 it would be A*. */

@@ -18,7 +18,9 @@ export class Picture {
   }
 
   /** Cuts the middle out of the picture, as wide and as high as the board is. */
-  async fit({ rows, cols }) {
+  async fit(shape) {
+    const { rows, cols } = shape;
+    this.shape = shape;
     if (this.url) URL.revokeObjectURL(this.url);
     this.url = null;
     if (this.bitmap) {
@@ -30,7 +32,11 @@ export class Picture {
       canvas.height = Math.max(1, Math.round(cell * rows * scale));
       const [left, top] = [(width - cell * cols) / 2, (height - cell * rows) / 2];
       canvas.getContext('2d').drawImage(this.bitmap, left, top, cell * cols, cell * rows, 0, 0, canvas.width, canvas.height);
-      this.url = URL.createObjectURL(await new Promise((resolve) => { canvas.toBlob(resolve, 'image/webp', 0.9); }));
+      const { bitmap } = this;
+      const blob = await new Promise((resolve) => { canvas.toBlob(resolve, 'image/webp', 0.9); });
+      // Another picture, or another shape, may be wanted by now.
+      if (bitmap !== this.bitmap || shape !== this.shape) return;
+      this.url = URL.createObjectURL(blob);
     }
     this.show(this.url);
   }

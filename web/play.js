@@ -10,17 +10,34 @@ const PATIENCE = { time_ms: 2000 };
 export class Game {
   /** `view` is the board on the page, `tell(text)` its status line, `change()` is called after each move. */
   constructor(view, tell, change) {
-    Object.assign(this, { view, tell, change, moves: '', isOwn: true, isCoached: false });
-    this.measureLater = afterwards(120, () => this.coach());
+    Object.assign(this, { view, tell, change, moves: '', isOwn: true, isCoached: false, abort: null });
+    this.coachLater = afterwards(120, () => this.coach());
   }
 
   /** A new game; `known` says what is known of its length already. */
   begin({ board, goal, goalBoard, known = null }) {
+    this.hush();
+    Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true, left: null });
+    this.show();
+  }
+
+  /** Takes back what was asked about a board that is gone, or is about to be asked. */
+  hush() {
+    this.coachLater.cancel();
     this.abort?.abort();
-    Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true });
-    this.view.show(board);
+  }
+
+  /** The signal of the one question about the board that is open at a time. */
+  inquire() {
+    this.hush();
+    this.abort = new AbortController();
+    return this.abort.signal;
+  }
+
+  show(options) {
+    this.view.show(this.board, options);
     this.view.point(null);
-    this.view.mark(goalBoard);
+    this.view.mark(this.goalBoard);
   }
 
   get isSolved() {
@@ -44,16 +61,16 @@ export class Game {
       last = next;
     }
     if (!last) return;
+    this.isOwn = true;
     this.settle();
     announce(`${last.tile} ${SLIDES[last.move]}, ${counted(this.moves.length, 'move')}`);
   }
 
   /** Shows a state of a solution that is watched. */
-  watch(board, moves, isStill) {
-    Object.assign(this, { board, moves, isOwn: false });
-    this.view.show(board, { still: isStill });
-    this.view.point(null);
-    this.view.mark(this.goalBoard);
+  watch(board, moves, still) {
+    this.hush();
+    Object.assign(this, { board, moves, isOwn: false, left: null });
+    this.show({ still });
   }
 
   undo() {
@@ -71,13 +88,12 @@ export class Game {
   }
 
   settle() {
-    this.view.show(this.board);
-    this.view.point(null);
-    this.view.mark(this.goalBoard);
+    this.hush();
+    this.show();
     if (this.isSolved && this.moves && this.isOwn) this.finish();
     else this.tell(this.made);
     this.change();
-    if (this.isCoached && !this.isSolved) this.measureLater();
+    if (this.isCoached && !this.isSolved) this.coachLater();
   }
 
   get made() {
@@ -90,53 +106,56 @@ export class Game {
     if (isOn && !this.isSolved) this.coach();
   }
 
-  /** Says how far the goal is, once the tiles rest. */
+  /** Says how far the goal is. */
   async coach() {
-    const { board, goal } = this;
-    try {
-      const { remaining: { optimal_length: length, lower_bound: low, upper_bound: high } } = await service.verify({ board, goal, moves: '' });
-      if (this.board !== board) return;
+    const { start, board, goal, moves } = this;
+    await this.asking(async (signal) => {
+      const { remaining: { optimal_length: length, lower_bound: low, upper_bound: high } } = await service.verify({ board, goal, moves: '' }, signal);
       if (low === null) return;
-      const way = length === null ? `between ${low} and ${high} to go` : `${length} to go`;
-      this.tell(`${this.made} ${way[0].toUpperCase()}${way.slice(1)}${this.tendency(length)}.`);
-      this.left = { length, moves: this.moves };
-    } catch (error) {
-      if (this.board === board) this.tell(service.asProblem(error).message);
-    }
+      const way = length === null ? `Between ${low} and ${high} to go` : `${length} to go`;
+      const text = `${this.made} ${way}${this.tendency(length)}.`;
+      this.left = { start, moves, length };
+      this.tell(text);
+      announce(text);
+    });
   }
 
   /** Whether the last move was a good one, where lengths are known. */
   tendency(length) {
     const before = this.left;
-    if (length === null || !Number.isInteger(before?.length) || before.moves.length + 1 !== this.moves.length) return '';
+    if (length === null || before?.start !== this.start || before.moves !== this.moves.slice(0, -1)) return '';
     return length < before.length ? ': nearer' : ': farther away';
+  }
+
+  /** Asks about the board, unless it is another before there is an answer. */
+  async asking(act, said = '') {
+    const signal = this.inquire();
+    try {
+      await act(signal);
+    } catch (error) {
+      if (!signal.aborted) this.tell(said + service.asProblem(error).message);
+    }
   }
 
   /** Has the service check the moves, and say how many there had to be. */
   async finish() {
     const { start, goal, moves } = this;
-    // Another game may have begun when there is an answer.
-    const isOver = () => this.start !== start || this.moves !== moves;
-    this.tell(`Solved in ${counted(moves.length, 'move')}.`);
-    try {
-      const verdict = await service.verify({ board: start, goal, moves });
+    const said = `Solved in ${counted(moves.length, 'move')}.`;
+    this.tell(said);
+    announce(said);
+    await this.asking(async (signal) => {
+      const verdict = await service.verify({ board: start, goal, moves }, signal);
       if (!verdict.solves) throw new service.Problem({ detail: 'The service does not take this for a solution.' });
-      const known = this.known ?? await this.shortest(verdict, { board: start, goal }, moves.length);
-      if (isOver()) return;
-      this.known = known;
-      this.tell(`Solved in ${counted(moves.length, 'move')}. ${measure(moves.length, this.known)}`);
-    } catch (error) {
-      if (isOver()) return;
-      this.tell(`Solved in ${counted(moves.length, 'move')}. ${service.asProblem(error).message}`);
-    }
-    announce(`Solved in ${counted(moves.length, 'move')}`);
+      this.known ??= await this.shortest(verdict, { board: start, goal }, signal);
+      if (!signal.aborted) this.tell(`${said} ${measure(moves.length, this.known)}`);
+    }, `${said} `);
   }
 
   /** The length that a game is measured by, as far as it is known. */
-  async shortest({ optimal_length: length, optimal: isOptimal }, question, made) {
+  async shortest({ length: made, optimal_length: length, optimal: isOptimal }, question, signal) {
     if (Number.isInteger(length)) return { length, optimal: true, lower_bound: length };
     if (isOptimal) return { length: made, optimal: true, lower_bound: made };
-    return service.solve({ ...question, limits: PATIENCE });
+    return service.solve({ ...question, limits: PATIENCE }, signal);
   }
 
   /** Points at the tile that is best slid next, and gives away no more; asked once more, slides it. */
@@ -150,21 +169,16 @@ export class Game {
       this.play(this.hinted.move);
       return;
     }
-    this.abort?.abort();
-    this.abort = new AbortController();
     this.tell('Looking for a good move …');
-    try {
-      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE }, this.abort.signal);
-      if (this.board !== board) return;
+    await this.asking(async (signal) => {
+      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE }, signal);
       this.hinted = { board, move };
       this.view.point(tile);
       const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
       const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;
       this.tell(text);
       announce(text);
-    } catch (error) {
-      if (error.name !== 'AbortError' && this.board === board) this.tell(service.asProblem(error).message);
-    }
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import { el } from './dom.js';
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 
 /** A line of text as nodes. */
-export function inline(text) {
+function inline(text) {
   const nodes = [];
   let from = 0;
   for (const match of text.matchAll(INLINE)) {

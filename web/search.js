@@ -56,6 +56,7 @@ export class LiveSearch {
   }
 
   begin() {
+    this.cease();
     Object.assign(this, { solutions: [], bound: 0, bounds: [[0, 0]], latest: null, frame: 0, seconds: 0 });
     this.now = el('p', { class: 'now' }, 'Searching …');
     this.figures = el('p', { class: 'counts' });
@@ -112,8 +113,14 @@ export class LiveSearch {
       el('ul', { class: 'legend' }, this.best && el('li', { class: 'length' }, 'shortest solution so far'), el('li', { class: 'bound' }, 'proven: none is shorter')));
   }
 
-  end(text) {
+  /** Draws no more of what belongs to another question. */
+  cease() {
     cancelAnimationFrame(this.frame);
+    this.frame = 0;
+  }
+
+  end(text) {
+    this.cease();
     // Of a search that was over at once there is no course to show.
     if (this.seconds > AT_ONCE) this.draw();
     else [this.plot, this.list, this.figures].forEach((part) => part.remove());

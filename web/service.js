@@ -61,8 +61,13 @@ async function whole(reading) {
   }
 }
 
+/** Who is told that the service wants another token. */
+let wantsToken = () => {};
+export const onTokenWanted = (tell) => { wantsToken = tell; };
+
 async function checked(response) {
   if (response.ok) return response;
+  if (response.status === 401) wantsToken();
   const text = await whole(response.text());
   throw new Problem(documentOf(text) ?? { title: `Status ${response.status}`, detail: text.slice(0, 300) });
 }

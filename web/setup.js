@@ -4,6 +4,7 @@ import { afterwards, choice, el, field } from './dom.js';
 import { Editor, faultList } from './editor.js';
 import { fromParameters } from './link.js';
 import { Method } from './method.js';
+import { isSame } from './puzzle.js';
 import { Problem } from './service.js';
 
 const SIDES = Array.from({ length: 9 }, (_, at) => at + 2);
@@ -38,8 +39,9 @@ function difficulty(level, exact, cells) {
 
 export class Setup {
   /**
-   * `actions`: what `goal(goal)`, `known(question)`, `coach(isOn)`, `method()`, `paste(fields)`, `picture(file)` and `numbers(isOn)` do;
-   * `mended()` is called when something is changed that may have been at fault.
+   * `actions`: what `random()`, `goal(goal)`, `known(question)`, `coach(isOn)`, `method()`, `picture(file)` and `numbers(isOn)` do;
+   * `paste(text)` returns the problem, if there is one; `show()` shows this panel; `mended()` is called when something is
+   * changed that may have been at fault.
    */
   constructor(panel, info, actions) {
     this.actions = actions;
@@ -74,14 +76,12 @@ export class Setup {
   }
 
   known() {
-    const list = choice([['', 'choose one'], ...KNOWN.map(([text], at) => [at, text])], '', {
-      onchange: () => {
-        const [, board, goal] = KNOWN[list.value] ?? [];
-        if (board) this.actions.known({ board, goal });
-        list.value = '';
-      },
-    });
-    return field('Or one that is known', list);
+    const list = choice(KNOWN.map(([text], at) => [at, text]), 0);
+    const take = () => {
+      const [, board, goal] = KNOWN[list.value];
+      this.actions.known({ board, goal });
+    };
+    return el('div', { class: 'fields' }, field('Or one that is known', list), el('button', { type: 'button', onclick: take }, 'Take it'));
   }
 
   /** What `/random` is to be asked for. */
@@ -99,23 +99,38 @@ export class Setup {
   goals() {
     this.goal = choice(GOALS, 'blank_last', {
       onchange: () => {
+        this.askLater.cancel();
         if (this.goal.value === 'own') this.editor.grid.hidden = false;
         else this.actions.goal(this.goal.value);
       },
     });
-    this.editor = new Editor('goal', afterwards(250, (board) => this.actions.goal(board)));
+    this.askLater = afterwards(250, () => this.actions.goal(this.editor.board));
+    this.editor = new Editor('goal', this.askLater);
     this.goalFaults = el('div', { class: 'faults', id: 'goal-faults', hidden: true });
     return section('Goal', field('The board to reach', this.goal), this.editor.grid, this.goalFaults);
   }
 
-  /** Shows the goal, as it is called and as it is. */
-  showGoal(goal, board) {
-    const isNamed = typeof goal === 'string' && GOALS.some(([name]) => name === goal);
-    const isOwn = !isNamed || (this.goal.value === 'own' && this.editor.grid.contains(document.activeElement));
-    this.goal.value = isOwn ? 'own' : goal;
-    this.editor.grid.hidden = !isOwn;
-    if (!this.editor.grid.contains(document.activeElement)) this.editor.show(board);
+  /** Shows the goal, as it is called and as it is; what was typed here stays as it was typed. */
+  showGoal(goal, board, { isTyped }) {
+    this.goalBoard = board;
+    if (!isTyped) {
+      this.askLater.cancel();
+      this.goal.value = typeof goal === 'string' && GOALS.some(([name]) => name === goal) ? goal : 'own';
+      this.editor.grid.hidden = this.goal.value !== 'own';
+      this.editor.show(board);
+    }
     this.blameGoal(null);
+  }
+
+  /** Asks for a goal that was typed just now; false, and leads to its fault, if it is none. */
+  async finish() {
+    this.askLater.cancel();
+    if (this.editor.grid.hidden || isSame(this.editor.board, this.goalBoard)) return true;
+    const problem = await this.actions.goal(this.editor.board);
+    if (!problem) return true;
+    this.actions.show();
+    this.editor.focusFault();
+    return false;
   }
 
   blameGoal(problem) {
@@ -135,13 +150,7 @@ export class Setup {
 
   /** Takes over a board or a request from a text; what is wrong with it is told beside it. */
   async use(text) {
-    let problem = null;
-    try {
-      problem = await this.actions.paste(understood(text));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem = error;
-    }
+    const problem = await this.actions.paste(text);
     if (problem) this.offer(text, problem);
     else this.blameText(null);
   }
@@ -150,6 +159,7 @@ export class Setup {
   offer(text, problem) {
     this.text.value = text;
     this.blameText(problem);
+    this.actions.show();
   }
 
   blameText(problem) {
@@ -176,14 +186,14 @@ export class Setup {
 const section = (title, ...content) => el('section', { class: 'setting' }, el('h2', {}, title), ...content);
 
 /** What a text asks for: JSON is a request or a board alone, a link holds a request; all else is a board as text. */
-function understood(text) {
+export function understood(text) {
   const trimmed = text.trim();
   const [, parameters] = trimmed.match(/^[^\s{[]*[?#]([^#?]*board=[^#?]*)$/) ?? [];
   if (parameters) return fromParameters(parameters);
   if (!/^[[{]/.test(trimmed)) return { board: trimmed };
   try {
     const value = JSON.parse(trimmed);
-    return Array.isArray(value) ? { board: value } : value;
+    return Array.isArray(value) ? { board: value } : { ...value };
   } catch (error) {
     throw new Problem({ detail: `This begins like JSON, and is none: ${error.message}.` });
   }

@@ -7,16 +7,6 @@ export class Tabs {
       if (this.tabs.includes(target)) this.show(target.getAttribute('aria-controls'));
     });
     list.addEventListener('keydown', (event) => this.walk(event));
-    this.listeners = [];
-  }
-
-  /** Calls back with the name of the panel that is shown. */
-  onshow(listener) {
-    this.listeners.push(listener);
-  }
-
-  get shown() {
-    return this.tabs.find((tab) => tab.getAttribute('aria-selected') === 'true').getAttribute('aria-controls');
   }
 
   show(panel) {
@@ -26,7 +16,6 @@ export class Tabs {
       tab.tabIndex = name === panel ? 0 : -1;
       document.getElementById(name).hidden = name !== panel;
     }
-    this.listeners.forEach((listener) => listener(panel));
   }
 
   walk(event) {

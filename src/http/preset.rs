@@ -12,7 +12,7 @@ use crate::service::{Plan, Wish};
 pub(super) enum Preset {
     /// A* with each heuristic that is admissible.
     Heuristics,
-    /// Each algorithm, with one heuristic.
+    /// Each algorithm but anytime search, which takes all of its time, with one heuristic.
     Algorithms,
     /// What course projects, tutorials and their like use.
     OlderSystems,

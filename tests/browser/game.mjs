@@ -151,13 +151,58 @@ export async function who_wants_it_is_told_how_far_the_goal_is(browser) {
   return first;
 }
 
+export async function what_is_told_belongs_to_the_board_on_the_table(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await page.getByLabel('Tell after each move').check();
+  await says(page, /At the start. 2 to go/);
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await says(page, /Solved in 2 moves. No solution is shorter/);
+  await page.waitForTimeout(300);
+  assert.match(await page.textContent('#status'), /Solved in 2 moves/);
+  // Neither is another board's distance compared with.
+  await page.getByRole('button', { name: 'Take it' }).click();
+  await says(page, /can be reached/);
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  await says(page, /1 move made. 30 to go.$/);
+}
+
+export async function whoever_leaves_the_solution_plays_on(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await page.click('#solve');
+  await page.waitForSelector('#board.solved');
+  await page.click('[aria-label="To the start"]');
+  await page.focus('#board .board');
+  for (const key of ['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  await says(page, /Solved in 4 moves. The shortest has 2/);
+}
+
+export async function a_tile_that_is_held_is_let_go_of_when_the_board_changes(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.click('#solve');
+  await page.click('[aria-label=Pause]');
+  await page.click('[aria-label="To the start"]');
+  const [x, y] = await centre(tile(page, 3));
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.evaluate(() => document.querySelector('[aria-label="To the end"]').click());
+  await page.mouse.up();
+  await page.waitForTimeout(300);
+  const places = await page.locator('#board .tile').evaluateAll((tiles) => tiles.map((one) => one.style.transform));
+  assert.equal(new Set(places).size, 8, places.join());
+  assert.match(await seen(page), /row 3: 7 8 blank/);
+}
+
 export async function known_boards_are_there_to_choose_from(browser) {
   const page = await browser.open();
   const list = page.getByLabel('Or one that is known');
-  const names = (await list.locator('option').allTextContents()).slice(1);
+  const names = await list.locator('option').allTextContents();
   for (const name of names) {
     await panel(page, 'setup');
     await list.selectOption(name);
+    await page.click('#setup button:text-is("Take it")');
     await says(page, name.includes('Loyd') ? /No moves lead/ : /can be reached/);
     const length = parseInt(name.match(/(\d+) moves/)?.[1] ?? '99', 10);
     if (length > 31) continue;
@@ -187,6 +232,7 @@ export async function any_notation_is_taken(browser) {
   for (const [pasted, expected] of [
     ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['[[1,2],[3,null]]', /2 by 2/],
     ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2', null], ['{"board": "123450", "rows": 2, "gaol": "snail"}', null],
+    ['{"board": "123450", "rows": 2, "cols": 3, "limits": null, "algorithm": {"toString": 1}}', null],
     ['http://127.0.0.1:8080/solve?board=2,1,3/4,0,5&heuristic=hamming', /row 1: 2 1 3; row 2: 4 blank 5/], ['{"board": [1,2,3,4,0,5], "rows": 2, "cols": 3}', /row 2: 4 blank 5/],
     ['{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions", "algorithm": "astar"}', /row 1: 4 5 3; row 2: 6 blank 8/],
   ]) {

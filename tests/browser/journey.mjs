@@ -128,8 +128,8 @@ export async function what_is_asked_is_the_board_on_the_table(browser) {
 
 export async function a_link_puts_nothing_of_its_own_into_a_program(browser) {
   const limit = encodeURIComponent('limits.x"#;panic!();//');
-  const page = await browser.open(`/#board=867254301&${limit}=1&limits.nodes=many&limits.expanded=100000`);
-  assert.match(await status(page), /left out: limits.x.*, limits.nodes/);
+  const page = await browser.open(`/#board=867254301&${limit}=1&limits.nodes=Infinity&limits.expanded=100000&time_ms=5&depth_limit=-5`);
+  assert.match(await status(page), /left out: limits.x.*, limits.nodes, time_ms, depth_limit/);
   await panel(page, 'code');
   for (const language of ['curl', 'link', 'python', 'javascript', 'rust']) {
     await page.click(`[data-language=${language}]`);

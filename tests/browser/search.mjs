@@ -58,6 +58,26 @@ export async function a_new_board_stops_the_search_of_the_old_one(browser) {
   await says(page, /at the shortest/);
 }
 
+export async function what_the_service_has_not_taken_is_not_solved(browser) {
+  const page = await browser.open('/#board=867254301');
+  await page.route('**/solvable', (route) => route.fulfill({ status: 503, json: { title: 'Busy', detail: 'Come back.', status: 503 } }));
+  await page.focus('#board .board');
+  await page.keyboard.press('ArrowDown');
+  for (const act of [() => page.click('#solve'), async () => {
+    await panel(page, 'compare');
+    await page.click('#compare button.primary');
+  }]) {
+    await act();
+    await page.waitForFunction(() => document.getElementById('faults').textContent.includes('Come back'));
+    assert(await page.isHidden('#player'));
+    assert.equal(await page.locator('#compare .bar').count(), 0);
+  }
+  await page.unroute('**/solvable');
+  await page.click('#solve');
+  await says(page, /^30 moves/);
+  page.complaints = page.complaints.filter((text) => !/status of 503/.test(text));
+}
+
 export async function what_comes_late_is_not_shown_for_another_board(browser) {
   const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan');
   const later = (milliseconds) => async (route) => {
