@@ -16,6 +16,7 @@ import * as service from './service.js';
 import { GOALS, Setup, understood } from './setup.js';
 import { Snippets } from './snippets.js';
 import { Stoppable } from './stoppable.js';
+import { keep, kept } from './storage.js';
 import { Tabs } from './tabs.js';
 import { tokenForm } from './token.js';
 
@@ -89,7 +90,7 @@ class Playground {
     });
     addEventListener('hashchange', () => this.open());
     service.onTokenWanted(askForToken);
-    this.project(localStorage.getItem('projected') === 'true');
+    this.project(kept('projected', { forLong: true }) === 'true');
   }
 
   /** Keys on the board, beside the arrows; in a field of the editor they are letters. */
@@ -123,7 +124,7 @@ class Playground {
     const problem = await this.ask({ board, goal, rows, cols, encoding }, { isLink: true });
     if (!problem && left.length) this.tell(leftOut('link', left), 'bad');
     // A service that is away or busy says nothing of the link.
-    if (!problem || ![400, 422].includes(problem.document.status) || fields.board === undefined) return;
+    if (!problem || ![400, 422].includes(problem.document.status)) return;
     const said = 'The link cannot be read. What it says is under “Any notation”, to be mended.';
     if (this.goalBoard) {
       this.setup.method.take(before);
@@ -383,7 +384,7 @@ class Playground {
   project(isOn = !document.documentElement.classList.contains('projected')) {
     document.documentElement.classList.toggle('projected', isOn);
     byId('project').setAttribute('aria-pressed', String(isOn));
-    localStorage.setItem('projected', String(isOn));
+    keep('projected', String(isOn), { forLong: true });
   }
 
   async solve() {

@@ -1,5 +1,7 @@
 // Every question that a page asks the service, and nothing else does.
 
+import { keep, kept } from './storage.js';
+
 /** An answer that is a problem document (RFC 9457). */
 export class Problem extends Error {
   constructor(document) {
@@ -29,10 +31,10 @@ const TOKEN = 'taquin-token';
 /** What a header can carry, and the service takes for a token. */
 export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 export const token = () => {
-  const kept = sessionStorage.getItem(TOKEN) ?? '';
-  return isToken(kept) ? kept : '';
+  const own = kept(TOKEN) ?? '';
+  return isToken(own) ? own : '';
 };
-export const setToken = (value) => sessionStorage.setItem(TOKEN, value);
+export const setToken = (value) => keep(TOKEN, value);
 
 function request(body, accept, signal) {
   const headers = { accept };

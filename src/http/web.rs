@@ -50,6 +50,7 @@ const PARTS: &[File] = &files![
     "setup.js",
     "snippets.js",
     "stoppable.js",
+    "storage.js",
     "tabs.js",
     "token.js",
     "tree.js",

@@ -196,6 +196,12 @@ export async function the_address_holds_the_question(browser) {
   assert.equal(answer.search.heuristic, 'hamming');
   const wrong = await browser.open('/#board=1,2,3/4,4,6/7,8,0');
   assert.match(await status(wrong), /The link cannot be read/);
+  for (const link of ['/#goal=nowhere', '/#board=867254301&goal=1,2/3,0']) {
+    const page = await browser.open(link);
+    assert.match(await status(page), /The link cannot be read/);
+    assert.match(await seen(page), /row 1: 8 6 7/);
+    assert.match(await page.inputValue('#setup textarea'), /goal/);
+  }
   const unknown = await browser.open('/#board=867254301&algorithm=bogo&heuristic=manhattan&bord=1&weight=heavy');
   assert.match(await status(unknown), /left out: algorithm, bord, weight/);
   assert.match(unknown.url(), /#board=8,6,7\/2,5,4\/3,0,1&heuristic=manhattan$/);

@@ -105,3 +105,13 @@ fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
         from = blank;
     }
 }
+
+/// What has an answer of six megabytes after some milliseconds; each number is another question.
+pub(crate) fn much(nth: usize) -> Value {
+    json!({
+        "board": "8 6 7/2 5 4/3 0 1",
+        "algorithm": "depth_first",
+        "include": ["states", "expansions"],
+        "limits": { "expanded": 1_000_000 + nth },
+    })
+}

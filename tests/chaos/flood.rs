@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::boards::{Random, by, eight, endless, greedy, hard};
+use crate::boards::{Random, by, eight, endless, greedy, hard, much};
 use crate::client::Client;
 use crate::figures::{Times, alone, short_or_long, tell, within};
 use crate::taquin::Taquin;
@@ -89,6 +89,31 @@ fn who_is_sent_away_comes_back_when_told_and_is_answered() {
     within("the same: /livez", Duration::from_millis(50), probes.worst(), rest);
     taquin.until_idle();
     taquin.end("40 hard requests");
+}
+
+#[test]
+fn probes_are_answered_beside_long_answers() {
+    let _alone = alone();
+    let taquin = Taquin::start(1024, &["--tables=small", "--workers=2"]);
+    let (addr, readers, is_over) = (taquin.addr, short_or_long(8, 60), AtomicBool::new(false));
+    let (answers, probes) = thread::scope(|scope| {
+        let over = Over(&is_over);
+        let probes = scope.spawn(|| probe(addr, &is_over));
+        let read = |nth| {
+            let mut client = Client::connect(addr);
+            (0..short_or_long(2, 10)).filter(|_| client.solve(&much(nth)).status == 200).count()
+        };
+        let readers: Vec<_> = (0..readers).map(|nth| scope.spawn(move || read(nth))).collect();
+        let answers: usize = readers.into_iter().map(|reader| reader.join().expect("answers")).sum();
+        drop(over);
+        (answers, Times::new(probes.join().expect("signs of life")))
+    });
+    let what = format!("{readers} readers of 6 MB answers: /livez");
+    assert!(answers > readers, "{answers}");
+    let rest = format!(" (of {}; 99 % {:.1?}; {answers} answers)", probes.count(), probes.percentile(99));
+    within(&what, Duration::from_millis(50), probes.worst(), rest);
+    taquin.until_idle();
+    taquin.end(&what);
 }
 
 /// Asks hard questions without end, each another one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::boards::{Random, by, eight, greedy, lasting};
+use crate::boards::{Random, by, eight, greedy, lasting, much};
 use crate::client::{Answer, Client, post};
 use crate::figures::{alone, short_or_long, tell};
 use crate::taquin::Taquin;
@@ -83,16 +83,10 @@ fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() 
     }
 }
 
-/// `POST /solve` by a client that takes nothing of an answer of six megabytes; each number is another question.
+/// `POST /solve` by a client that takes nothing of a long answer.
 fn ask_for_much(taquin: &Taquin, nth: usize) -> Client {
-    let question = json!({
-        "board": "8 6 7/2 5 4/3 0 1",
-        "algorithm": "depth_first",
-        "include": ["states", "expansions"],
-        "limits": { "expanded": 1_000_000 + nth },
-    });
     let mut client = taquin.client();
-    client.write(&post(&question, "")).expect("an ear");
+    client.write(&post(&much(nth), "")).expect("an ear");
     client
 }
 
