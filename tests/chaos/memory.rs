@@ -116,8 +116,7 @@ fn long_answers_that_nobody_takes_stay_within_the_plan_and_others_are_answered()
     assert!(metrics["taquin_reply_memory_bytes"] > 0.0);
     assert!(metrics["taquin_reply_memory_bytes"] <= metrics["taquin_reply_memory_limit_bytes"], "{metrics:?}");
     assert_eq!(metrics["taquin_refusals_total{reason=\"replies_wait\"}"], refused.len() as f64);
-    // Who asks the same as another is written to from the same report, and short answers need nothing.
-    assert_eq!(status(&ask_for_much(&taquin, 0)), "HTTP/1.1 200");
+    // Short answers need nothing.
     taquin.client().solve(&by(&eight(&mut Random(5)), "astar")).expect(200);
     drop((taken, refused));
     taquin.until("taquin_reply_memory_bytes", 0.0);
