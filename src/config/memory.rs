@@ -58,8 +58,8 @@ fn standing(tier: TableTier) -> u64 {
 
 impl MemoryPlan {
     /// Shares out what was asked for, or what there is: a tenth stays free, half of it for connections and for
-    /// what the allocator cannot give back at once, half of it for long answers that clients take slowly; then come the tables of the start, those built on
-    /// first use, and answers; the searches get the rest.
+    /// what the allocator cannot give back at once, half of it for long answers that clients take slowly; then
+    /// come the tables of the start, those built on first use, and answers; the searches get the rest.
     pub(super) fn read(faults: &mut Faults, flags: &Flags, workers: u64, tier: TableTier) -> Self {
         let sized = |faults: &mut Faults, flag, text: &Option<String>, least| {
             text.as_deref().map(|text| faults.size(flag, text, least..=1 << 50))
