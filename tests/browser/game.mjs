@@ -80,7 +80,7 @@ export async function a_fault_is_shown_where_it_is(browser) {
   await page.click('#edit');
   assert.match(await seen(page), /row 2: 2 4 5/);
   await says(page, /No moves lead/);
-  assert(await page.isVisible('button:text-is("Goal: snail, spiralling inward")'));
+  await page.waitForSelector('button:text-is("Goal: snail, spiralling inward")');
   // What it takes to mend that is one press away.
   await page.click('button:text-is("Exchange 1 and 2")');
   await says(page, /can be reached/);
