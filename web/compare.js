@@ -25,14 +25,14 @@ export class Comparison {
    * `choose(question)` puts another in its place.
    */
   constructor(panel, info, { present, question, choose }) {
-    Object.assign(this, { presets: info.presets, present, question, choose });
+    Object.assign(this, { presets: info.presets, present, question, choose, abort: null });
     this.chosen = choice([...this.presets.map(({ name, description }) => [name, description]), [OWN, 'A list of my own']], this.presets[0].name, {
       onchange: () => this.take(this.named(this.chosen.value) ?? { methods: this.methods }),
     });
     this.body = el('tbody', {});
     this.said = el('p', { class: 'about' }, 'Expanded nodes as bars, on a logarithmic scale: each step of the same width is ten times as many. ' +
       '≥ is what every solution has at least, as far as that method proves it.');
-    this.go = el('button', { type: 'button', class: 'primary', onclick: () => (this.isRunning ? this.abort.abort() : this.run()) }, 'Compare');
+    this.go = el('button', { type: 'button', class: 'primary', onclick: () => (this.abort ? this.abort.abort() : this.run()) }, 'Compare');
     this.clock = el('span', { class: 'about' });
     const boards = el('div', { class: 'row' }, el('span', { class: 'about' }, 'Boards of the course project:'),
       COURSE.map(({ name, board, goal }) => el('button', {
@@ -87,10 +87,6 @@ export class Comparison {
     await this.run();
   }
 
-  get isRunning() {
-    return this.go.classList.contains('danger');
-  }
-
   /** The button stops what it began, and the time goes on beside it. */
   turn(isRunning) {
     this.go.classList.toggle('danger', isRunning);
@@ -126,6 +122,7 @@ export class Comparison {
     } finally {
       // Another comparison may go on by now.
       if (this.abort === abort) {
+        this.abort = null;
         this.turn(false);
         this.body.parentElement.removeAttribute('aria-busy');
       }

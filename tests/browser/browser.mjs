@@ -87,6 +87,12 @@ export async function says(page, pattern) {
 /** The board that is seen: the places of its tiles, row by row. */
 export const seen = (page) => page.evaluate(() => document.querySelector('#board .board').getAttribute('aria-label'));
 
+/** Presses keys on the board, one after another. */
+export async function press(page, ...keys) {
+  await page.focus('#board .board');
+  for (const key of keys) await page.keyboard.press(key);
+}
+
 /** Opens a panel. */
 export const panel = (page, name) => page.click(`#tab-${name}`);
 

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 
-import { panel, says, seen } from './browser.mjs';
+import { panel, press, says, seen } from './browser.mjs';
+
+/** A move, and the same taken back. */
+const THERE_AND_BACK = ['ArrowDown', 'ArrowUp'];
 
 const centre = async (locator) => {
   const { x, y, width, height } = await locator.boundingBox();
@@ -13,8 +16,7 @@ const tile = (page, number) => page.locator(`#board [data-tile="${number}"]`);
 
 export async function tiles_slide_by_keys_taps_and_drags(browser) {
   const page = await browser.open('/#board=123/456/078');
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowLeft');
+  await press(page, 'ArrowLeft');
   assert.match(await says(page, /1 move made/), /1 move made/);
   await page.click('#undo');
   // The farthest tile of the row takes those before it along.
@@ -42,16 +44,14 @@ export async function a_touch_slides_a_tile(browser) {
 
 export async function moves_are_counted_and_held_against_the_shortest(browser) {
   const page = await browser.open('/#board=123/456/078');
-  await page.focus('#board .board');
-  // There and back, then on.
-  for (const key of ['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  await press(page, ...THERE_AND_BACK, 'ArrowLeft', 'ArrowLeft');
   return says(page, /Solved in 4 moves. The shortest has 2/);
 }
 
 export async function a_hint_gives_one_move_and_not_the_rest(browser) {
   const page = await browser.open('/#board=867254301');
   await page.click('#hint');
-  const said = await says(page, /^Slide \d left|right|up|down/);
+  const said = await says(page, /^Slide \d (left|right|up|down)/);
   assert.match(said, /31 moves to go/);
   assert.equal(await page.locator('.tile.hinted').count(), 1);
   assert(await page.isHidden('#player'));
@@ -120,8 +120,7 @@ export async function whoever_takes_a_hand_stops_the_playback(browser) {
 
 export async function a_hint_that_is_asked_for_twice_is_made(browser) {
   const page = await browser.open('/#board=123/456/078');
-  await page.focus('#board .board');
-  await page.keyboard.press('h');
+  await press(page, 'h');
   await says(page, /^Slide 7 left. 2 moves to go/);
   await page.keyboard.press('h');
   await says(page, /1 move made/);
@@ -132,8 +131,7 @@ export async function a_hint_that_is_asked_for_twice_is_made(browser) {
 export async function moves_made_while_a_search_goes_on_are_kept(browser) {
   const page = await browser.open('/#board=15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0&goal=blank_first&algorithm=ida_star&heuristic=manhattan&limits.time_ms=1500');
   await page.click('#solve');
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   const board = await seen(page);
   await says(page, /are over, without a solution/);
   assert.equal(await seen(page), board);
@@ -143,8 +141,7 @@ export async function who_wants_it_is_told_how_far_the_goal_is(browser) {
   const page = await browser.open('/#board=867254301');
   await page.getByLabel('Tell after each move').check();
   await says(page, /At the start. 31 to go/);
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   const first = await says(page, /1 move made. 30 to go: nearer/);
   await page.keyboard.press('ArrowUp');
   await says(page, /2 moves made. 31 to go: farther away/);
@@ -155,17 +152,14 @@ export async function what_is_told_belongs_to_the_board_on_the_table(browser) {
   const page = await browser.open('/#board=123/456/078');
   await page.getByLabel('Tell after each move').check();
   await says(page, /At the start. 2 to go/);
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowLeft');
-  await page.keyboard.press('ArrowLeft');
+  await press(page, 'ArrowLeft', 'ArrowLeft');
   await says(page, /Solved in 2 moves. No solution is shorter/);
   await page.waitForTimeout(300);
   assert.match(await page.textContent('#status'), /Solved in 2 moves/);
   // Neither is another board's distance compared with.
   await page.getByRole('button', { name: 'Take it' }).click();
   await says(page, /can be reached/);
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   await says(page, /1 move made. 30 to go.$/);
 }
 
@@ -174,8 +168,7 @@ export async function whoever_leaves_the_solution_plays_on(browser) {
   await page.click('#solve');
   await page.waitForSelector('#board.solved');
   await page.click('[aria-label="To the start"]');
-  await page.focus('#board .board');
-  for (const key of ['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+  await press(page, ...THERE_AND_BACK, 'ArrowLeft', 'ArrowLeft');
   await says(page, /Solved in 4 moves. The shortest has 2/);
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { panel, says, seen, status } from './browser.mjs';
+import { panel, press, says, seen, status } from './browser.mjs';
 
 const run = promisify(execFile);
 
@@ -35,8 +35,7 @@ export async function a_solution_is_paused_stepped_and_scrubbed(browser) {
   await page.click('[aria-label="One step on"]');
   assert.equal(await page.inputValue('[aria-label=Step]'), '1');
   assert.equal(await page.textContent('.moves [aria-current]'), '1');
-  await page.focus('#board .board');
-  await page.keyboard.press('Space');
+  await press(page, 'Space');
   await page.click('[aria-label=Pause]');
   await page.fill('[aria-label=Step]', '31');
   assert.match(await seen(page), /row 3: 7 8 blank/);
@@ -107,14 +106,12 @@ export async function what_is_asked_is_the_board_on_the_table(browser) {
   const asked = [];
   page.on('request', (request) => request.method() === 'POST' && asked.push([new URL(request.url()).pathname, request.postDataJSON().board]));
   const last = (path) => String(asked.findLast(([own]) => own === path)?.[1]);
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   await panel(page, 'compare');
   await page.click('#compare button.primary');
   await page.waitForSelector('#compare tbody .bar');
   assert.equal(last('/compare'), '8,6,7,2,0,4,3,5,1');
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   await panel(page, 'search');
   await page.click('#grow');
   await page.waitForSelector('.tree .node.selected');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-import { link, panel, says } from './browser.mjs';
+import { link, panel, press, says } from './browser.mjs';
 import { breaking } from './proxy.mjs';
 
 // The hardest kind of 15-puzzle, with a heuristic that needs minutes for it.
@@ -61,8 +61,7 @@ export async function a_new_board_stops_the_search_of_the_old_one(browser) {
 export async function what_the_service_has_not_taken_is_not_solved(browser) {
   const page = await browser.open('/#board=867254301');
   await page.route('**/solvable', (route) => route.fulfill({ status: 503, json: { title: 'Busy', detail: 'Come back.', status: 503 } }));
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowDown');
+  await press(page, 'ArrowDown');
   for (const act of [() => page.click('#solve'), async () => {
     await panel(page, 'compare');
     await page.click('#compare button.primary');
@@ -98,8 +97,7 @@ export async function what_comes_late_is_not_shown_for_another_board(browser) {
   await page.goto(`${browser.base}/#board=123/456/708`);
   await page.reload();
   await page.waitForSelector('html[data-ready]');
-  await page.focus('#board .board');
-  await page.keyboard.press('ArrowLeft');
+  await press(page, 'ArrowLeft');
   await says(page, /Solved in 1 move/);
   await page.click('#random');
   const said = await says(page, /at the shortest/);
