@@ -11,6 +11,7 @@ mod simulator;
 
 mod boards;
 mod compare;
+mod connections;
 mod guards;
 mod hint;
 mod limits;

@@ -1,11 +1,9 @@
 //! Sums of patterns' costs on boards of more than sixteen cells.
 
-mod twins;
-
+use crate::twins::{Fickle, SplitMix, goal_with_blank};
 use taquin::domain::{Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, random_board, random_walk};
 use taquin::search::heuristic::{GoalClass, LinearConflict, Manhattan, Partition, Patterns, Tier, WidePatterns};
 use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
-use twins::{Fickle, SplitMix, goal_with_blank};
 
 /// Patterns of three tiles: tables that are quickly built, on any board.
 const MOST: usize = 12;
@@ -75,7 +73,7 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
 fn a_descent_finds_and_counts_what_the_common_search_does() {
     let mut random = SplitMix(7);
     for (rows, cols, cell) in [(2, 9, 0), (9, 2, 5), (3, 6, 17), (4, 5, 19), (5, 5, 0), (5, 5, 24), (5, 5, 12)] {
-        let size = twins::size(rows, cols);
+        let size = crate::twins::size(rows, cols);
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
         let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());

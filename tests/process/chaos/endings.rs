@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::boards::{Random, by, eight, endless, hard};
-use crate::client::{Answer, Client, End, post};
-use crate::figures::{alone, short_or_long, tell};
-use crate::taquin::{BINARY, Taquin};
+use super::boards::{Random, by, eight, endless, hard};
+use super::client::{Answer, Client, End, post};
+use super::figures::{alone, short_or_long, tell};
+use super::taquin::{BINARY, Taquin};
 
 const GRACE: Duration = Duration::from_millis(1500);
 

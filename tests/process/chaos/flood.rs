@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::boards::{Random, by, eight, endless, greedy, hard, much};
-use crate::client::Client;
-use crate::figures::{Times, alone, short_or_long, tell, within};
-use crate::taquin::Taquin;
+use super::boards::{Random, by, eight, endless, greedy, hard, much};
+use super::client::Client;
+use super::figures::{Times, alone, short_or_long, tell, within};
+use super::taquin::Taquin;
 
 const CROWD: usize = 40;
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::boards::{Random, by, hard, near_board};
-use crate::figures::{alone, tell};
-use crate::taquin::{BINARY, Taquin};
+use super::boards::{Random, by, hard, near_board};
+use super::figures::{alone, tell};
+use super::taquin::{BINARY, Taquin};
 
 /// A directory that goes when it is dropped.
 struct Directory(PathBuf);

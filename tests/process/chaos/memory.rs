@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::boards::{Random, by, eight, greedy, lasting, much};
-use crate::client::{Answer, Client, post};
-use crate::figures::{alone, short_or_long, tell};
-use crate::taquin::Taquin;
+use super::boards::{Random, by, eight, greedy, lasting, much};
+use super::client::{Answer, Client, post};
+use super::figures::{alone, short_or_long, tell};
+use super::taquin::Taquin;
 
 /// The status, and the limit that was met.
 fn outcome(answer: &Answer) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// As hard as a 15-puzzle gets: 80 moves.
-const HARDEST: &str = include_str!("../../benches/data/hard15.txt");
+const HARDEST: &str = include_str!("../../../benches/data/hard15.txt");
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct Random(pub(crate) u64);

@@ -2,21 +2,16 @@
 
 #![cfg(target_os = "linux")]
 
-mod twins;
-
 use std::process::Command;
 use std::{env, fs};
 
+use crate::twins::{SplitMix, size};
 use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, Word, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
     Aim, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, Stages, StopReason,
     TieBreaking, Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
-use twins::{SplitMix, size};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Memory that is resident, or was at most, in bytes.
 fn resident(line: &str) -> u64 {
@@ -93,7 +88,7 @@ fn searches_take_no_more_than_their_nodes_are_said_to() {
         return check(case.parse().unwrap());
     }
     for case in 0..CASES {
-        let this = ["--exact", "searches_take_no_more_than_their_nodes_are_said_to"];
+        let this = ["--exact", "memory::searches_take_no_more_than_their_nodes_are_said_to"];
         let output = Command::new(env::current_exe().unwrap()).args(this).env(CASE, case.to_string()).output().unwrap();
         assert!(output.status.success(), "case {case}: {}", String::from_utf8_lossy(&output.stdout));
     }

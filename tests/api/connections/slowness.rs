@@ -4,7 +4,7 @@ use std::io::Write;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use crate::client::{Client, HARD, PATIENCE, Service, until};
+use super::client::{Client, HARD, PATIENCE, Service, until};
 
 /// Every board of three by three, one after another: an answer larger than what the system buffers.
 const LARGE: &str = "/solve?board=867254301&algorithm=breadth_first&include=expansions";

@@ -1,7 +1,5 @@
 //! Slow, obvious twins of what the product does fast. They share no code with it but boards.
 
-#![allow(dead_code, reason = "each test binary uses some of the twins")]
-
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,13 +1,11 @@
 //! Anytime search: always a solution, never below a proven bound, the same for the same budget.
 
-mod twins;
-
 use std::time::{Duration, Instant};
 
+use crate::twins::{Fickle, SplitMix, size};
 use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
 use taquin::search::{Aim, Budget, Crew, Outcome, Space, Stages, StopReason, anytime, constructive};
-use twins::{Fickle, SplitMix, size};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
@@ -123,7 +121,7 @@ const KORF_24: [(&str, usize); 3] = [
 #[test]
 fn solutions_of_24_puzzles_are_near_their_optimal_lengths_and_bounds_never_above() {
     for (start, optimal) in KORF_24 {
-        let start = twins::board(start);
+        let start = crate::twins::board(start);
         let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();
         let outcome = search::<Pair>(&puzzle, 1_000_000);
         let length = best(&puzzle, &outcome);

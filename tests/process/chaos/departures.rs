@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::boards::{Random, by, eight, endless, greedy, hard, lasting};
-use crate::client::{Client, post};
-use crate::figures::{Times, alone, short_or_long, tell, within};
-use crate::taquin::Taquin;
+use super::boards::{Random, by, eight, endless, greedy, hard, lasting};
+use super::client::{Client, post};
+use super::figures::{Times, alone, short_or_long, tell, within};
+use super::taquin::Taquin;
 
 const SLOT: Duration = Duration::from_millis(20);
 

@@ -1,14 +1,12 @@
 //! The laws of heuristics: agreement of the fast path with the slow one, admissibility, consistency.
 
-mod twins;
-
+use crate::twins::{SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{Board, Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
 use taquin::search::heuristic::{
     AdditivePatterns, DistanceTable, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
     Partition, PatternDatabase, Sum, Tier, WalkingDistance, WalkingTable, Zero,
 };
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
-use twins::{SplitMix, distances, goal_with_blank, neighbours, size};
 
 /// Something to do with every heuristic.
 trait Visitor<P: Packed> {

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::boards::{Random, any_board, near_board};
-use crate::client::{Client, post};
-use crate::figures::{alone, is_long, short_or_long, tell};
-use crate::taquin::Taquin;
+use super::boards::{Random, any_board, near_board};
+use super::client::{Client, post};
+use super::figures::{alone, is_long, short_or_long, tell};
+use super::taquin::Taquin;
 
 const CLIENTS: u64 = 6;
 

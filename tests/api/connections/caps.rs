@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::{Client, HARD, Service, get, until};
+use super::client::{Client, HARD, Service, get, until};
 
 const A_WHILE: Duration = Duration::from_millis(300);
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::client::{Client, Service};
+use super::client::{Client, Service};
 
 /// A request that hides in another one: a 404 is an answer too many, unless it stands behind a whole request. It is the
 /// last one on its connection.

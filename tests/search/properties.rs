@@ -1,14 +1,12 @@
 //! Laws of the notations, on boards and texts that nobody would think of.
 
-mod twins;
-
 use std::collections::HashMap;
 
+use crate::twins::SplitMix;
 use proptest::prelude::*;
 use taquin::domain::{
     Board, BoardFault, Encoding, Move, Path, Puzzle, RawBoard, ReplayError, Sides, Size, random_board, random_walk,
 };
-use twins::SplitMix;
 
 fn size() -> impl Strategy<Value = Size> {
     let sides = Size::MIN_SIDE..=Size::MAX_SIDE;

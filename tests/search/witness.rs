@@ -1,16 +1,14 @@
 //! What a search tells while it goes on: true at any time, and of no effect on what it finds.
 
-mod twins;
-
 use std::sync::Mutex;
 
+use crate::twins::{SplitMix, distances, size};
 use taquin::domain::{Board, Bytes, Packed, Path, Puzzle, Size, Word, random_board, random_walk};
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{
     Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, Heuristic, Named, Outcome, Progress, Space,
     Stages, TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
 };
-use twins::{SplitMix, distances, size};
 
 /// Writes down what it is told.
 #[derive(Debug, Default)]

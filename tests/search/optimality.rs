@@ -1,9 +1,8 @@
 //! Solutions against breadth-first distances that were found without the product's searches.
 
-mod twins;
-
 use std::time::Duration;
 
+use crate::twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
 use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, Word, random_board, random_walk};
 use taquin::search::heuristic::{DistanceTable, Manhattan, PatternDatabase};
 use taquin::search::{
@@ -11,7 +10,6 @@ use taquin::search::{
     TieBreaking, Trace, Weight, best_first, perfect,
 };
 use taquin::service::{Job, Limits, Means, Plan, Report, Tables, Wish, solve};
-use twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
 
 const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
 

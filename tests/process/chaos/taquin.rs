@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::client::{Client, PATIENCE};
-use crate::figures::tell;
+use super::client::{Client, PATIENCE};
+use super::figures::tell;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 

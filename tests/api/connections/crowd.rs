@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 
-use crate::client::{Client, get, until};
+use super::client::{Client, get, until};
 
 const CROWD: usize = 10_000;
 
@@ -70,7 +70,7 @@ fn may_open(files: u64) -> bool {
     getrlimit(Resource::Nofile).current.or(current).is_none_or(|limit| limit >= files)
 }
 
-/// `cargo test --release --test connections -- --ignored --nocapture`
+/// `cargo test --release --test api connections:: -- --ignored --nocapture`
 #[test]
 #[ignore = "takes ten thousand ports"]
 fn ten_thousand_idle_connections_are_in_nobodys_way() {

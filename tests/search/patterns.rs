@@ -1,18 +1,16 @@
 //! Pattern tables against costs that are found without bits, regions or ranks.
 
-mod twins;
-
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crate::twins::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board, random_walk,
 };
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, Tier};
 use taquin::search::{Algorithm, Budget, Crew, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
-use twins::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
 /// the moves of its tiles that it takes at least.
@@ -290,8 +288,8 @@ fn ida_star_over_patterns_keeps_its_budget() {
     assert!(outcome.lower_bound >= outcome.stats.initial_h && outcome.lower_bound <= length);
 }
 
-const KORF: (&str, fn(Size) -> Board) = (include_str!("../benches/data/korf15.txt"), Board::blank_first);
-const HARD: (&str, fn(Size) -> Board) = (include_str!("../benches/data/hard15.txt"), Board::blank_last);
+const KORF: (&str, fn(Size) -> Board) = (include_str!("../../benches/data/korf15.txt"), Board::blank_first);
+const HARD: (&str, fn(Size) -> Board) = (include_str!("../../benches/data/hard15.txt"), Board::blank_last);
 
 /// Index, start, goal and optimal length of each instance.
 fn instances((text, goal): (&'static str, fn(Size) -> Board)) -> impl Iterator<Item = (u32, Board, Board, u32)> {

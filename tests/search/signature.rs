@@ -97,5 +97,5 @@ const WEIGHT: Weight = match Weight::from_hundredths(150) {
 #[test]
 fn the_counters_of_every_search_are_those_of_the_signature() {
     let found = counters();
-    assert_eq!(found, include_str!("signature.txt"), "the counters are now:\n{found}");
+    assert_eq!(found, include_str!("../signature.txt"), "the counters are now:\n{found}");
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 
-use crate::client::{Client, HARD, Service, get, until};
+use super::client::{Client, HARD, Service, get, until};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 

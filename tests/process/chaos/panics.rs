@@ -11,9 +11,9 @@ use taquin::config::{Config, Flags};
 use taquin::service::Job;
 use tokio::sync::oneshot;
 
-use crate::boards::{Random, by, eight};
-use crate::client::{Client, post};
-use crate::figures::{alone, tell};
+use super::boards::{Random, by, eight};
+use super::client::{Client, post};
+use super::figures::{alone, tell};
 
 /// Who asks for so many expansions gets a panic.
 const UNLUCKY: u64 = 13;

@@ -1,0 +1,18 @@
+//! Boards, searches, heuristics and tables, checked against slow [twins](twins) that share no code with them.
+
+mod twins;
+
+mod anytime;
+mod heuristics;
+mod memory;
+mod optimality;
+mod pattern_tables;
+mod patterns;
+mod properties;
+mod signature;
+mod wide_patterns;
+mod witness;
+
+/// As in the service: [memory] measures it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
