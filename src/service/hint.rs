@@ -6,7 +6,7 @@ use std::time::Duration;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use super::answers::bytes_of;
+use super::pool::bytes_of;
 use super::{Answer, Kept, Limits, Origin, Report};
 use crate::domain::{Move, Puzzle, Tile};
 

@@ -3,27 +3,16 @@
 //! A [`Job`] is a puzzle, a [`Plan`] that is known to make sense for it, and what it may spend;
 //! a [`Report`] is what came of it. [`Service::submit`] is the only way from one to the other.
 
-mod answers;
-mod builder;
 mod distance;
 mod hint;
-mod kept_stages;
 mod metrics;
-mod places;
 mod plan;
 mod pool;
 mod random;
 mod reply_memory;
-#[cfg_attr(not(feature = "otel"), path = "no_search_span.rs")]
-mod search_span;
-mod shelf;
-mod sight;
 mod solver;
-mod switchboard;
-mod table_cache;
+mod spans;
 mod tables;
-mod turns;
-mod watching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,22 +21,18 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-pub use answers::Kept;
-use builder::Builder;
 pub use distance::{Distance, Verdict, judge};
 pub use hint::Hint;
 use hint::Trails;
 pub use metrics::{Metrics, Origin, Refusal};
 pub use plan::{Conflict, Plan, Wish};
-pub use pool::{Hook, Pool, PoolSettings};
+pub use pool::{Found, Hook, Kept, Load, Pool, PoolSettings, Seen, Watching};
 pub use random::{Draw, DrawError, Drawn, draw, fresh_seed};
 use reply_memory::ReplyMemory;
 pub use reply_memory::{HeldReport, Reservation};
-pub use sight::Found;
 pub use solver::{Means, solve};
+use tables::Builder;
 pub use tables::{TableEntry, Tables};
-pub use turns::Load;
-pub use watching::{Seen, Watching};
 
 pub use crate::search::heuristic::Tier;
 
@@ -429,7 +414,7 @@ impl Service {
 
     /// The most nodes that a search of boards of a shape may hold, with a heuristic.
     pub fn max_nodes(&self, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
-        switchboard::nodes_within(self.settings.search_memory, size, algorithm, heuristic)
+        solver::nodes_within(self.settings.search_memory, size, algorithm, heuristic)
     }
 
     /// Whether [`Service::drain`] was called.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::answers::bytes_of;
+use super::pool::bytes_of;
 use super::{Refusal, Report, Service, ServiceError};
 
 /// What long answers hold until the last of them is sent or their connection ends. A report that several answers are written

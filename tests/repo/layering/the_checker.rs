@@ -48,7 +48,7 @@ fn knows_who_may_know_whom() {
 #[test]
 fn sees_a_crate_that_is_not_the_floors_own() {
     assert_eq!(
-        wrong_paths("service/pool.rs", "use tokio::sync::Semaphore;\nlet x = serde_json::to_vec(&y);"),
+        wrong_paths("service/pool/mod.rs", "use tokio::sync::Semaphore;\nlet x = serde_json::to_vec(&y);"),
         ["2: `service` names the crate `serde_json`: not its own"]
     );
     assert_eq!(wrong_paths("domain/board.rs", "use tokio::{sync, time};").len(), 2);

@@ -1,5 +1,11 @@
 //! The worker pool: admission, and searches on blocking threads.
 
+mod admission;
+mod progress;
+mod result_cache;
+mod scheduler;
+mod subscription;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,19 +15,25 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 use tracing::{Level, Span};
 
-use super::answers::{Answers, Flight};
-use super::metrics::Stage;
-use super::places::{Place, Places};
-use super::search_span::{SearchSpan, TraceContext};
-use super::shelf::{Loaded, NoRoom};
-use super::sight::Sight;
-use super::switchboard::{JobTables, bytes_for};
-use super::turns::{Load, Patience, Turn, Turns};
-use super::watching::Watching;
-use super::{Answer, Job, Kept, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
+use admission::{Place, Places};
+use progress::Sight;
+use result_cache::{Answers, Flight};
+use scheduler::{Patience, Turn, Turns};
+
+pub use progress::Found;
+pub use result_cache::Kept;
+pub(super) use result_cache::bytes_of;
+pub use scheduler::Load;
+pub use subscription::{Seen, Watching};
+
 use crate::domain::{Packed, Word};
 use crate::search::heuristic::GoalClass;
 use crate::search::{HeuristicKind, Named, StopReason, Witness};
+use crate::service::metrics::Stage;
+use crate::service::solver::{JobTables, bytes_for};
+use crate::service::spans::{SearchSpan, TraceContext};
+use crate::service::tables::{Loaded, NoRoom};
+use crate::service::{Answer, Job, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
 
 /// Runs jobs on blocking threads, no more at a time than it has workers.
 ///

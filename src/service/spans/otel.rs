@@ -3,29 +3,29 @@
 use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue, global};
 
-use super::{Job, Report, ServiceError};
 use crate::search::Named;
+use crate::service::{Job, Report, ServiceError};
 
 /// Where whoever asks is in a trace; it can be taken to another thread.
-pub(super) struct TraceContext(Context);
+pub(in crate::service) struct TraceContext(Context);
 
 impl TraceContext {
-    pub(super) fn current() -> Self {
+    pub(in crate::service) fn current() -> Self {
         Self(Context::current())
     }
 
     /// Searches in `work` are below the span.
-    pub(super) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+    pub(in crate::service) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
         let _guard = self.0.attach();
         work()
     }
 }
 
 /// The span, if whoever asks leaves one.
-pub(super) struct SearchSpan(Option<global::BoxedSpan>);
+pub(in crate::service) struct SearchSpan(Option<global::BoxedSpan>);
 
 impl SearchSpan {
-    pub(super) fn begin() -> Self {
+    pub(in crate::service) fn begin() -> Self {
         Self(Context::map_current(|context| {
             let is_wanted = context.span().span_context().is_sampled();
             is_wanted.then(|| global::tracer(env!("CARGO_PKG_NAME")).start_with_context("search", context))
@@ -33,7 +33,7 @@ impl SearchSpan {
     }
 
     /// Ends it with what came of the job, in the words of the log.
-    pub(super) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
+    pub(in crate::service) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
         match report {

@@ -1,10 +1,13 @@
 //! One job, from plan to replayed solution, on the caller's thread.
 
+mod dispatch;
+
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::switchboard::{Call, JobTables, connect, connect_alone};
-use super::{Job, Plan, Report, ServiceError, Solution, Tables};
+use dispatch::{Call, connect, connect_alone};
+pub(super) use dispatch::{JobTables, bytes_for, nodes_within};
+
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
@@ -12,6 +15,7 @@ use crate::search::{
     Stats, StopReason, TieBreaking, Trace, Witness, anytime, best_first, breadth_first, constructive, depth_first,
     ida_star, perfect,
 };
+use crate::service::{Job, Plan, Report, ServiceError, Solution, Tables};
 
 /// What a job is done under beside its own limits.
 #[derive(Clone, Copy, Debug, Default)]

@@ -12,17 +12,17 @@ use crate::search::MoveAutomaton;
 use crate::search::heuristic::{GoalClass, Tier};
 
 /// Builds what a service wants to have from the start, and what turns out to be wanted.
-pub(super) struct Builder {
-    pub(super) tables: Arc<Tables>,
+pub(in crate::service) struct Builder {
+    pub(in crate::service) tables: Arc<Tables>,
     /// Raised when the first tables are there.
-    pub(super) is_ready: Arc<AtomicBool>,
+    pub(in crate::service) is_ready: Arc<AtomicBool>,
     /// The strongest patterns to build.
-    pub(super) tier: Tier,
+    pub(in crate::service) tier: Tier,
 }
 
 impl Builder {
     /// Works until nobody can want anything any more.
-    pub(super) fn run(self) {
+    pub(in crate::service) fn run(self) {
         let Self { tables, is_ready, tier } = self;
         // Before anything is built, so that nothing is missed that is asked for meanwhile.
         let wanted = (tier >= Tier::Standard).then(|| {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::answers::Flight;
-use super::sight::{Found, Sight};
-use super::{Answer, Job, Origin, ServiceError, solver};
+use super::progress::{Found, Sight};
+use super::result_cache::Flight;
 use crate::search::{Progress, Witness};
+use crate::service::{Answer, Job, Origin, ServiceError, solver};
 
 /// A search that has its place in the house, or is over, and is watched. Dropping it is leaving it.
 #[derive(Debug)]

@@ -3,8 +3,6 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::shelf::Loaded;
-use super::{Job, Tables};
 use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
 use crate::search::heuristic::{
     AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
@@ -13,6 +11,8 @@ use crate::search::heuristic::{
 use crate::search::{
     Algorithm, Heuristic, HeuristicKind, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
+use crate::service::tables::Loaded;
+use crate::service::{Job, Tables};
 
 /// Something to do with a puzzle and a heuristic, for any form of board.
 pub(super) trait Call {
@@ -30,22 +30,22 @@ type PairPatterns<'t> = WidePatterns<'t, PAIR_PATTERNS>;
 type BytesPatterns<'t> = WidePatterns<'t, BYTES_PATTERNS>;
 
 /// Tables as one job sees them: the same patterns from its beginning to its end.
-pub(super) struct JobTables<'t> {
+pub(in crate::service) struct JobTables<'t> {
     tables: &'t Tables,
     patterns: OnceCell<Arc<Loaded>>,
 }
 
 impl<'t> JobTables<'t> {
-    pub(super) fn new(tables: &'t Tables) -> Self {
+    pub(in crate::service) fn new(tables: &'t Tables) -> Self {
         Self { tables, patterns: OnceCell::new() }
     }
 
-    pub(super) fn tables(&self) -> &'t Tables {
+    pub(in crate::service) fn tables(&self) -> &'t Tables {
         self.tables
     }
 
     /// With patterns at hand.
-    pub(super) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<Loaded>>) -> Self {
+    pub(in crate::service) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<Loaded>>) -> Self {
         Self { tables, patterns: patterns.map_or_else(OnceCell::new, OnceCell::from) }
     }
 }
@@ -123,14 +123,14 @@ fn little(size: Size, heuristic: HeuristicKind) -> u64 {
 }
 
 /// How many nodes of boards of a shape fit into so many bytes, in a search with a heuristic.
-pub(super) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
+pub(in crate::service) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
     let nodes = bytes.saturating_sub(little(size, heuristic)) / per_node(size, algorithm, heuristic);
     // Node indices have 32 bits, of which the largest stands for none.
     nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
 /// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
-pub(super) fn bytes_for(job: &Job) -> u64 {
+pub(in crate::service) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
     little(size, job.plan.heuristic) + nodes * per_node(size, job.plan.algorithm, job.plan.heuristic)

@@ -1,13 +1,22 @@
 //! Precomputed tables, each built once.
 
+mod background_builder;
+mod disk_cache;
+mod pattern_cache;
+mod stage_cache;
+
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::kept_stages::KeptStages;
-use super::shelf::{Loaded, NoRoom, Shelf};
-use super::table_cache::TableCache;
+use disk_cache::TableCache;
+use pattern_cache::Shelf;
+use stage_cache::KeptStages;
+
+pub(super) use background_builder::Builder;
+pub(super) use pattern_cache::{Loaded, NoRoom};
+
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 use crate::search::{MoveAutomaton, Stages};

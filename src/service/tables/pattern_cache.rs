@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tracing::Level;
 
-use super::table_cache::{TableCache, Unread};
+use super::disk_cache::{TableCache, Unread};
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tier};
 
@@ -61,8 +61,8 @@ struct Slot {
 
 /// There is not as much memory for tables as these would take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct NoRoom {
-    pub(super) bytes: u64,
+pub(in crate::service) struct NoRoom {
+    pub(in crate::service) bytes: u64,
 }
 
 /// Seconds for which tables are not dropped for the first ones of a large board.
@@ -76,17 +76,17 @@ const LATELY: u64 = 600;
 
 /// Tables of a class.
 #[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) class: GoalClass,
-    pub(super) tier: Tier,
-    pub(super) partitions: Vec<Partition>,
+pub(in crate::service) struct Loaded {
+    pub(in crate::service) class: GoalClass,
+    pub(in crate::service) tier: Tier,
+    pub(in crate::service) partitions: Vec<Partition>,
     /// How long they took to build, or to read.
-    pub(super) time: Duration,
+    pub(in crate::service) time: Duration,
 }
 
 impl Loaded {
     /// Memory they take.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::service) fn bytes(&self) -> usize {
         Partition::bytes_of(&self.partitions)
     }
 }

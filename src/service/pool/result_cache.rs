@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
 
-use super::sight::Sight;
-use super::{Job, Report, ServiceError};
+use super::progress::Sight;
 use crate::search::Expansion;
+use crate::service::{Job, Report, ServiceError};
 
 /// What comes of a search.
 pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
@@ -72,7 +72,7 @@ pub struct Kept {
 
 impl Kept {
     /// What a cache holds just now.
-    pub(super) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
+    pub(in crate::service) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
         cache: &Cache<K, V>,
     ) -> Self {
         cache.run_pending_tasks();
@@ -162,7 +162,7 @@ impl Drop for Landing {
 }
 
 /// Memory of a question and its answer, about.
-pub(super) fn bytes_of(report: &Report) -> usize {
+pub(in crate::service) fn bytes_of(report: &Report) -> usize {
     let path = report.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
     let expansions = report.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
     // The job is there twice, and both have a place in lists.
