@@ -9,49 +9,29 @@ mod algorithm;
 mod anytime;
 mod beam;
 mod best_first;
-mod breadth_first;
 mod budget;
-mod closed_list;
-mod constructive;
-mod crew;
-mod depth_first;
+mod helpers;
 mod ida_star;
-mod level;
-mod move_automaton;
-mod node;
-mod open_list;
-mod peel;
-mod perfect;
-mod rank;
-mod seen;
+mod observer;
 mod space;
-mod stage;
-mod stages;
 mod stats;
 mod trace;
-mod windows;
-mod witness;
 
 pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
-pub use anytime::{Aim, anytime, bytes_beside_nodes, bytes_per_beam_node};
-pub use best_first::{Evaluation, best_first, bytes_per_node};
-pub use breadth_first::breadth_first;
+pub use anytime::{Aim, Stages, anytime, bytes_beside_nodes, bytes_per_beam_node, constructive};
+pub use best_first::{
+    BucketOpenList, Evaluation, HeapOpenList, OpenList, Room, best_first, breadth_first, bytes_per_node, depth_first,
+    perfect,
+};
 pub use budget::{Budget, Meter, StopReason};
-pub use constructive::constructive;
-pub use crew::{Crew, Help, MainWork};
-pub use depth_first::depth_first;
+pub use helpers::{Crew, Help, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
-pub use ida_star::ida_star;
-pub use move_automaton::{MoveAutomaton, Past};
-pub use node::Room;
-pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
-pub use perfect::perfect;
+pub use ida_star::{MoveAutomaton, Past, ida_star};
+pub use observer::{Progress, Witness};
 pub use space::{Slide, Space, State};
-pub use stages::Stages;
 pub use stats::{Stats, effective_branching_factor};
 pub use trace::{Expansion, Trace};
-pub use witness::{Progress, Witness};
 
 use crate::domain::Path;
 

@@ -1,8 +1,8 @@
 //! Gaschnig's relaxation.
 
-use super::super::{Slide, State};
 use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
+use crate::search::{Slide, State};
 
 /// The moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
 ///

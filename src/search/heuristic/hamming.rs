@@ -1,8 +1,8 @@
 //! Tiles out of place.
 
-use super::super::{Slide, State};
 use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
+use crate::search::{Slide, State};
 
 /// How many tiles are out of place; with `COUNT_BLANK`, the blank as if it were a tile.
 ///

@@ -1,8 +1,8 @@
 //! Inversion distance.
 
-use super::super::{Slide, State};
 use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size};
+use crate::search::{Slide, State};
 
 /// The vertical moves that undo the inversions of the row order, and the horizontal moves that
 /// undo those of the column order.

@@ -1,8 +1,8 @@
 //! Linear conflict.
 
-use super::super::{Slide, State};
 use super::{Heuristic, Manhattan};
 use crate::domain::{Cell, Move, Packed, Size};
+use crate::search::{Slide, State};
 
 /// Manhattan distance, and two moves more for each tile that must leave its own line to let
 /// another one pass (Hansson, Mayer & Yung 1992).

@@ -1,8 +1,8 @@
 //! Manhattan distance.
 
-use super::super::{Slide, State};
 use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size};
+use crate::search::{Slide, State};
 
 /// The sum, over the tiles, of the rows and columns between a tile and its place.
 ///

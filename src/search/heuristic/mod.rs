@@ -2,45 +2,26 @@
 //!
 //! All of them see boards through goal cells ([`Space`]), so each serves any goal.
 
-mod additive;
-mod crown;
-mod descent;
-mod flood;
+mod exact_distance;
 mod gaschnig;
-mod goal_class;
-mod ground;
 mod hamming;
 mod inversion_distance;
-mod lanes;
 mod linear_conflict;
 mod manhattan;
-mod narrow;
-mod partition;
-mod passing;
-
-mod pattern_database;
-mod pattern_table;
-mod permutations;
-mod placements;
-mod prefetch;
-mod scale;
-mod subtrees;
+pub(in crate::search) mod pattern;
 mod walking_distance;
-mod wide;
-mod wide_patterns;
 
-pub use additive::{AdditivePatterns, Costs};
+pub use exact_distance::{DistanceTable, PatternDatabase};
 pub use gaschnig::Gaschnig;
-pub use goal_class::{GoalClass, Symmetry};
 pub use hamming::Hamming;
 pub use inversion_distance::InversionDistance;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
-pub use partition::{Partition, Patterns, Tier};
-pub use pattern_database::{DistanceTable, PatternDatabase};
-pub use pattern_table::{Geometry, PatternTable};
+pub use pattern::{
+    AdditivePatterns, Costs, Geometry, GoalClass, Partition, PatternTable, Patterns, Symmetry, Tier, WideBoard,
+    WideCosts, WidePatterns,
+};
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
-pub use wide_patterns::{WideBoard, WideCosts, WidePatterns};
 
 use super::algorithm::named;
 use super::{Budget, Outcome, Slide, Space, State};

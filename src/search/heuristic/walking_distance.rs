@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::{Slide, State};
 use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size, Word};
+use crate::search::{Slide, State};
 
 /// Exact distances of the puzzle in which tiles of one goal line are alike and a line has no order.
 ///

@@ -1,0 +1,192 @@
+//! A solution by construction, on any board.
+
+use std::collections::VecDeque;
+
+use super::outer_lines::{Line, Peel};
+use super::path_shortening::without_detours;
+use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Tile, Word};
+use crate::search::heuristic::Manhattan;
+use crate::search::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
+
+/// Puts the outer rows and columns in place one after another, the last 3×3 by search.
+///
+/// Never fails and proves nothing: the solution is several times as long as an optimal one, found
+/// in milliseconds on 10×10. Its length is O(n³) for n×n. Each tile travels by a shortest way that leaves the
+/// finished part alone; of a line's last two tiles, the one waits in its own place while the other
+/// is fetched, and a search of the six cells around them sets both.
+pub fn constructive(puzzle: &Puzzle) -> Outcome {
+    if puzzle.start() == puzzle.goal() {
+        let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
+        return Outcome { result: Ok(Path::default()), best: None, lower_bound: 0, stats };
+    }
+    let mut work = Construction::new(puzzle);
+    let rest = work.reduce();
+    work.finish(rest);
+    Outcome { result: Ok(without_detours(work.moves.into_iter())), best: None, lower_bound: 0, stats: work.stats }
+}
+
+/// A set of cells.
+#[derive(Clone, Copy)]
+struct Cells(u128);
+
+impl Cells {
+    fn of(cells: impl IntoIterator<Item = Cell>) -> Self {
+        Self(cells.into_iter().fold(0, |set, cell| set | 1 << cell))
+    }
+
+    fn contains(self, cell: Cell) -> bool {
+        self.0 & (1 << cell) != 0
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+struct Construction {
+    space: Space<Bytes>,
+    state: State<Bytes>,
+    /// The cells that are not finished.
+    open: Cells,
+    moves: Vec<Move>,
+    stats: Stats,
+}
+
+impl Construction {
+    fn new(puzzle: &Puzzle) -> Self {
+        let space = Space::<Bytes>::new(puzzle);
+        // The start is counted by the search that finishes.
+        let stats = Stats { peak_open: 1, iterations: 1, ..Stats::default() };
+        let open = Cells::of(0..space.size().cells() as Cell);
+        Self { state: space.start(), space, open, moves: Vec::new(), stats }
+    }
+
+    /// Finishes lines until 3×3 or less is left: its rows and its columns.
+    fn reduce(&mut self) -> [[usize; 2]; 2] {
+        let mut peel = Peel::new(self.space.size(), self.space.goal_blank(), 3);
+        for line in &mut peel {
+            self.finish_line(&line);
+        }
+        peel.rest()
+    }
+
+    /// Sets the tiles of one outer line.
+    fn finish_line(&mut self, line: &Line) {
+        let [first @ .., last_but_one, last] = line.cells.as_slice() else { unreachable!("a line has two cells") };
+        for target in first {
+            self.steer(self.open, &[*target], |_, tiles| tiles[0] == *target);
+            self.open = self.open.without(Cells::of([*target]));
+        }
+        let (one, other) = (*last_but_one, *last);
+        let is_set = |state: &State<Bytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
+        if !is_set(&self.state) {
+            let size = self.space.size();
+            let inward = |cell: &Cell| size.neighbour(*cell, line.inward);
+            let window =
+                Cells::of([one, other].into_iter().flat_map(|end| std::iter::successors(Some(end), inward).take(3)));
+            self.steer(self.open, &[one], |_, tiles| tiles[0] == one);
+            let around = self.open.without(Cells::of([one]));
+            self.steer(around, &[other], |blank, tiles| window.contains(blank) && window.contains(tiles[0]));
+            self.steer(window, &[one, other], |_, tiles| tiles[0] == one && tiles[1] == other);
+        }
+        self.open = self.open.without(Cells::of([one, other]));
+    }
+
+    /// Moves the blank within `allowed` until it and the cells of some tiles are as wanted, by a
+    /// shortest way: breadth-first search over where the blank and those tiles are.
+    fn steer(&mut self, allowed: Cells, tiles: &[u8], is_done: impl Fn(Cell, &[Cell]) -> bool) {
+        let cells: Vec<Cell> = (0..self.space.size().cells() as Cell).filter(|cell| allowed.contains(*cell)).collect();
+        let mut place_of = [0_usize; Size::MAX_CELLS];
+        for (place, cell) in cells.iter().enumerate() {
+            place_of[usize::from(*cell)] = place;
+        }
+        let code = |at: &Positions| {
+            at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + place_of[usize::from(*cell)])
+        };
+        let mut start = Positions([self.state.blank, NOWHERE, NOWHERE]);
+        for (at, tile) in start.0[1..].iter_mut().zip(tiles) {
+            *at = (0..self.space.size().cells() as Cell).find(|cell| self.state.tiles.get(*cell) == *tile).unwrap_or(0);
+        }
+        let mut arrived_by = vec![None; cells.len().pow(tiles.len() as u32 + 1)];
+        let mut queue = VecDeque::from([(start, MoveSet::EMPTY)]);
+        while let Some((at, back)) = queue.pop_front() {
+            if is_done(at.0[0], &at.0[1..=tiles.len()]) {
+                self.make(retrace(self.space.size(), at, start, |at| arrived_by[code(at)]));
+                return;
+            }
+            self.stats.expanded += 1;
+            for mv in self.space.moves_except(at.0[0], back) {
+                let successor = at.after(self.space.size(), mv);
+                if !allowed.contains(successor.0[0]) {
+                    continue;
+                }
+                self.stats.generated += 1;
+                let slot = &mut arrived_by[code(&successor)];
+                if slot.is_none() && successor != start {
+                    *slot = Some(mv);
+                    queue.push_back((successor, MoveSet::back(mv)));
+                } else {
+                    self.stats.duplicates += 1;
+                }
+            }
+            self.stats.peak_open = self.stats.peak_open.max(queue.len() as u64);
+        }
+        unreachable!("an open rectangle of two rows and two columns lets every tile travel")
+    }
+
+    fn make(&mut self, moves: Vec<Move>) {
+        for mv in &moves {
+            self.space.make(&mut self.state, *mv);
+        }
+        self.moves.extend(moves);
+    }
+
+    /// Solves the last rectangle, of two or three cells a side, by search.
+    fn finish(&mut self, [rows, cols]: [[usize; 2]; 2]) {
+        let size = self.space.size();
+        let rest = Size::try_from((rows[1] - rows[0], cols[1] - cols[0])).expect("2 or 3 a side are left");
+        let outer = |cell: Cell| size.cell_at(rows[0] + rest.row_of(cell), cols[0] + rest.col_of(cell));
+        let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - rows[0], size.col_of(cell) - cols[0]);
+        // The blank is in its place, and the other cells have their own numbers but for that of no tile.
+        let blank = inner(self.space.goal_blank());
+        let goal = Board::from_fn(rest, |cell| if cell == blank { 0 } else { cell + Tile::from(cell < blank) });
+        let start = Board::from_fn(rest, |cell| goal.tile(inner(self.state.tiles.get(outer(cell)))));
+        let puzzle = Puzzle::try_new(start, goal).expect("what is left of a reachable goal is reachable");
+        let heuristic = Manhattan::new(rest, goal.blank());
+        let last = ida_star(&Space::<Word>::new(&puzzle), &heuristic, &Budget::UNLIMITED, &mut Trace::default());
+        self.stats.expanded += last.stats.expanded;
+        self.stats.generated += last.stats.generated;
+        self.moves.extend(last.result.expect("a search without limits ends at the goal").moves());
+    }
+}
+
+/// Where a tile is that is not tracked: no cell.
+const NOWHERE: Cell = Cell::MAX;
+
+/// The cells of the blank and of up to two tiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Positions([Cell; 3]);
+
+impl Positions {
+    fn after(mut self, size: Size, mv: Move) -> Self {
+        let [blank, tiles @ ..] = &mut self.0;
+        let from = blank.wrapping_add_signed(size.offset(mv));
+        if let Some(tile) = tiles.iter_mut().find(|tile| **tile == from) {
+            *tile = *blank;
+        }
+        *blank = from;
+        self
+    }
+}
+
+fn retrace(size: Size, end: Positions, start: Positions, arrived_by: impl Fn(&Positions) -> Option<Move>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut at = end;
+    while at != start {
+        let mv = arrived_by(&at).expect("every position but the first was arrived at");
+        moves.push(mv);
+        at = at.after(size, mv.inverse());
+    }
+    moves.reverse();
+    moves
+}

@@ -1,0 +1,62 @@
+//! Breadth-first search.
+
+use super::node::{Arena, Node};
+use crate::domain::Packed;
+use crate::search::{Budget, DuplicateDetection, Outcome, Progress, Space, Stats, StopReason, Trace};
+
+/// Expands the oldest node first, so the first path to the goal is a shortest one.
+///
+/// The arena, in the order in which nodes are created, is itself the queue.
+pub fn breadth_first<P: Packed>(
+    space: &Space<P>,
+    duplicates: DuplicateDetection,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let mut arena = Arena::new(Node::start(space.start(), ()), duplicates, budget.nodes);
+    let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
+    let mut depth = 0;
+    let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
+    // All boards nearer than the layer in hand were seen, and none was the goal.
+    Outcome { result: result.map(|goal| arena.path_to(goal)), best: None, lower_bound: depth, stats }
+}
+
+fn search<P: Packed>(
+    space: &Space<P>,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+    arena: &mut Arena<P, ()>,
+    stats: &mut Stats,
+    depth: &mut u32,
+) -> Result<u32, StopReason> {
+    let mut meter = budget.meter();
+    for index in 0.. {
+        let node = arena.nodes[index as usize];
+        *depth = node.g;
+        if space.is_goal(&node.state()) {
+            return Ok(index);
+        }
+        let moves = node.onward_moves(space);
+        meter.expand(stats.expanded, || Progress { lower_bound: node.g, ..Progress::from(&*stats) })?;
+        if arena.is_full() {
+            arena.make_room(moves.len(), &meter)?;
+        }
+        stats.expanded += 1;
+        if trace.is_recording() {
+            arena.record(trace, space, index, 0, f64::from(node.g));
+        }
+        for mv in moves {
+            let mut state = node.state();
+            space.make(&mut state, mv);
+            match arena.find(&state.tiles) {
+                (None, slot) => {
+                    arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+                }
+                (Some(_), _) => stats.duplicates += 1,
+            }
+        }
+        stats.generated = arena.len() as u64 + stats.duplicates;
+        stats.peak_open = stats.peak_open.max(arena.len() as u64 - u64::from(index) - 1);
+    }
+    unreachable!("a puzzle's goal is reachable, so the queue holds a node on the way to it")
+}

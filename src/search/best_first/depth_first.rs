@@ -1,0 +1,117 @@
+//! Depth-first search.
+
+use super::node::{Arena, Node, Phase};
+use crate::domain::Packed;
+use crate::search::{Budget, DuplicateDetection, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
+
+struct DepthFirst<'a, P> {
+    space: &'a Space<P>,
+    duplicates: DuplicateDetection,
+    depth_limit: u32,
+    arena: Arena<P, ()>,
+    stack: Vec<u32>,
+    /// Nodes on the stack that will be passed over.
+    superseded: usize,
+    meter: Meter<'a>,
+    trace: &'a mut Trace,
+    stats: Stats,
+}
+
+/// Expands the newest node first, a node's successors in successor order.
+///
+/// Without a depth limit a board is kept once, however often it is generated. With one, a board that is reached by fewer
+/// moves than before is opened again, for its successors may now lie within the limit; so the
+/// search finds a solution whenever one lies within the limit, and otherwise proves that none does.
+pub fn depth_first<P: Packed>(
+    space: &Space<P>,
+    duplicates: DuplicateDetection,
+    depth_limit: Option<u32>,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let mut search = DepthFirst {
+        space,
+        duplicates,
+        depth_limit: depth_limit.unwrap_or(u32::MAX),
+        arena: Arena::new(Node::start(space.start(), ()), duplicates, budget.nodes),
+        stack: vec![0],
+        superseded: 0,
+        meter: budget.meter(),
+        trace,
+        stats: Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() },
+    };
+    let result = search.run();
+    let lower_bound = if result == Err(StopReason::Depth) { search.depth_limit.saturating_add(1) } else { 0 };
+    Outcome { result: result.map(|goal| search.arena.path_to(goal)), best: None, lower_bound, stats: search.stats }
+}
+
+impl<P: Packed> DepthFirst<'_, P> {
+    fn run(&mut self) -> Result<u32, StopReason> {
+        while let Some(index) = self.stack.pop() {
+            let node = self.arena.nodes[index as usize];
+            if node.phase == Phase::Superseded {
+                self.superseded -= 1;
+                continue;
+            }
+            if self.duplicates == DuplicateDetection::Parent {
+                // Nothing but this node, its ancestors and the stack is alive, and the stack's newest
+                // node is one of the last four: at most that many siblings lie in reverse.
+                let newest = self.stack.iter().rev().take(4).fold(index, |newest, node| newest.max(*node));
+                self.arena.nodes.truncate(newest as usize + 1);
+            }
+            if self.space.is_goal(&node.state()) {
+                return Ok(index);
+            }
+            if node.g < self.depth_limit {
+                self.expand(index, &node)?;
+            } else {
+                self.arena.nodes[index as usize].phase = Phase::Cut;
+            }
+        }
+        Err(StopReason::Depth)
+    }
+
+    fn expand(&mut self, index: u32, node: &Node<P, ()>) -> Result<(), StopReason> {
+        let moves = node.onward_moves(self.space);
+        self.meter.expand(self.stats.expanded, || Progress::from(&self.stats))?;
+        if self.arena.is_full() {
+            self.arena.make_room(moves.len(), &self.meter)?;
+        }
+        self.stats.expanded += 1;
+        self.stats.generated += moves.len() as u64;
+        self.arena.nodes[index as usize].phase = Phase::Expanded;
+        if self.trace.is_recording() {
+            self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
+        }
+        let first = self.stack.len();
+        for mv in moves {
+            let mut state = node.state();
+            self.space.make(&mut state, mv);
+            let (twin, slot) = self.arena.find(&state.tiles);
+            if let Some(twin) = twin
+                && !self.supersedes(node.g + 1, twin)
+            {
+                self.stats.duplicates += 1;
+                continue;
+            }
+            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+            self.stack.push(successor);
+        }
+        // The stack gives back what came last; the first successor is to be expanded first.
+        self.stack[first..].reverse();
+        self.stats.peak_open = self.stats.peak_open.max((self.stack.len() - self.superseded) as u64);
+        Ok(())
+    }
+
+    /// Whether a path of g moves to the twin's board replaces the known one.
+    fn supersedes(&mut self, g: u32, twin: u32) -> bool {
+        let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
+        match superseded {
+            None => return false,
+            Some(Phase::Expanded) => self.stats.reopened += 1,
+            Some(Phase::Open) => self.superseded += 1,
+            Some(Phase::Cut | Phase::Superseded) => {}
+        }
+        true
+    }
+}

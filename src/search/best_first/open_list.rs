@@ -1,0 +1,285 @@
+//! Nodes awaiting expansion.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::node::Room;
+use crate::search::TieBreaking;
+
+/// Gives out nodes by least f.
+///
+/// Nodes are numbered from 0, and pushed once each in the order of their numbers.
+pub trait OpenList {
+    /// Makes room for as many nodes as there is room for.
+    fn make_room(&mut self, room: Room);
+
+    /// Adds the next node, for which there is room.
+    fn push(&mut self, node: u32, f: u32, h: u32);
+
+    /// Takes a node of the least f.
+    fn pop(&mut self) -> Option<u32>;
+}
+
+const NONE: u32 = u32::MAX;
+
+/// An array of buckets, one for each f; within a bucket, chains of nodes by h through one shared
+/// array of links, and a bit for each chain that holds a node. So neither a push nor a pop
+/// searches, branches on what is not known beforehand, or allocates.
+#[derive(Clone, Debug)]
+pub struct BucketOpenList {
+    /// The bits of h that tell a chain: all for [`TieBreaking::LowH`], otherwise none.
+    chains: u32,
+    is_queue: bool,
+    /// The f of the first bucket.
+    base: u32,
+    buckets: Vec<Bucket>,
+    /// By node: the next one of its chain.
+    links: Vec<u32>,
+    /// No bucket before this one holds a node.
+    lowest: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Bucket {
+    /// Which chains of each 64 hold a node.
+    occupied: [u64; Bucket::WORDS],
+    /// The first node of each chain.
+    heads: Vec<u32>,
+    /// The last node of the single chain of a queue.
+    tail: u32,
+}
+
+impl Bucket {
+    /// Values of h that are told apart: more than there are where [`Evaluation`](crate::search::Evaluation) suits buckets.
+    const CHAINS: usize = 256;
+    const WORDS: usize = Self::CHAINS / 64;
+
+    const EMPTY: Self = Self { occupied: [0; _], heads: Vec::new(), tail: NONE };
+
+    /// Moves a node that was put first into a queue to its end.
+    fn append(&mut self, node: u32, first: u32, links: &mut [u32]) {
+        if first != NONE {
+            self.heads[0] = first;
+            links[self.tail as usize] = node;
+            links[node as usize] = NONE;
+        }
+        self.tail = node;
+    }
+
+    /// The first chain that holds a node.
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        if self.occupied[0] != 0 {
+            return Some(self.occupied[0].trailing_zeros() as usize);
+        }
+        let (word, bits) = self.occupied.iter().enumerate().find(|(_, bits)| **bits != 0)?;
+        Some(64 * word + bits.trailing_zeros() as usize)
+    }
+}
+
+impl BucketOpenList {
+    /// An empty list that breaks ties in the given order.
+    ///
+    /// # Panics
+    /// On [`TieBreaking::Heap`], which is [`HeapOpenList`]'s.
+    pub fn new(order: TieBreaking) -> Self {
+        assert_ne!(order, TieBreaking::Heap, "a heap is no array of buckets");
+        let chains = if order == TieBreaking::LowH { Bucket::CHAINS as u32 - 1 } else { 0 };
+        let is_queue = order == TieBreaking::Fifo;
+        Self { chains, is_queue, base: 0, buckets: Vec::new(), links: Vec::new(), lowest: 0 }
+    }
+
+    /// Makes a chain for nodes of this f and h.
+    #[cold]
+    #[inline(never)]
+    fn make_chain(&mut self, f: u32, chain: usize) {
+        if self.buckets.is_empty() {
+            // Few searches meet more than some values of f beyond the first.
+            self.buckets.reserve(8);
+            self.base = f;
+        } else if f < self.base {
+            let missing = (self.base - f) as usize;
+            self.buckets.splice(0..0, std::iter::repeat_n(Bucket::EMPTY, missing));
+            self.lowest += missing;
+            self.base = f;
+        }
+        let at = (f - self.base) as usize;
+        if at >= self.buckets.len() {
+            self.buckets.resize(at + 1, Bucket::EMPTY);
+        }
+        let heads = &mut self.buckets[at].heads;
+        if chain >= heads.len() {
+            heads.resize(chain + 1, NONE);
+        }
+    }
+}
+
+impl OpenList for BucketOpenList {
+    fn make_room(&mut self, room: Room) {
+        // Where there is not so much to be had, `resize` takes what it needs.
+        let _ = self.links.try_reserve_exact(room.more(self.links.len()).max);
+        self.links.resize(room.nodes, NONE);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, node: u32, f: u32, h: u32) {
+        debug_assert!(h < Bucket::CHAINS as u32, "h is {h}");
+        let chain = (h & self.chains) as usize;
+        loop {
+            let at = f.wrapping_sub(self.base) as usize;
+            let Some(bucket) = self.buckets.get_mut(at).filter(|bucket| chain < bucket.heads.len()) else {
+                self.make_chain(f, chain);
+                continue;
+            };
+            self.lowest = self.lowest.min(at);
+            bucket.occupied[chain / 64 % Bucket::WORDS] |= 1 << (chain % 64);
+            let next = std::mem::replace(&mut bucket.heads[chain], node);
+            self.links[node as usize] = next;
+            if self.is_queue {
+                bucket.append(node, next, &mut self.links);
+            }
+            return;
+        }
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<u32> {
+        loop {
+            let bucket = self.buckets.get_mut(self.lowest)?;
+            let Some(chain) = bucket.first() else {
+                self.lowest += 1;
+                continue;
+            };
+            let head = &mut bucket.heads[chain];
+            let node = *head;
+            *head = self.links[node as usize];
+            bucket.occupied[chain / 64 % Bucket::WORDS] &= !(u64::from(*head == NONE) << (chain % 64));
+            return Some(node);
+        }
+    }
+}
+
+/// A binary heap, for evaluations whose values lie too far apart for buckets, and for
+/// [`TieBreaking::Heap`]: the textbook's heap, ordered by f alone, in which ties fall as its own
+/// moves have them.
+///
+/// A pop moves the hole to the bottom along the better child, the right one on ties, and sifts
+/// up; a push sifts up past strictly worse parents. That is what [`BinaryHeap`] does, and a test
+/// of the counters fails if it ever does otherwise.
+#[derive(Clone, Debug)]
+pub struct HeapOpenList {
+    order: TieBreaking,
+    heap: BinaryHeap<Entry>,
+}
+
+impl HeapOpenList {
+    /// Bytes that a node takes.
+    pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<Entry>();
+
+    /// An empty list that breaks ties in the given order.
+    pub fn new(order: TieBreaking) -> Self {
+        Self { order, heap: BinaryHeap::new() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    f: u32,
+    /// Which of equal f goes first: the one of the least.
+    tie: u64,
+    node: u32,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.f, other.tie).cmp(&(self.f, self.tie))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
+
+impl OpenList for HeapOpenList {
+    fn push(&mut self, node: u32, f: u32, h: u32) {
+        let newest_first = u64::from(u32::MAX - node);
+        let tie = match self.order {
+            TieBreaking::LowH => u64::from(h) << 32 | newest_first,
+            TieBreaking::Lifo => newest_first,
+            TieBreaking::Fifo => u64::from(node),
+            TieBreaking::Heap => 0,
+        };
+        self.heap.push(Entry { f, tie, node });
+    }
+
+    fn make_room(&mut self, room: Room) {
+        // Where there is not so much to be had, the heap grows as it must.
+        let _ = self.heap.try_reserve_exact(room.more(self.heap.len()).max);
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        self.heap.pop().map(|entry| entry.node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list without cleverness: scans all it holds.
+    struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
+
+    impl OpenList for Twin {
+        fn make_room(&mut self, _: Room) {}
+
+        fn push(&mut self, node: u32, f: u32, h: u32) {
+            self.1.push((node, f, h));
+        }
+
+        fn pop(&mut self) -> Option<u32> {
+            let key = |(node, f, h): &(u32, u32, u32)| match self.0 {
+                TieBreaking::LowH => (*f, *h, u32::MAX - node),
+                TieBreaking::Lifo => (*f, 0, u32::MAX - node),
+                TieBreaking::Fifo => (*f, 0, *node),
+                TieBreaking::Heap => unreachable!(),
+            };
+            let best = (0..self.1.len()).min_by_key(|at| key(&self.1[*at]))?;
+            Some(self.1.remove(best).0)
+        }
+    }
+
+    #[test]
+    fn buckets_and_heaps_give_nodes_in_the_order_of_a_scan() {
+        for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
+            let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
+            let mut heap = HeapOpenList::new(order);
+            fast.make_room(Room { nodes: 2_000, limit: 2_000 });
+            let mut word = 1_u32;
+            for node in 0..2_000 {
+                word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let (f, h) = (word >> 8 & 15, word >> 16 & 7);
+                fast.push(node, f, h);
+                heap.push(node, f, h);
+                slow.push(node, f, h);
+                if word >> 28 < 7 {
+                    let node = slow.pop();
+                    assert_eq!((fast.pop(), heap.pop()), (node, node), "{order:?}");
+                }
+            }
+            while let Some(node) = slow.pop() {
+                assert_eq!((fast.pop(), heap.pop()), (Some(node), Some(node)), "{order:?}");
+            }
+            assert_eq!(fast.pop(), None);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A* where the heuristic is the distance itself.
+
+use crate::domain::{Move, MoveSet, Packed, Path};
+use crate::search::trace::Visit;
+use crate::search::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace};
+
+/// What [`best_first`](crate::search::best_first) does as A* with a [perfect](Heuristic::PERFECT) heuristic,
+/// newest first among equals, without its lists: the same nodes in the same order, the same counters.
+///
+/// Every step of an optimal solution keeps f as it is and lowers h by one, so the newest successor
+/// with h − 1 goes before every node that waits; the rest is generated, counted and never taken. None
+/// of them is a duplicate: two nodes of one optimal path with a common successor lie at most two
+/// moves apart, and would close a cycle of at most four, where the shortest has twelve.
+pub fn perfect<P: Packed, H: Heuristic<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let memo = heuristic.evaluate(&space.start());
+    let length = heuristic.h(memo);
+    let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, initial_h: length, ..Stats::default() };
+    let result = descend(space, heuristic, memo, budget, trace, &mut stats);
+    Outcome { result, best: None, lower_bound: length, stats }
+}
+
+fn descend<P: Packed, H: Heuristic<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    mut memo: H::Memo,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+    stats: &mut Stats,
+) -> Result<Path, StopReason> {
+    let mut meter = budget.meter();
+    let mut moves: Vec<Move> = Vec::with_capacity(stats.initial_h as usize);
+    let (mut state, mut back) = (space.start(), MoveSet::EMPTY);
+    while !space.is_goal(&state) {
+        meter.expand(stats.expanded, || Progress { lower_bound: stats.initial_h, ..Progress::from(&*stats) })?;
+        let h = heuristic.h(memo);
+        if trace.is_recording() {
+            let slide = back.clone().next().map(|back| space.arrival(&state, back));
+            let parent = stats.expanded.checked_sub(1).map(|parent| parent as u32);
+            let g = moves.len() as u32;
+            trace.record(space, &Visit { state: &state, slide, parent, g, h, f: f64::from(g + h) });
+        }
+        let onward = space.moves_except(state.blank, back);
+        // The newest; those beside it are generated all the same.
+        let mv = heuristic.nearer(memo).expect("a perfect heuristic knows the way");
+        let slide = space.make(&mut state, mv);
+        memo = heuristic.after(memo, &slide, &state);
+        debug_assert_eq!(heuristic.h(memo) + 1, h, "the way leads nearer");
+        stats.expanded += 1;
+        stats.generated += onward.len() as u64;
+        // The other successors of every node so far, and the one that is taken next.
+        stats.peak_open = stats.generated - stats.expanded;
+        back = MoveSet::back(mv);
+        moves.push(mv);
+    }
+    Ok(moves.into())
+}

@@ -1,0 +1,317 @@
+//! Exact distances of every board of at most nine cells.
+
+use super::Heuristic;
+use crate::domain::{Board, Cell, Move, Packed, Puzzle, Size, Word};
+use crate::search::{Slide, State};
+
+/// The distance of every reachable board of one shape to a goal with the blank in one cell.
+///
+/// The pattern is the whole board, so the heuristic is perfect: A* expands exactly the nodes of
+/// one optimal path. One byte an entry, which tells the way as well; 3×3 has 181,440 entries.
+#[derive(Clone, Debug)]
+pub struct DistanceTable {
+    size: Size,
+    goal_blank: Cell,
+    ranking: Ranking,
+    /// By rank.
+    entries: Vec<Entry>,
+    /// How many boards there are at each distance.
+    histogram: Vec<u32>,
+}
+
+/// What a table tells of a board: in the lower six bits its distance, which is at most 36 (2×4), and in
+/// the upper two the last move, in successor order, of those that lead nearer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Entry(u8);
+
+impl Entry {
+    const UNSEEN: Self = Self(u8::MAX);
+    const DISTANCE_BITS: u32 = 6;
+
+    fn new(distance: u8, nearer: Move) -> Self {
+        debug_assert!(distance < Self::UNSEEN.distance(), "what is not seen yet is farther than any board");
+        Self(distance | (nearer as u8) << Self::DISTANCE_BITS)
+    }
+
+    #[inline]
+    fn distance(self) -> u8 {
+        self.0 & ((1 << Self::DISTANCE_BITS) - 1)
+    }
+
+    /// Of the goal, where there is none, any.
+    #[inline]
+    fn nearer(self) -> Move {
+        Move::ALL[usize::from(self.0 >> Self::DISTANCE_BITS)]
+    }
+}
+
+/// Bits of each 9-bit mask.
+const BITS: [u8; 512] = {
+    let mut bits = [0; 512];
+    let mut mask = 1;
+    while mask < 512 {
+        bits[mask] = bits[mask / 2] + (mask % 2) as u8;
+        mask += 1;
+    }
+    bits
+};
+
+/// Boards as integers: the blank's cell, then the Lehmer digits of the tiles in row order, without
+/// the last two, whose order parity decides. So n · (n − 1)!/2 ranks, without gaps.
+///
+/// A digit is a label less the number of smaller labels before it. The digits of the first three
+/// tiles come from one table. Those of up to three more come from another, as if no tile stood
+/// before them; what the first three take off is counted.
+#[derive(Clone, Debug)]
+struct Ranking {
+    /// Ranks that share a blank's cell.
+    stride: usize,
+    first_labels: usize,
+    /// By the first labels: their part of the rank, and above 16 bits the set of them and the blank.
+    first: Vec<u32>,
+    /// By the labels that follow: their part of the rank if none came before.
+    second: Vec<u16>,
+    /// What one more in each digit of the second group adds to the rank.
+    second_weights: [u32; GROUP],
+}
+
+/// Labels in a group: twelve bits index a table that fits the innermost cache.
+const GROUP: usize = 3;
+
+impl Ranking {
+    fn new(size: Size, goal_blank: Cell) -> Self {
+        let tiles = size.cells() - 1;
+        let weights: Vec<u32> = (0..tiles - 2).map(|at| (3..tiles - at).product::<usize>() as u32).collect();
+        let (first_weights, rest) = weights.split_at(weights.len().min(GROUP));
+        let mut second_weights = [0; GROUP];
+        second_weights[..rest.len()].copy_from_slice(rest);
+        let first = (0..1 << (4 * first_weights.len())).map(|labels| {
+            let (part, seen) = digits(labels, first_weights, 1 << goal_blank);
+            part | seen << 16
+        });
+        let second = (0..1 << (4 * rest.len())).map(|labels| digits(labels, rest, 0).0 as u16);
+        Self {
+            stride: (3..=tiles).product(),
+            first_labels: first_weights.len(),
+            first: first.collect(),
+            second: second.collect(),
+            second_weights,
+        }
+    }
+
+    #[inline]
+    fn rank(&self, state: &State<Word>) -> usize {
+        let at_blank = 4 * u32::from(state.blank);
+        let before_blank = (1 << at_blank) - 1;
+        let labels = (state.tiles.0 & before_blank | state.tiles.0 >> 4 & !before_blank) as usize;
+        let first = self.first[labels & (self.first.len() - 1)];
+        let mut second_labels = labels >> (4 * self.first_labels) & (self.second.len() - 1);
+        let mut part = (first & 0xffff) + u32::from(self.second[second_labels]);
+        let seen = first >> 16;
+        for weight in self.second_weights {
+            let below = (1 << (second_labels & 0xf)) - 1;
+            part -= weight * u32::from(BITS[(seen & below & 0x1ff) as usize]);
+            second_labels >>= 4;
+        }
+        usize::from(state.blank) * self.stride + part as usize
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.first.as_slice()) + size_of_val(self.second.as_slice())
+    }
+}
+
+/// The weighted digits of labels, four bits each, and the set of them and `seen`.
+fn digits(mut labels: u32, weights: &[u32], mut seen: u32) -> (u32, u32) {
+    let mut part = 0;
+    for weight in weights {
+        let label = labels & 0xf;
+        labels >>= 4;
+        // Labels that no board has give what they give.
+        part += weight * label.saturating_sub((seen & ((1 << label) - 1)).count_ones());
+        seen |= 1 << label;
+    }
+    (part, seen & 0x1ff)
+}
+
+impl DistanceTable {
+    /// The largest boards it is made for.
+    pub const MAX_CELLS: usize = 9;
+
+    /// Whether boards of this shape are small enough.
+    pub fn serves(size: Size) -> bool {
+        size.cells() <= Self::MAX_CELLS
+    }
+
+    /// Every shape it is made for.
+    pub fn sizes() -> impl Iterator<Item = Size> {
+        Size::all().filter(|size| Self::serves(*size))
+    }
+
+    /// Measures all boards by breadth-first search from the goal.
+    ///
+    /// # Panics
+    /// If the shape is not one it [serves](Self::serves).
+    pub fn build(size: Size, goal_blank: Cell) -> Self {
+        assert!(Self::serves(size), "a board of {size} is too large for a full table");
+        let cells = size.cells();
+        let entries = (3..=cells).product();
+        let mut table = Self {
+            size,
+            goal_blank,
+            ranking: Ranking::new(size, goal_blank),
+            entries: vec![Entry::UNSEEN; entries],
+            histogram: vec![1],
+        };
+        let goal: Vec<u8> = (0..cells as u8).collect();
+        let mut layer = vec![State { tiles: Word::pack(&goal), blank: goal_blank }];
+        let goal = table.ranking.rank(&layer[0]);
+        table.entries[goal] = Entry::new(0, Move::Up);
+        let exits = exits(size);
+        for distance in 1.. {
+            let mut next = Vec::with_capacity(2 * layer.len());
+            for state in layer {
+                for (from, back) in &exits[usize::from(state.blank)] {
+                    let mut successor = state;
+                    successor.slide(*from);
+                    let entry = &mut table.entries[table.ranking.rank(&successor)];
+                    let found = Entry::new(distance, *back);
+                    if *entry == Entry::UNSEEN {
+                        next.push(successor);
+                        *entry = found;
+                    } else if entry.distance() == distance {
+                        // Moves are numbered in successor order.
+                        entry.0 = entry.0.max(found.0);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            table.histogram.push(next.len() as u32);
+            layer = next;
+        }
+        table
+    }
+
+    /// The board of a rank, its tiles named as `goal` names them.
+    fn unrank(&self, mut rank: usize, goal: &Board) -> Board {
+        let tiles = self.size.cells() - 1;
+        let mut digits = [0; Self::MAX_CELLS];
+        for left in 3..=tiles {
+            digits[tiles - left] = rank % left;
+            rank /= left;
+        }
+        let mut left: Vec<u8> = (0..self.size.cells() as u8).filter(|label| *label != self.goal_blank).collect();
+        let mut labels: Vec<u8> = digits[..tiles].iter().map(|digit| left.remove(*digit)).collect();
+        labels.insert(rank, self.goal_blank);
+        let mut board = Board::from_fn(self.size, |cell| goal.tile(labels[usize::from(cell)]));
+        if Puzzle::try_new(board, *goal).is_err() {
+            let mut last = (0..self.size.cells() as Cell).rev().filter(|cell| *cell != board.blank());
+            if let (Some(a), Some(b)) = (last.next(), last.next()) {
+                board.swap(a, b);
+            }
+        }
+        board
+    }
+
+    /// The optimal length from a board to the goal.
+    #[inline]
+    pub fn distance(&self, state: &State<Word>) -> u8 {
+        self.entries[self.ranking.rank(state)].distance()
+    }
+
+    /// How many boards there are at each optimal length, from 0 to the greatest.
+    pub fn histogram(&self) -> &[u32] {
+        &self.histogram
+    }
+
+    /// Board number `nth`, counted from 0, of those whose optimal length lies in `lengths`; the
+    /// order is fixed.
+    pub fn board_at(&self, lengths: std::ops::RangeInclusive<u32>, nth: u64, goal: &Board) -> Option<Board> {
+        let is_wanted = |rank: &usize| lengths.contains(&u32::from(self.entries[*rank].distance()));
+        let mut ranks = (0..self.entries.len()).filter(is_wanted);
+        ranks.nth(usize::try_from(nth).ok()?).map(|rank| self.unrank(rank, goal))
+    }
+
+    /// The shape.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The blank's goal cell.
+    pub fn goal_blank(&self) -> Cell {
+        self.goal_blank
+    }
+
+    /// Memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.entries.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
+    }
+}
+
+/// By the blank's cell: the cells that it can go to, and the move that takes it back.
+fn exits(size: Size) -> Vec<Vec<(Cell, Move)>> {
+    let exit = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
+    (0..size.cells() as Cell).map(|blank| Move::ALL.into_iter().filter_map(|mv| exit(blank, mv)).collect()).collect()
+}
+
+/// A table of exact distances as a heuristic: perfect, so consistent.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternDatabase<'t> {
+    table: &'t DistanceTable,
+}
+
+impl<'t> PatternDatabase<'t> {
+    /// Looks h up in a table, which must be that of the space's shape and goal.
+    pub fn new(table: &'t DistanceTable) -> Self {
+        Self { table }
+    }
+}
+
+/// What is remembered of a board: where it stands in the table, and what stands there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    rank: u32,
+    entry: Entry,
+}
+
+impl PatternDatabase<'_> {
+    #[inline]
+    fn place(&self, rank: usize) -> Place {
+        Place { rank: rank as u32, entry: self.table.entries[rank] }
+    }
+}
+
+impl Heuristic<Word> for PatternDatabase<'_> {
+    type Memo = Place;
+
+    const ADMISSIBLE: bool = true;
+
+    const PERFECT: bool = true;
+
+    fn evaluate(&self, state: &State<Word>) -> Place {
+        self.place(self.table.ranking.rank(state))
+    }
+
+    #[inline]
+    fn after(&self, memo: Place, slide: &Slide, state: &State<Word>) -> Place {
+        let (rank, stride) = (memo.rank as usize, self.table.ranking.stride);
+        match slide.mv {
+            // Along its row a tile passes no other, so all but the blank's cell is as it was.
+            Move::Left => self.place(rank - stride),
+            Move::Right => self.place(rank + stride),
+            Move::Up | Move::Down => self.place(self.table.ranking.rank(state)),
+        }
+    }
+
+    #[inline]
+    fn h(&self, memo: Place) -> u32 {
+        u32::from(memo.entry.distance())
+    }
+
+    #[inline]
+    fn nearer(&self, memo: Place) -> Option<Move> {
+        Some(memo.entry.nearer())
+    }
+}

@@ -1,0 +1,166 @@
+//! Placements on boards of more than sixteen cells.
+
+use super::index::{Cells, Regions, before, members};
+use super::permutation::Shifts;
+use crate::domain::{Cell, Size};
+
+/// Cells of the largest boards that these are for: as many as what there is to know of a set has room for.
+pub(in crate::search) const MAX_CELLS: usize = 36;
+
+/// What there is to know of each set of so many cells.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Wide {
+    ranks: SetRanks,
+    /// By rank of the set.
+    layouts: Vec<Layout>,
+}
+
+/// Ranks of sets of so many cells each, ascending: what their upper half of the board decides, and what their lower
+/// half does.
+#[derive(Clone, Debug)]
+struct SetRanks {
+    /// Cells of the lower half.
+    half: u32,
+    /// How many sets have lower upper cells.
+    upper: Box<[u32]>,
+    /// How many as many of the lower cells are lower.
+    lower: Box<[u16]>,
+}
+
+/// What there is to know of a set: three bits a cell for which of its regions has it, and above them the slot of the
+/// first.
+#[derive(Clone, Copy, Debug)]
+struct Layout(u128);
+
+impl Layout {
+    const BITS: u32 = 3;
+    const FIRST: u32 = Self::BITS * MAX_CELLS as u32;
+
+    fn new(slot: usize, regions: &Regions) -> Self {
+        assert!(regions.len() <= 1 << Self::BITS, "few tiles leave few regions");
+        assert!(slot >> (u128::BITS - Self::FIRST) == 0, "few tiles have few slots");
+        let cells = regions.iter().zip(0..).flat_map(|(region, nth)| members(*region).map(move |cell| (cell, nth)));
+        let of_cells = cells.fold(0, |all, (cell, nth): (Cell, u128)| all | nth << (Self::BITS * u32::from(cell)));
+        Self((slot as u128) << Self::FIRST | of_cells)
+    }
+
+    #[inline(always)]
+    fn slot(self, blank: Cell) -> usize {
+        (self.0 >> Self::FIRST) as usize + ((self.0 >> (Self::BITS * u32::from(blank))) as usize & 7)
+    }
+}
+
+/// How the tiles of a pattern lie: in which cells, and above them the rank of their order by cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::search) struct Spot(u64);
+
+impl Spot {
+    pub(in crate::search) const NOWHERE: Self = Self(0);
+    /// Where the order is.
+    const ORDER: u32 = 48;
+
+    pub(in crate::search) fn new(set: Cells, order: usize) -> Self {
+        Self((order as u64) << Self::ORDER | set)
+    }
+
+    #[inline(always)]
+    fn set(self) -> Cells {
+        self.0 & ((1 << Self::ORDER) - 1)
+    }
+
+    #[inline(always)]
+    pub(in crate::search) fn order(self) -> u32 {
+        (self.0 >> Self::ORDER) as u32
+    }
+}
+
+/// A tile's way from a cell into the blank beside it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(in crate::search) struct Step {
+    /// Both cells.
+    cells: Cells,
+    from: Cell,
+    to: Cell,
+    /// Which bits of the number of a shift count: within a row none do, since no tile is passed.
+    mask: u8,
+}
+
+impl Step {
+    pub(in crate::search) fn new(size: Size, from: Cell, to: Cell) -> Self {
+        let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
+        Self { cells: 1 << from | 1 << to, from, to, mask }
+    }
+}
+
+impl SetRanks {
+    fn new(size: Size, tiles: usize) -> Self {
+        let half = size.cells().div_ceil(2) as u32;
+        let mut of_ones = vec![0_u16; half as usize + 1];
+        let lower = (0..1_u32 << half).map(|set| {
+            let rank = &mut of_ones[set.count_ones() as usize];
+            let this = *rank;
+            // Sets of more cells than a pattern has tiles are never asked for.
+            *rank = rank.wrapping_add(1);
+            this
+        });
+        let lower: Box<[u16]> = lower.collect();
+        let mut sets = 0;
+        let upper = (0..1_u32 << (size.cells() as u32 - half)).map(|set| {
+            let rank = sets;
+            sets += tiles.checked_sub(set.count_ones() as usize).map_or(0, |ones| binomial(half, ones as u32));
+            rank
+        });
+        Self { half, upper: upper.collect(), lower }
+    }
+
+    #[inline(always)]
+    fn of(&self, set: Cells) -> usize {
+        let lower = self.lower[set as usize & (self.lower.len() - 1)];
+        self.upper[(set >> self.half) as usize] as usize + usize::from(lower)
+    }
+}
+
+/// In how many ways some can be chosen of more.
+fn binomial(of: u32, some: u32) -> u32 {
+    (0..some).fold(1, |ways, nth| ways * of.saturating_sub(nth) / (nth + 1))
+}
+
+impl Wide {
+    /// Nothing of any set of so many cells yet.
+    pub(in crate::search) fn new(size: Size, tiles: usize) -> Self {
+        Self { ranks: SetRanks::new(size, tiles), layouts: Vec::new() }
+    }
+
+    /// Adds what there is to know of the next set, the first of whose regions has that slot.
+    pub(in crate::search) fn add(&mut self, slot: usize, regions: &Regions) {
+        self.layouts.push(Layout::new(slot, regions));
+    }
+
+    #[inline(always)]
+    fn layout(&self, set: Cells) -> Layout {
+        self.layouts[self.ranks.of(set)]
+    }
+
+    /// The slot of a set and a blank outside it.
+    pub(in crate::search) fn slot(&self, set: Cells, blank: Cell) -> usize {
+        self.layout(set).slot(blank)
+    }
+
+    /// How the tiles lie after a step of one of them, and the slot.
+    #[inline(always)]
+    pub(super) fn after(&self, shifts: &Shifts, spot: Spot, step: &Step) -> (Spot, usize) {
+        let before_it = before(spot.set(), step.from);
+        let moved = spot.0 ^ step.cells;
+        let set = Spot(moved).set();
+        let number = Shifts::number(before_it, before(set, step.to)) & step.mask;
+        let added = shifts.added(number, spot.order());
+        let spot = Spot(moved.wrapping_add(u64::from(added) << Spot::ORDER));
+        (spot, self.layout(set).slot(step.from))
+    }
+
+    /// Memory it takes.
+    pub(in crate::search) fn bytes(&self) -> usize {
+        let SetRanks { upper, lower, .. } = &self.ranks;
+        size_of_val(self.layouts.as_slice()) + size_of_val(&**upper) + size_of_val(&**lower)
+    }
+}

@@ -1,0 +1,20 @@
+//! Pattern databases: costs of some tiles of a board, which add up.
+
+pub(in crate::search) mod additive;
+pub(in crate::search) mod additive_large;
+pub(in crate::search) mod database;
+mod generate;
+mod index;
+pub(in crate::search) mod index_16;
+pub(in crate::search) mod index_36;
+mod partition;
+mod permutation;
+mod prefetch;
+mod row_shift;
+mod symmetry;
+
+pub use additive::{AdditivePatterns, Costs};
+pub use additive_large::{WideBoard, WideCosts, WidePatterns};
+pub use database::{Geometry, PatternTable};
+pub use partition::{Partition, Patterns, Tier};
+pub use symmetry::{GoalClass, Symmetry};

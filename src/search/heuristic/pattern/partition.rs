@@ -1,0 +1,251 @@
+//! All tiles, in patterns.
+
+use std::sync::Arc;
+
+use super::database::{Geometry, PatternTable};
+use super::symmetry::GoalClass;
+
+/// Tiles by their goal cells, for each pattern.
+pub type Patterns = Vec<Vec<u8>>;
+
+/// How much is spent on patterns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tier {
+    /// Some megabytes and a tenth of a second; on boards of more than 25 cells tens of megabytes and some seconds.
+    Small,
+    /// Some tens of megabytes and a second; of 24-puzzles 94 MB and some seconds.
+    Standard,
+    /// Some hundreds of megabytes and seven seconds.
+    Large,
+}
+
+impl Tier {
+    /// As settings spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Standard => "standard",
+            Self::Large => "large",
+        }
+    }
+}
+
+/// Rows, columns, the blank's goal, the tier, and the patterns: a `/` between two, a `+` between two
+/// partitions.
+///
+/// Found by `benches/partitions.rs`: for small boards `-- R C G 6,5 boards=60` and the like (3×5 and
+/// 2×7 with 40 boards; 3×5 with `7,7` and 100), which begin with columns and rows; for others from
+///
+/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its
+///   size, which nothing near it is better than;
+/// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and from two others with the same end;
+/// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
+/// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
+///
+/// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
+///   boards=16`, of which those of the other goals on 2×8 are copies.
+///
+/// The large patterns are two rows and two rows.
+#[rustfmt::skip]
+const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
+    (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
+    (2, 5, 1, Tier::Small, "0 2 5 6 7 8 / 3 4 9 + 2 3 4 7 8 9 / 0 5 6"),
+    (2, 5, 2, Tier::Small, "0 1 3 5 6 7 / 4 8 9"),
+    (2, 6, 0, Tier::Small, "1 2 3 6 7 8 / 4 5 9 10 11 + 1 2 6 7 8 9 / 3 4 5 10 11"),
+    (2, 6, 1, Tier::Small, "0 2 3 6 7 8 / 4 5 9 10 11 + 0 2 6 7 8 9 / 3 4 5 10 11"),
+    (2, 6, 2, Tier::Small, "0 1 3 6 7 8 / 4 5 9 10 11 + 0 1 6 7 8 9 / 3 4 5 10 11"),
+    (3, 4, 0, Tier::Small, "1 5 6 8 9 10 / 2 3 4 7 11 + 1 2 4 5 8 9 / 3 6 7 10 11"),
+    (3, 4, 1, Tier::Small, "0 2 4 5 8 9 / 3 6 7 10 11 + 2 3 5 6 7 11 / 0 4 8 9 10"),
+    (3, 4, 4, Tier::Small, "0 1 2 5 8 9 / 3 6 7 10 11"),
+    (3, 4, 5, Tier::Small, "0 1 2 4 6 9 / 3 7 8 10 11"),
+    (3, 5, 0, Tier::Small, "1 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 1 2 3 4 5 6 / 7 8 9 11 12 13 / 10 14"),
+    (3, 5, 1, Tier::Small, "0 2 5 6 10 11 / 3 7 8 12 13 14 / 4 9 + 2 5 6 7 11 12 / 3 4 8 9 13 14 / 0 10"),
+    (3, 5, 5, Tier::Small, "0 1 2 6 10 11 / 3 4 7 8 9 13 / 12 14"),
+    (3, 5, 6, Tier::Small, "0 1 2 5 10 11 / 3 4 7 8 9 13 / 12 14"),
+    (3, 5, 0, Tier::Standard, "1 2 5 6 7 10 11 / 3 4 8 9 12 13 14 + 1 2 3 4 5 6 10 / 7 8 9 11 12 13 14"),
+    (3, 5, 1, Tier::Standard, "0 2 5 6 7 10 11 / 3 4 8 9 12 13 14 + 0 2 3 4 5 6 10 / 7 8 9 11 12 13 14"),
+    (3, 5, 2, Tier::Standard, "0 1 5 6 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 5, Tier::Standard, "0 1 2 6 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 6, Tier::Standard, "0 1 2 5 7 10 11 / 3 4 8 9 12 13 14"),
+    (3, 5, 7, Tier::Standard, "0 1 2 5 6 10 11 / 3 4 8 9 12 13 14"),
+    (2, 7, 0, Tier::Small, "1 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 1 2 3 7 8 9 / 6"),
+    (2, 7, 1, Tier::Small, "0 2 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 2 3 7 8 9 / 6"),
+    (2, 7, 2, Tier::Small, "0 1 3 8 9 10 / 4 5 6 11 12 13 / 7 + 4 5 10 11 12 13 / 0 1 3 7 8 9 / 6"),
+    (2, 7, 3, Tier::Small, "0 1 2 7 8 9 / 4 5 10 11 12 13 / 6"),
+    (2, 8, 0, Tier::Standard, "1 2 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 1 2 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 1, Tier::Standard, "0 2 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 2 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 2, Tier::Standard, "0 1 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (2, 8, 3, Tier::Standard, "0 1 2 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 2 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
+    (4, 4, 0, Tier::Small, "1 4 5 8 9 12 / 2 3 6 7 10 11 / 13 14 15"),
+    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12"),
+    (4, 4, 0, Tier::Large, "1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 15"),
+    (4, 4, 1, Tier::Standard, "0 4 5 8 9 12 13 / 2 3 6 7 10 11 14 / 15 + 0 2 3 4 5 6 7 / 9 10 11 12 13 14 15 / 8"),
+    (4, 4, 5, Tier::Standard, "0 1 4 8 9 12 13 / 2 3 6 7 10 11 15 / 14"),
+    (5, 5, 0, Tier::Standard, "1 2 5 6 7 12 / 3 4 8 9 13 14 / 10 11 15 16 20 21 / 17 18 19 22 23 24"),
+];
+
+fn parse(choice: &str) -> Vec<Patterns> {
+    let label = |label: &str| label.parse().expect("the list has numbers");
+    let labels = |pattern: &str| pattern.split_whitespace().map(label).collect();
+    choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
+}
+
+/// Tiles of a pattern where none are listed, if a tier has any for a class.
+fn tiles_of(tier: Tier, class: GoalClass) -> Option<usize> {
+    match (tier, class.size.cells()) {
+        (Tier::Small, ..=16) => Some(6),
+        (Tier::Small, _) => Some(5),
+        (Tier::Standard, 17..24) => Some(6),
+        // Two partitions would take more than a hundred megabytes.
+        (Tier::Standard, 24 | 25) if class.is_mirrored() => Some(6),
+        _ => None,
+    }
+}
+
+/// On larger boards one partition is enough: two would take minutes on small machines.
+const TWICE_CELLS: usize = 25;
+
+fn sorted(tiles: &[u8]) -> Vec<u8> {
+    let mut pattern = tiles.to_vec();
+    pattern.sort_unstable();
+    pattern
+}
+
+/// Disjoint patterns that together have every tile.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    class: GoalClass,
+    tables: Vec<PatternTable>,
+}
+
+impl Partition {
+    /// Puts tables together.
+    ///
+    /// # Panics
+    /// If a tile is in two of them or in none.
+    pub fn new(class: GoalClass, tables: Vec<PatternTable>) -> Self {
+        let mut labels: Vec<u8> = tables.iter().flat_map(|table| table.labels().iter().copied()).collect();
+        labels.sort_unstable();
+        assert!(labels.into_iter().eq((0..class.size.cells() as u8).filter(|label| *label != class.goal_blank)));
+        Self { class, tables }
+    }
+
+    /// Measures all patterns one after another.
+    pub fn build_all(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
+        let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
+            PatternTable::build(class.size, class.goal_blank, labels, &geometry)
+        };
+        let tables = choice.iter().flatten().zip(Self::geometries(class, choice)).map(build);
+        Self::assemble(class, choice, tables.collect())
+    }
+
+    /// Puts the tables of all patterns, in their order, into partitions.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn assemble(class: GoalClass, choice: &[Patterns], tables: Vec<PatternTable>) -> Vec<Self> {
+        let mut tables = tables.into_iter();
+        let partitions = choice.iter().map(|patterns| Self::new(class, tables.by_ref().take(patterns.len()).collect()));
+        partitions.collect()
+    }
+
+    /// The geometry of each pattern, one for all that have as many tiles: what is looked up in it for
+    /// one is at hand for the other.
+    pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
+        let mut geometries: Vec<Arc<Geometry>> = Vec::new();
+        let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
+        for (at, tiles) in sizes.iter().enumerate() {
+            let alike = sizes[..at].iter().position(|earlier| earlier == tiles);
+            geometries.push(match alike {
+                Some(alike) => Arc::clone(&geometries[alike]),
+                None => Arc::new(Geometry::new(class.size, *tiles)),
+            });
+        }
+        geometries
+    }
+
+    /// The patterns of a tier, if it has any for a class: one partition where a reflection keeps the
+    /// blank's goal in its place, so that boards can be seen from two sides, and two elsewhere.
+    ///
+    /// Where none are listed, they are column by column, and row by row.
+    pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
+        let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
+        let listed = CHOICES.iter().find(|(rows, cols, goal_blank, tier, _)| (*rows, *cols, *goal_blank, *tier) == key);
+        if let Some((.., choice)) = listed {
+            return Some(parse(choice));
+        }
+        let tiles = tiles_of(tier, class)?;
+        let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+        let mut cols = rows.clone();
+        // Columns are no longer than rows, so tiles of the same columns lie close together.
+        cols.sort_by_key(|label| (class.size.col_of(*label), *label));
+        let is_once = class.is_mirrored() || class.size.cells() > TWICE_CELLS;
+        let partitions = if is_once { vec![cols] } else { vec![cols, rows] };
+        Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
+    }
+
+    /// What it is for.
+    pub fn class(&self) -> GoalClass {
+        self.class
+    }
+
+    /// The patterns' tables.
+    pub fn tables(&self) -> &[PatternTable] {
+        &self.tables
+    }
+
+    /// How many tiles each pattern has, as people write it: `7-7-1`.
+    pub fn name(&self) -> String {
+        let tiles: Vec<String> = self.tables.iter().map(|table| table.labels().len().to_string()).collect();
+        tiles.join("-")
+    }
+
+    /// Memory that some take together.
+    pub fn bytes_of(partitions: &[Self]) -> usize {
+        let tables: Vec<&PatternTable> = partitions.iter().flat_map(|partition| &partition.tables).collect();
+        let shared = tables.iter().enumerate().filter(|(at, table)| {
+            let is_known = |earlier: &&PatternTable| std::ptr::eq(earlier.geometry(), table.geometry());
+            !tables[..*at].iter().any(is_known)
+        });
+        let shared: usize = shared.map(|(_, table)| table.geometry().bytes()).sum();
+        shared + tables.iter().map(|table| table.bytes()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_has_each_tile_once_in_ascending_patterns_and_as_many_views_as_it_needs() {
+        for class in GoalClass::all() {
+            let cells = class.size.cells();
+            for tier in [Tier::Small, Tier::Standard, Tier::Large] {
+                let is_expected = match tier {
+                    Tier::Small => true,
+                    Tier::Standard => (15..24).contains(&cells) || matches!(cells, 24 | 25) && class.is_mirrored(),
+                    Tier::Large => class == GoalClass::corner_of_4x4(),
+                };
+                let choice = Partition::choose(class, tier);
+                assert_eq!(choice.is_some(), is_expected, "{class:?} {tier:?}");
+                let Some(choice) = choice else { continue };
+                assert_eq!(choice.len(), if class.is_mirrored() || cells > 25 { 1 } else { 2 }, "{class:?}");
+                for patterns in choice {
+                    assert!(patterns.len() <= most_patterns(cells) && patterns.iter().all(|labels| labels.is_sorted()));
+                    let mut tiles: Vec<u8> = patterns.concat();
+                    tiles.sort_unstable();
+                    assert!(tiles.into_iter().eq((0..cells as u8).filter(|label| *label != class.goal_blank)));
+                }
+            }
+        }
+    }
+
+    /// As many as the heuristics have room for.
+    fn most_patterns(cells: usize) -> usize {
+        match cells {
+            ..=16 => 3,
+            17..=25 => 5,
+            _ => 7,
+        }
+    }
+}

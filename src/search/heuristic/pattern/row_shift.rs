@@ -1,0 +1,212 @@
+//! What becomes of many orders at once when a thing passes some others.
+
+use std::ops::Range;
+
+use super::permutation::{Permutations, Shifts};
+
+/// Rows of bits, one an order, as words of 24: a word, or *group*, has the orders that differ in their
+/// last four places alone, and sixes of its bits those that differ in the last three.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    orders: usize,
+}
+
+/// Places within a group, and bits of it.
+const PLACES: u32 = 4;
+const GROUP: usize = 24;
+/// Orders that differ in all of those places but the first, and how many such sixes there are.
+const SIX: usize = 6;
+const SIXES: usize = GROUP / SIX;
+
+impl Rows {
+    pub(super) fn of(permutations: &Permutations) -> Self {
+        Self { orders: permutations.count() }
+    }
+
+    /// Groups in a row.
+    pub(super) fn groups(self) -> usize {
+        self.orders.div_ceil(GROUP)
+    }
+
+    /// Where a row is of many, one after the other.
+    pub(super) fn range(self, row: usize) -> Range<usize> {
+        row * self.groups()..(row + 1) * self.groups()
+    }
+
+    /// Words of 64 bits in a row without gaps.
+    pub(super) fn words(self) -> usize {
+        self.orders.div_ceil(64)
+    }
+
+    /// Adds a row to one without gaps.
+    pub(super) fn pack(self, row: &[u32], dense: &mut [u64]) {
+        // Eight groups fill three words.
+        for (groups, words) in row.chunks(8).zip(dense.chunks_mut(3)) {
+            let mut bits = [0; 8];
+            bits[..groups.len()].copy_from_slice(groups);
+            let [a, b, c, d, e, f, g, h] = bits.map(u64::from);
+            let packed = [a | b << 24 | c << 48, c >> 16 | d << 8 | e << 32 | f << 56, f >> 8 | g << 16 | h << 40];
+            words.iter_mut().zip(packed).for_each(|(word, bits)| *word |= bits);
+        }
+    }
+}
+
+/// What becomes of a row's orders when the thing in one place passes some others.
+///
+/// Ranks are lexicographic, so the places before those passed and the ones behind stay as they are and have
+/// no say: whole groups move, or sixes, or bits alike in each group. A thing that passes from before the last
+/// four places into them, or out of them, does one after the other.
+#[derive(Clone, Debug)]
+pub(super) enum Passing {
+    /// None is passed.
+    None,
+    /// By group: which it becomes.
+    Groups(Vec<u16>),
+    /// The same within each group.
+    Within(Within),
+    /// Within each group first, if at all; then each six goes to another group, and within that.
+    Across(Box<Across>),
+}
+
+/// How sixes move.
+#[derive(Clone, Debug)]
+pub(super) struct Across {
+    before: Option<Within>,
+    /// By group and place in it: which six it becomes.
+    sixes: Vec<u16>,
+    /// By place in the group that it comes to, and its bits.
+    after: [[u32; 1 << SIX]; SIXES],
+}
+
+/// What becomes of a group's bits, by each of its bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Within(Box<[[u32; 256]; 3]>);
+
+impl Passing {
+    /// Of the number of a shift.
+    pub(super) fn new(permutations: &Permutations, shifts: &Shifts, number: u8) -> Self {
+        let ranks = |number| shifts.ranks(number, permutations.count());
+        let (from, to) = Shifts::places(number);
+        let border = (permutations.things() as u32).saturating_sub(PLACES);
+        let within = |from, to| (from != to).then(|| Within::new(&ranks(Shifts::number(from, to))));
+        // What becomes of every group, or six, by its first rank.
+        let parts = |part: usize, from, to| {
+            let ranks = ranks(Shifts::number(from, to));
+            ranks.into_iter().step_by(part).map(|rank| rank / part as u16).collect()
+        };
+        if ranks(number).is_empty() {
+            Self::None
+        } else if from.min(to) >= border {
+            Self::Within(Within::new(&ranks(number)))
+        } else if from.max(to) < border {
+            Self::Groups(parts(GROUP, from, to))
+        } else if from < to {
+            Self::Across(Box::new(Across::new(None, parts(SIX, from, border), within(border, to))))
+        } else {
+            Self::Across(Box::new(Across::new(within(from, border), parts(SIX, border, to), None)))
+        }
+    }
+
+    /// Adds to one row what becomes of another.
+    pub(super) fn add(&self, row: &[u32], sum: &mut [u32]) {
+        match self {
+            Self::None => sum.iter_mut().zip(row).for_each(|(sum, bits)| *sum |= bits),
+            Self::Groups(groups) => {
+                row.iter().zip(groups).for_each(|(bits, group)| sum[usize::from(*group)] |= bits);
+            }
+            Self::Within(within) => {
+                for (sum, bits) in sum.iter_mut().zip(row).filter(|(_, bits)| **bits != 0) {
+                    *sum |= within.of(*bits);
+                }
+            }
+            Self::Across(across) => across.add(row, sum),
+        }
+    }
+}
+
+impl Across {
+    fn new(before: Option<Within>, sixes: Vec<u16>, after: Option<Within>) -> Self {
+        let after = std::array::from_fn(|six| {
+            std::array::from_fn(|bits| {
+                let bits = (bits as u32) << (SIX * six);
+                after.as_ref().map_or(bits, |after| after.of(bits))
+            })
+        });
+        Self { before, sixes, after }
+    }
+
+    fn add(&self, row: &[u32], sum: &mut [u32]) {
+        let Self { before, sixes, after } = self;
+        let (sixes, _) = sixes.as_chunks::<SIXES>();
+        for (bits, sixes) in row.iter().zip(sixes).filter(|(bits, _)| **bits != 0) {
+            let mut bits = before.as_ref().map_or(*bits, |before| before.of(*bits));
+            for six in sixes.map(usize::from) {
+                sum[six / SIXES] |= after[six % SIXES][bits as usize % (1 << SIX)];
+                bits >>= SIX;
+            }
+        }
+    }
+}
+
+impl Within {
+    /// Of what becomes of the ranks of the first group.
+    fn new(ranks: &[u16]) -> Self {
+        let bit = |at: usize| ranks.get(at).map_or(0, |rank| 1 << rank);
+        let of_byte =
+            |byte: usize, bits: usize| (0..8).filter(|at| bits >> at & 1 != 0).map(|at| bit(8 * byte + at)).sum();
+        Self(Box::new(std::array::from_fn(|byte| std::array::from_fn(|bits| of_byte(byte, bits)))))
+    }
+
+    #[inline(always)]
+    fn of(&self, bits: u32) -> u32 {
+        let [first, second, third, _] = bits.to_le_bytes().map(usize::from);
+        self.0[0][first] | self.0[1][second] | self.0[2][third]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(rows: Rows, orders: impl Iterator<Item = usize>) -> Vec<u32> {
+        let mut row = vec![0; rows.groups()];
+        orders.for_each(|order| row[order / GROUP] |= 1 << (order % GROUP));
+        row
+    }
+
+    #[test]
+    fn rows_become_what_their_orders_do_one_by_one() {
+        for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
+            let permutations = Permutations::new(things);
+            let (rows, shifts) = (Rows::of(&permutations), Shifts::new(&permutations, most));
+            // Some orders here and there, and all of them.
+            let scattered = |order: &usize| order.wrapping_mul(0x9e37_79b9) >> 7 & 3 == 0;
+            for orders in
+                [(0..permutations.count()).filter(scattered).collect(), Vec::from_iter(0..permutations.count())]
+            {
+                let whole = row(rows, orders.iter().copied());
+                for number in Shifts::numbers() {
+                    let ranks = shifts.ranks(number, permutations.count());
+                    let moved = |order: usize| ranks.get(order).map_or(order, |rank| usize::from(*rank));
+                    let mut sum = row(rows, std::iter::once(0));
+                    Passing::new(&permutations, &shifts, number).add(&whole, &mut sum);
+                    let expected = row(rows, orders.iter().map(|order| moved(*order)).chain([0]));
+                    assert_eq!(sum, expected, "{things} things, {:?}", Shifts::places(number));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dense_rows_have_the_bits_of_all_orders() {
+        for things in 1..=Permutations::MAX_THINGS {
+            let permutations = Permutations::new(things);
+            let (rows, count) = (Rows::of(&permutations), permutations.count());
+            let orders = (0..count).filter(|order| order % 5 == 1);
+            let mut dense = vec![0; rows.words()];
+            rows.pack(&row(rows, orders.clone()), &mut dense);
+            let set = (0..64 * dense.len()).filter(|at| dense[at / 64] >> (at % 64) & 1 != 0);
+            assert!(set.eq(orders), "{things} things");
+        }
+    }
+}

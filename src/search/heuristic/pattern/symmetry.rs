@@ -1,0 +1,143 @@
+//! Boards and goals up to symmetry.
+
+use super::index::MAX_CELLS;
+use crate::domain::{Cell, Size};
+use crate::search::heuristic::DistanceTable;
+
+/// What stands for all boards and goals that are the same but for turning and reflecting: no more
+/// rows than columns, and the blank's goal in the first cell of those it can be carried to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GoalClass {
+    /// The shape.
+    pub size: Size,
+    /// The blank's goal.
+    pub goal_blank: Cell,
+}
+
+/// A way to carry the cells of a board onto those of another, neighbours onto neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Symmetry {
+    /// The shape of the other board.
+    size: Size,
+    /// Where each cell goes.
+    cells: [Cell; Self::CELLS],
+}
+
+impl Symmetry {
+    /// A power of two, so that nothing needs to be checked.
+    const CELLS: usize = MAX_CELLS.next_power_of_two();
+
+    /// All of a shape: its reflections, and those of the shape that lies on its side.
+    pub fn all(size: Size) -> impl Iterator<Item = Self> {
+        let turned = Size::try_from((size.cols(), size.rows())).unwrap_or(size);
+        (0..8).map(move |kind| {
+            let (is_turned, is_row_flipped, is_col_flipped) = (kind & 4 != 0, kind & 2 != 0, kind & 1 != 0);
+            let mut cells = [0; Self::CELLS];
+            for cell in 0..size.cells() as Cell {
+                let (row, col) = (size.row_of(cell), size.col_of(cell));
+                let row = if is_row_flipped { size.rows() - 1 - row } else { row };
+                let col = if is_col_flipped { size.cols() - 1 - col } else { col };
+                let target = if is_turned { turned.cell_at(col, row) } else { size.cell_at(row, col) };
+                cells[usize::from(cell)] = target;
+            }
+            Self { size: if is_turned { turned } else { size }, cells }
+        })
+    }
+
+    /// The shape of the board that it carries boards to.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Where a cell goes.
+    #[inline]
+    pub fn cell(&self, cell: Cell) -> Cell {
+        self.cells[usize::from(cell) % Self::CELLS]
+    }
+}
+
+impl GoalClass {
+    /// Cells of the largest boards that have patterns.
+    pub const MAX_CELLS: usize = MAX_CELLS;
+
+    /// Every class of boards that have patterns.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let sizes = Size::all().filter(|size| Self::serves(*size) && size.rows() <= size.cols());
+        let goals = sizes.flat_map(|size| (0..size.cells() as Cell).map(move |goal_blank| Self { size, goal_blank }));
+        goals.filter(|class| Self::of(class.size, class.goal_blank) == *class)
+    }
+
+    /// 15-puzzles with the blank's goal in a corner.
+    pub fn corner_of_4x4() -> Self {
+        Self { size: Size::try_from((4, 4)).expect("a shape"), goal_blank: 0 }
+    }
+
+    /// Whether boards of a shape have patterns: those with too many cells for a table of all boards, and few enough
+    /// for patterns of some tiles to tell much of them.
+    pub fn serves(size: Size) -> bool {
+        size.cells() > DistanceTable::MAX_CELLS && size.cells() <= MAX_CELLS
+    }
+
+    /// Whether its boards have more than sixteen cells.
+    pub fn is_wide(self) -> bool {
+        self.size.cells() > super::index_16::MAX_CELLS
+    }
+
+    /// The class of a shape and a goal of the blank.
+    pub fn of(size: Size, goal_blank: Cell) -> Self {
+        let lying = |symmetry: &Symmetry| symmetry.size.rows() <= symmetry.size.cols();
+        let targets = Symmetry::all(size).filter(lying).map(|symmetry| (symmetry.size, symmetry.cell(goal_blank)));
+        let (size, goal_blank) = targets.min_by_key(|(_, cell)| *cell).unwrap_or((size, goal_blank));
+        Self { size, goal_blank }
+    }
+
+    /// Whether a reflection keeps the blank's goal in its place.
+    pub fn is_mirrored(self) -> bool {
+        self.ways_from(self.size, self.goal_blank).count() > 1
+    }
+
+    /// The ways to carry boards of a shape and goal onto those of this class.
+    pub(super) fn ways_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
+        Symmetry::all(size).filter(move |way| way.size == self.size && way.cell(goal_blank) == self.goal_blank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_15_puzzle_has_three_classes() {
+        let size = Size::try_from((4, 4)).unwrap();
+        let classes: Vec<Cell> =
+            GoalClass::all().filter(|class| class.size == size).map(|class| class.goal_blank).collect();
+        assert_eq!(classes, [0, 1, 5]);
+        for (goal_blank, class) in [(0, 0), (3, 0), (12, 0), (15, 0), (1, 1), (8, 1), (14, 1), (6, 5), (9, 5), (10, 5)]
+        {
+            assert_eq!(GoalClass::of(size, goal_blank), GoalClass { size, goal_blank: class });
+        }
+    }
+
+    #[test]
+    fn symmetries_carry_neighbours_onto_neighbours() {
+        for size in Size::all().filter(|size| size.cells() <= MAX_CELLS) {
+            for symmetry in Symmetry::all(size) {
+                for (a, b) in (0..size.cells() as Cell).flat_map(|a| (0..size.cells() as Cell).map(move |b| (a, b))) {
+                    assert_eq!(size.distance(a, b), symmetry.size().distance(symmetry.cell(a), symmetry.cell(b)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_goal_of_every_shape_has_a_class_and_a_way_there() {
+        let classes: Vec<GoalClass> = GoalClass::all().collect();
+        for size in Size::all().filter(|size| GoalClass::serves(*size)) {
+            for goal_blank in 0..size.cells() as Cell {
+                let class = GoalClass::of(size, goal_blank);
+                assert!(classes.contains(&class));
+                assert!(class.ways_from(size, goal_blank).count() >= 1, "{size}, blank in {goal_blank}");
+            }
+        }
+    }
+}

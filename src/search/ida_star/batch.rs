@@ -1,0 +1,321 @@
+//! Depth-first search of many subtrees by turns, so that they wait for memory together.
+
+use super::board_form::Scale;
+use super::frontier::Crown;
+use super::node::{Child, Ground, Look, Node, Onward, Way};
+use super::subtrees::{Spent, Subtrees};
+use crate::domain::Move;
+use crate::search::StopReason;
+
+/// Subtrees that a thread searches at one time.
+const LANES: usize = 16;
+
+const _: () = assert!(LANES * (u8::MAX as usize + 1) <= Way::NODES, "each lane's nodes have numbers");
+
+/// The most nodes that are expanded to make a part.
+pub(super) const MOST_PER_PART: usize = 8;
+
+/// The most successors of a board; no more than three are worth looking at, but for the start.
+const WAYS: usize = 4;
+
+/// A thread's own memory of a descent.
+pub(super) struct Lanes<'g, S: Scale> {
+    ground: &'g Ground<'g, S>,
+    /// The boards on the way to the one in hand, by the moves left and lane.
+    nodes: Vec<Node<S>>,
+    /// What is still to be gone into, a stack for each lane.
+    children: Vec<Child<S>>,
+    stack: usize,
+    lanes: [Lane; LANES],
+    /// Where each lane's stack ends.
+    tops: [usize; LANES],
+    batch: Batch<'g, S>,
+}
+
+#[derive(Clone, Copy)]
+struct Lane {
+    /// The number of the subtree in hand.
+    subtree: usize,
+    expanded: u64,
+    generated: u64,
+    /// The fewest moves left at an expanded node.
+    least_left: u8,
+}
+
+/// Why a thread puts down its subtrees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pause {
+    /// The search is over.
+    Stopped(StopReason),
+    /// Others need the thread.
+    Wanted,
+}
+
+/// Asked now and then, and told how many nodes were expanded since: how many more may be before it is
+/// asked again.
+pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Pause> + 'p;
+
+/// The nodes expanded at one time, one of each lane at most.
+struct Batch<'g, S: Scale> {
+    ways: [Way; WAYS * (LANES + 1)],
+    len: usize,
+    looks: [Look<'g, S>; WAYS * LANES],
+    /// Which ways are within the threshold as far as the first view knows.
+    kept: [u8; WAYS * LANES],
+    second_looks: [Look<'g, S>; WAYS * LANES],
+}
+
+impl<'g, S: Scale> Lanes<'g, S> {
+    pub(super) fn new(ground: &'g Ground<'g, S>) -> Self {
+        Self {
+            ground,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            stack: 0,
+            lanes: [Lane::begin(Lane::IDLE, 0); LANES],
+            tops: [0; LANES],
+            batch: Batch {
+                ways: [Way(0); WAYS * (LANES + 1)],
+                len: 0,
+                looks: [Look::NONE; WAYS * LANES],
+                kept: [0; WAYS * LANES],
+                second_looks: [Look::NONE; WAYS * LANES],
+            },
+        }
+    }
+
+    /// Makes room for a descent that deep, and empties all stacks.
+    fn reserve(&mut self, threshold: u8) {
+        let depth = usize::from(threshold) + 1;
+        // Of a node's successors all but one wait while that one is gone into.
+        self.stack = (WAYS - 1) * depth + 1;
+        self.nodes.resize(depth * LANES, Node::NONE);
+        self.children.resize(self.stack * LANES, Child::NONE);
+        self.tops = std::array::from_fn(|lane| lane * self.stack);
+    }
+
+    /// Searches subtrees until there are none left to take.
+    pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Pause> {
+        debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
+        self.reserve(subtrees.threshold());
+        let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
+        let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
+        loop {
+            if expanded >= allowed || busy.count == 0 {
+                let polled = poll(expanded);
+                if busy.count == 0 {
+                    return Ok(());
+                }
+                allowed = polled.inspect_err(|pause| self.put_down(subtrees, *pause))?;
+                expanded = 0;
+            }
+            if subtrees.best() < best {
+                best = subtrees.best();
+                self.abandon_after(best);
+            }
+            self.batch.len = 0;
+            self.advance(subtrees, &mut busy);
+            expanded += busy.count as u64;
+            self.expand();
+        }
+    }
+
+    /// Each lane's next node comes into the batch; lanes for which there is none are no longer busy.
+    #[inline(always)]
+    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut Busy) {
+        let mut nth = 0;
+        while nth < busy.count {
+            let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
+            let number = if self.tops[lane] > lane * self.stack {
+                self.enter(lane)
+            } else if let Some(number) = self.take_up(lane, subtrees) {
+                number
+            } else {
+                busy.count -= 1;
+                busy.lanes.swap(nth, busy.count);
+                continue;
+            };
+            let (node, this) = (&self.nodes[number], &mut self.lanes[lane]);
+            if node.is_goal() {
+                self.finish(lane, subtrees, true);
+                continue;
+            }
+            let onward = self.ground.onward(node);
+            this.expanded += 1;
+            this.generated += u64::from(onward.count);
+            this.least_left = this.least_left.min(node.left);
+            self.batch.add(node.ways(number), onward);
+            nth += 1;
+        }
+    }
+
+    /// Goes into a lane's next child.
+    #[inline(always)]
+    fn enter(&mut self, lane: usize) -> usize {
+        self.tops[lane] -= 1;
+        let child = self.children[self.tops[lane]];
+        let parent = child.way.node();
+        let number = parent - LANES;
+        self.nodes[number] = self.nodes[parent];
+        let node = &mut self.nodes[number];
+        self.ground.enter(node, &child);
+        number
+    }
+
+    /// Expands the batch: successors within the threshold come onto their lanes' stacks, the first one
+    /// last.
+    ///
+    /// All are looked at in the first view before any of them is judged, and those that remain in the
+    /// second. Nothing branches on what the tables say, which nobody can foretell: what is out is
+    /// written and then overwritten.
+    #[inline(always)]
+    fn expand(&mut self) {
+        let Self { ground, nodes, children, tops, batch: Batch { ways, len, looks, kept, second_looks }, .. } = self;
+        let ways = &ways[..*len];
+        for (way, look) in ways.iter().zip(&mut *looks) {
+            *look = ground.look(&nodes[way.node()], *way, 0);
+        }
+        let mut count = 0;
+        for (nth, (way, look)) in (0..).zip(ways.iter().zip(&mut *looks)) {
+            kept[count % (WAYS * LANES)] = nth;
+            count += look.settle(*way, 0);
+        }
+        let kept = &kept[..count];
+        if ground.is_mirrored {
+            for (nth, look) in kept.iter().zip(&mut *second_looks) {
+                let way = ways[usize::from(*nth)];
+                *look = ground.look(&nodes[way.node()], way, 1);
+            }
+        }
+        for (nth, second) in kept.iter().zip(second_looks).rev() {
+            let way = ways[usize::from(*nth)];
+            let is_within = if ground.is_mirrored { second.settle(way, 1) } else { 1 };
+            let top = &mut tops[way.node() % LANES];
+            children[*top] = looks[usize::from(*nth)].child(second, way);
+            *top += is_within;
+        }
+    }
+
+    /// Ends a lane's subtree and begins the next, if there is one.
+    #[cold]
+    fn take_up(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
+        self.finish(lane, subtrees, false);
+        let (subtree, root) = subtrees.take()?;
+        self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
+        let number = usize::from(root.left) * LANES + lane;
+        self.nodes[number] = *root;
+        Some(number)
+    }
+
+    /// Puts down subtrees that are of no use, since the goal was found before them.
+    #[cold]
+    fn abandon_after(&mut self, best: usize) {
+        for (lane, this) in self.lanes.iter_mut().enumerate().filter(|(_, this)| this.subtree > best) {
+            this.subtree = Lane::IDLE;
+            self.tops[lane] = lane * self.stack;
+        }
+    }
+
+    /// Tells what a lane did, if it did anything.
+    #[cold]
+    fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, is_found: bool) {
+        self.tops[lane] = lane * self.stack;
+        let this = &mut self.lanes[lane];
+        let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
+        if number != Lane::IDLE {
+            let spent = this.spent(subtrees.threshold());
+            let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
+            subtrees.finish(number, spent, below);
+        }
+    }
+
+    /// The moves from a root to a lane's last node, the goal: no move is left there, since a shorter way would
+    /// have been within the threshold before.
+    fn moves_to_goal(&self, lane: usize, root: &Node<S>) -> Vec<Move> {
+        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
+        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
+        below.rev().map(Node::last).collect()
+    }
+
+    /// Gives up all subtrees in hand.
+    fn put_down(&mut self, subtrees: &Subtrees<S>, pause: Pause) {
+        for this in &mut self.lanes {
+            let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
+            if number != Lane::IDLE {
+                match pause {
+                    Pause::Wanted => subtrees.give_back(number, this.expanded),
+                    Pause::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
+                }
+            }
+        }
+    }
+
+    /// Makes parts of what is below a root, as many as wanted if there are.
+    pub(super) fn split(&mut self, root: Node<S>, wanted: usize) -> Subtrees<S> {
+        self.reserve(root.left);
+        let mut crown = Crown::new(root);
+        let mut chosen = Vec::with_capacity(LANES);
+        let mut expanded = 0;
+        while crown.leaves() < wanted && expanded + LANES <= MOST_PER_PART * wanted {
+            expanded += chosen.len();
+            chosen.clear();
+            chosen.extend(std::iter::from_fn(|| crown.pop()).take(LANES));
+            if chosen.is_empty() {
+                break;
+            }
+            self.grow(&mut crown, &chosen);
+        }
+        Subtrees::of(crown)
+    }
+
+    /// Expands some leaves of a crown, one a lane.
+    fn grow(&mut self, crown: &mut Crown<S>, chosen: &[u32]) {
+        self.batch.len = 0;
+        for (lane, leaf) in chosen.iter().enumerate() {
+            let node = crown.node(*leaf);
+            let number = usize::from(node.left) * LANES + lane;
+            self.nodes[number] = *node;
+            self.batch.add(node.ways(number), self.ground.onward(node));
+        }
+        self.expand();
+        for (lane, leaf) in chosen.iter().enumerate() {
+            let generated = self.ground.onward(crown.node(*leaf)).count;
+            let below = std::iter::from_fn(|| {
+                let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
+                Some(self.nodes[number])
+            });
+            crown.branch(*leaf, generated, below);
+        }
+    }
+}
+
+impl Lane {
+    /// The number of no subtree.
+    const IDLE: usize = usize::MAX;
+
+    fn begin(subtree: usize, threshold: u8) -> Self {
+        Self { subtree, expanded: 0, generated: 0, least_left: threshold }
+    }
+
+    fn spent(&self, threshold: u8) -> Spent {
+        Spent { expanded: self.expanded, generated: self.generated, deepest: u32::from(threshold - self.least_left) }
+    }
+}
+
+impl<S: Scale> Batch<'_, S> {
+    /// Adds the ways out of a node.
+    #[inline(always)]
+    fn add(&mut self, of_node: u32, onward: &Onward) {
+        let free = &mut self.ways[self.len % (WAYS * LANES)..][..WAYS];
+        for (way, onward) in free.iter_mut().zip(onward.ways) {
+            *way = Way(onward | of_node);
+        }
+        self.len += onward.count as usize;
+    }
+}
+
+/// The lanes that have a subtree, or may get one.
+struct Busy {
+    lanes: [u8; LANES],
+    count: usize,
+}
