@@ -30,9 +30,11 @@ export class BoardView {
     if (rows !== this.rows || cols !== this.cols) this.build(rows, cols);
     this.frame.classList.toggle('still', still);
     const [blankRow, blankCol] = placeOf(board, 0);
-    board.forEach((row, down) => row.forEach((tile, right) => {
-      if (tile) this.place(tile, down, right, down === blankRow || right === blankCol);
-    }));
+    for (const [down, row] of board.entries()) {
+      for (const [right, tile] of row.entries()) {
+        if (tile) this.place(tile, down, right, down === blankRow || right === blankCol);
+      }
+    }
     this.board = board;
     this.frame.setAttribute('aria-label', `Board of ${rows} by ${cols}, ${spoken(board)}. Arrow keys slide tiles.`);
   }

@@ -26,7 +26,7 @@ function group({ name, description }, operations) {
 function schemas(all) {
   return el('section', { id: 'schemas' }, el('h2', {}, 'Schemas'), Object.entries(all).map(([name, schema]) => {
     const inner = el('div', {});
-    const open = ({ target }) => target.open && inner.childElementCount === 0 && inner.append(...full(name, schema));
+    const open = ({ target }) => target.open && inner.childElementCount === 0 && inner.append(...full(schema));
     return el('details', { class: 'entry', id: `schema-${name}`, ontoggle: open }, el('summary', {}, el('code', { class: 'name' }, name)), inner);
   }));
 }

@@ -48,13 +48,13 @@ function parameterEntry({ name, in: place, required, description, schema, exampl
 
 function bodies({ description, content }) {
   return el('details', {}, el('summary', {}, `Body (${mediaTypes(content).join(', ')})`), el('div', { class: 'prose' }, prose(description)),
-    Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(type, media.schema), samples(media))));
+    Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(media.schema), samples(media))));
 }
 
 function answer(status, { description, headers = {}, content = {} }) {
   return el('details', { class: 'entry' }, el('summary', {}, el('b', {}, status), ' ', description?.split('\n')[0]),
     Object.keys(headers).length > 0 && el('p', { class: 'about' }, 'Headers: ', Object.keys(headers).join(', ')),
-    Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(type, media.schema), samples(media))));
+    Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(media.schema), samples(media))));
 }
 
 const samples = (media) => examplesOf(media).map(([name, value]) => el('figure', {}, el('figcaption', {}, name),

@@ -76,7 +76,7 @@ export function entry(name, schema, isRequired = false) {
 }
 
 /** A schema as it is, opened. */
-export function full(name, schema) {
+export function full(schema) {
   const own = resolved(schema);
   return [el('p', { class: 'type' }, typeOf(schema), ' ', limits(schema)), el('div', { class: 'prose' }, prose(own.description)), values(own) ?? '',
     el('div', { class: 'parts' }, parts(schema)), own.examples ? examples(own.examples) : ''].filter(Boolean);

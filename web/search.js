@@ -123,7 +123,7 @@ export class LiveSearch {
     this.cease();
     // Of a search that was over at once there is no course to show.
     if (this.seconds > AT_ONCE) this.draw();
-    else [this.plot, this.list, this.figures].forEach((part) => part.remove());
+    else for (const part of [this.plot, this.list, this.figures]) part.remove();
     this.now.textContent = text;
   }
 }

@@ -21,8 +21,15 @@ export class Browser {
     return Object.assign(new Browser(), { base, chrome, contract, contexts: [], pages: [] });
   }
 
-  /** A new page, once it takes input; of the service itself, or of what stands before it. */
+  /** Opens a page of the playground and waits until it takes input. `base` may be a proxy of the service. */
   async open(path = '/', { base = this.base, ...options } = {}) {
+    const page = await this.blank(path, { base, ...options });
+    await ready(page);
+    return page;
+  }
+
+  /** Opens any address of the service in a context of its own and records complaints of the page. */
+  async blank(path, { base = this.base, ...options } = {}) {
     const context = await this.chrome.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     context.setDefaultTimeout(15_000);
     this.contexts.push(context);
@@ -33,11 +40,10 @@ export class Browser {
     });
     page.on('pageerror', (error) => page.complaints.push(error.stack));
     page.on('request', (request) => {
-      if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`asks ${request.url()}`);
+      if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`requests ${request.url()}`);
     });
     this.pages.push(page);
     await page.goto(base + path);
-    await ready(page);
     return page;
   }
 

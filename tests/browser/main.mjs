@@ -1,4 +1,4 @@
-// Runs every test of the pages, one after another, and says what was measured. See .ci/playground.
+// Runs all browser tests one after another and prints their measurements. See .ci/playground.
 
 import * as access from './access.mjs';
 import { Browser } from './browser.mjs';
@@ -8,10 +8,11 @@ import * as journey from './journey.mjs';
 import * as pictures from './pictures.mjs';
 import * as search from './search.mjs';
 import * as speed from './speed.mjs';
+import * as streaming from './streaming.mjs';
 
 const [base, folder] = process.argv.slice(2);
 const browser = await Browser.launch(base);
-const tests = [journey, game, search, contract, access, speed, ...(folder ? [pictures] : [])]
+const tests = [streaming, journey, game, search, contract, access, speed, ...(folder ? [pictures] : [])]
   .flatMap(Object.entries).filter(([name]) => name.includes(process.env.ONLY ?? ''));
 let failures = 0;
 

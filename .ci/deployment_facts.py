@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Checks facts of deploy/ that no schema covers, such as that a pod's grace period exceeds its drain.
+
+    .ci/deployment_facts.py COMPOSE RENDERED...
+
+COMPOSE is the output of `docker compose config --format json`, each RENDERED file the output of
+`kustomize build` for the base or an overlay. Needs PyYAML; .ci/deploy calls this script.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+import yaml
+
+UNITS = {"": 1, "Mi": 1 << 20, "Gi": 1 << 30, "MiB": 1 << 20, "GiB": 1 << 30, "s": 1, "m": 60}
+# What docs/OPERATING.md says of the built-in tables, in bytes, and of everything without a setting.
+TABLES = {"small": 0, "standard": 40e6, "large": 850e6}
+BASE_MEMORY = 200e6
+
+errors = []
+
+
+def require(place, holds, message):
+    """Records an error unless a fact holds."""
+    if not holds:
+        errors.append(f"{place}: {message}")
+
+
+def read(path):
+    """Returns the text of a file."""
+    return pathlib.Path(path).read_text(encoding="utf-8")
+
+
+def amount(text):
+    """Returns a number with its unit in bytes or seconds."""
+    number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", str(text)).groups()
+    return float(number) * UNITS[unit]
+
+
+def planned_memory(settings):
+    """Returns the bytes that docs/OPERATING.md says to plan for."""
+    searches = int(settings["TAQUIN_WORKERS"]) * amount(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
+    tables = TABLES[settings.get("TAQUIN_TABLES", "standard")]
+    return searches + tables + amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB")) + BASE_MEMORY
+
+
+def port(address):
+    """Returns the port of a listening address."""
+    return int(address.rpartition(":")[2])
+
+
+class Rendering:
+    """The objects that kustomize renders for the base or an overlay."""
+
+    def __init__(self, path):
+        """Reads the objects and checks that no kind occurs twice."""
+        self.place = pathlib.Path(path).stem
+        self.objects = {}
+        for item in yaml.safe_load_all(read(path)):
+            self.require(item["kind"] not in self.objects, f"a second {item['kind']}")
+            self.objects[item["kind"]] = item
+        template = self.objects["Deployment"]["spec"]["template"]
+        self.labels, self.pod = template["metadata"]["labels"], template["spec"]
+        (self.container,) = self.pod["containers"]
+        self.settings = self.objects["ConfigMap"]["data"]
+
+    def require(self, holds, message):
+        """Records an error of this rendering unless a fact holds."""
+        require(self.place, holds, message)
+
+    def spec(self, kind):
+        """Returns the `spec` of an object, empty if there is no such object."""
+        return self.objects.get(kind, {}).get("spec", {})
+
+    def name(self, kind):
+        """Returns the name of an object."""
+        return self.objects[kind]["metadata"]["name"]
+
+    def check(self):
+        """Checks all facts of this rendering."""
+        self.check_settings()
+        self.check_selectors()
+        self.check_replicas()
+        self.check_ports()
+        self.check_resources()
+        self.check_lockdown()
+        self.check_mounts()
+        self.check_monitor()
+
+    def check_settings(self):
+        """The ConfigMap reaches the pod, and no service link sets TAQUIN_PORT."""
+        source = [{"configMapRef": {"name": self.name("ConfigMap")}}]
+        self.require(self.container["envFrom"] == source, "the ConfigMap does not reach the pod")
+        self.require(
+            "TAQUIN_PORT" not in self.settings and self.pod["enableServiceLinks"] is False,
+            "TAQUIN_PORT would be set, by the service link or by the ConfigMap",
+        )
+
+    def check_selectors(self):
+        """Every selector matches these pods, and all objects share one namespace."""
+        selectors = {
+            "Deployment": self.spec("Deployment")["selector"]["matchLabels"],
+            "Service": self.spec("Service")["selector"],
+            "PodDisruptionBudget": self.spec("PodDisruptionBudget")["selector"]["matchLabels"],
+            "NetworkPolicy": self.spec("NetworkPolicy")["podSelector"]["matchLabels"],
+        }
+        if "PodMonitor" in self.objects:
+            selectors["PodMonitor"] = self.spec("PodMonitor")["selector"]["matchLabels"]
+        for number, constraint in enumerate(self.pod["topologySpreadConstraints"]):
+            selectors[f"topology spread {number}"] = constraint["labelSelector"]["matchLabels"]
+        for kind, selector in selectors.items():
+            self.require(selector and selector.items() <= self.labels.items(), f"{kind} selects other pods")
+        namespaces = {item["metadata"].get("namespace") for kind, item in self.objects.items() if kind != "Namespace"}
+        self.require(namespaces == {self.name("Namespace")}, "objects in other namespaces")
+        self.require(self.pod["serviceAccountName"] == self.name("ServiceAccount"), "no such service account")
+
+    def check_replicas(self):
+        """The autoscaler alone decides the number of pods, and keeps at least two."""
+        scaler = self.spec("HorizontalPodAutoscaler")
+        target = scaler["scaleTargetRef"]
+        self.require(
+            (target["kind"], target["name"]) == ("Deployment", self.name("Deployment")),
+            "the autoscaler has another target",
+        )
+        self.require("replicas" not in self.spec("Deployment"), "`replicas` would override the autoscaler")
+        self.require(scaler["minReplicas"] >= 2, "a single pod leaves none during a drain")
+
+    def check_ports(self):
+        """Ports have the numbers of the settings, and all references use their names."""
+        ports = {item["name"]: item["containerPort"] for item in self.container["ports"]}
+        expected = {"http": 8080, "admin": port(self.settings["TAQUIN_ADMIN_LISTEN"])}
+        self.require(ports == expected, f"ports {ports}, expected {expected}")
+        named = [item["targetPort"] for item in self.spec("Service")["ports"]]
+        named += [item["port"] for rule in self.spec("NetworkPolicy")["ingress"] for item in rule["ports"]]
+        named += [item["port"] for item in self.spec("PodMonitor").get("podMetricsEndpoints", [])]
+        probes = {"startupProbe": "/readyz", "livenessProbe": "/livez", "readinessProbe": "/readyz"}
+        for probe, route in probes.items():
+            request = self.container[probe]["httpGet"]
+            named.append(request["port"])
+            self.require(request["path"] == route, f"{probe} requests {request['path']}")
+        self.require(set(named) == ports.keys(), f"ports are called {sorted(set(map(str, named)))}")
+
+    def check_resources(self):
+        """Grace period, memory and CPU fit the settings."""
+        pause = self.container["lifecycle"]["preStop"]["sleep"]["seconds"]
+        drain = pause + amount(self.settings["TAQUIN_SHUTDOWN_GRACE"])
+        self.require(self.pod["terminationGracePeriodSeconds"] >= drain + 5, "the kubelet would cut the drain short")
+        limits, requests = (self.container["resources"][key] for key in ("limits", "requests"))
+        limit, planned = amount(limits["memory"]), planned_memory(self.settings)
+        self.require(limit >= planned, f"memory: limit {limit:.0f} bytes, planned {planned:.0f}")
+        self.require(limit == amount(requests["memory"]), "memory: the limit differs from the request")
+        self.require(amount(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]), "fewer cores than workers")
+
+    def check_lockdown(self):
+        """Pod and container have no more rights than they need."""
+        expected = {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        self.require(self.container["securityContext"] == expected, "the container is not locked down")
+        context = self.pod["securityContext"]
+        self.require(
+            context["runAsNonRoot"] is True
+            and context["runAsUser"] == 65532
+            and context["seccompProfile"]["type"] == "RuntimeDefault",
+            "the pod is not locked down",
+        )
+        self.require(self.pod["automountServiceAccountToken"] is False, "a token of the API server is mounted")
+        self.require(self.spec("NetworkPolicy")["egress"] == [], "egress is allowed")
+
+    def check_mounts(self):
+        """Each setting that names a file or directory has a mount with the right access."""
+        mounts = {item["mountPath"]: item for item in self.container.get("volumeMounts", [])}
+        volumes = {item["name"] for item in self.pod.get("volumes", [])}
+        for setting, writable in (("TAQUIN_TABLE_CACHE", True), ("TAQUIN_TOKEN_FILE", False)):
+            if setting not in self.settings:
+                continue
+            path = self.settings[setting] + "/"
+            under = [item for at, item in mounts.items() if path.startswith(at + "/")]
+            self.require(
+                under and under[0]["name"] in volumes and writable != under[0].get("readOnly", False),
+                f"{setting}: no mount with the right access",
+            )
+            self.require(self.pod["securityContext"].get("fsGroup") == 65532, f"{setting}: the user has no access")
+
+    def check_monitor(self):
+        """The PodMonitor, if there is one, scrapes /metrics as job="taquin"."""
+        if "PodMonitor" not in self.objects:
+            return
+        monitor = self.spec("PodMonitor")
+        self.require(
+            monitor.keys() <= {"jobLabel", "selector", "podMetricsEndpoints"}
+            and [item["path"] for item in monitor["podMetricsEndpoints"]] == ["/metrics"]
+            and self.labels[monitor["jobLabel"]] == "taquin",
+            'the PodMonitor does not scrape /metrics as job="taquin"',
+        )
+
+
+def check_compose(services):
+    """Checks the services of deploy/compose.yaml, and that Prometheus scrapes the admin port."""
+    for name, service in services.items():
+        locked = service.get("read_only") and service.get("cap_drop") == ["ALL"]
+        require(name, locked and service.get("security_opt") == ["no-new-privileges:true"], "not locked down")
+        require(name, service.get("mem_limit") and service.get("healthcheck"), "no memory limit or health check")
+        pinned = "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+        require(name, pinned, f"{service.get('image')} is not pinned")
+        local = all(item.get("host_ip") == "127.0.0.1" for item in service.get("ports", []))
+        require(name, local, "a port is published beyond loopback")
+        for volume in service.get("volumes", []):
+            found = volume["type"] != "bind" or pathlib.Path(volume["source"]).exists()
+            require(name, found, f"{volume['source']} does not exist")
+    taquin = services["taquin"]
+    settings = taquin["environment"]
+    require("compose", int(taquin["mem_limit"]) >= planned_memory(settings), "too little memory")
+    require("compose", "TAQUIN_PORT" not in settings, "TAQUIN_PORT is set")
+    admin = port(settings["TAQUIN_ADMIN_LISTEN"])
+    job = {"job_name": "taquin", "static_configs": [{"targets": [f"taquin:{admin}"]}]}
+    jobs = yaml.safe_load(read("deploy/prometheus/prometheus.yml"))["scrape_configs"]
+    require("prometheus.yml", job in jobs, "it does not scrape the admin port")
+
+
+def check_alerts():
+    """Checks that each alert has a test and a section in docs/OPERATING.md. Returns their number."""
+    manual = read("docs/OPERATING.md")
+    tests = read("deploy/prometheus/alerts_test.yml")
+    groups = yaml.safe_load(read("deploy/prometheus/alerts.yml"))["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    for rule in rules:
+        name = rule["alert"]
+        require(name, rule["labels"]["severity"] in ("page", "ticket"), "unknown severity")
+        require(name, rule["annotations"]["runbook"] == f"docs/OPERATING.md#{name.lower()}", "wrong runbook link")
+        require(name, f"### {name}\n" in manual, "no section in docs/OPERATING.md")
+        require(name, f"alertname: {name}\n" in tests, "no test")
+    names = {rule["alert"] for rule in rules}
+    for heading in re.findall(r"^### (Taquin\w+)$", manual, re.MULTILINE):
+        require(heading, heading in names, "docs/OPERATING.md describes an unknown alert")
+    return len(rules)
+
+
+def main():
+    """Exits with 1 and a list of errors if a fact does not hold."""
+    compose, *rendered = sys.argv[1:]
+    for path in rendered:
+        Rendering(path).check()
+    services = json.loads(read(compose))["services"]
+    check_compose(services)
+    alerts = check_alerts()
+    if errors:
+        sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))
+    print(f"deploy: facts of {len(rendered)} renderings, {len(services)} compose services and {alerts} alerts: ok")
+
+
+main()
