@@ -1,12 +1,12 @@
-# `just` lists these.
+# Lists the recipes
 _default:
-    @just --list
+    @{{just_executable()}} --list
 
-# The service, on embedded defaults
+# Run the service
 run *flags:
     cargo run --release -- {{flags}}
 
-# All tests
+# Run the tests
 test *args:
     cargo test {{args}}
 
@@ -14,22 +14,26 @@ test *args:
 fmt:
     cargo fmt
 
-# Clippy, every warning an error
+# Run clippy; warnings are errors
 lint:
-    cargo clippy --all-targets -- --deny warnings
+    cargo clippy --all-targets --locked -- -D warnings
 
-# Everything CI checks
+# Check formatting, lints, tests and API documentation: minutes, needs only Rust
 check:
-    bash .ci/run
+    bash .ci/run format clippy test doc
 
-# Benchmarks
+# Run every check of CI, or the given steps: needs root on Debian for missing packages
+ci *steps:
+    bash .ci/run {{steps}}
+
+# Run benchmarks
 bench *args:
     cargo bench --bench solve -- {{args}}
 
-# A fuzz target, for ever
+# Run a fuzz target until it finds a failure
 fuzz target *args:
     cargo +nightly fuzz run {{target}} {{args}}
 
-# The container image
+# Build the container image
 image tag='taquin':
     docker build --tag {{tag}} .
