@@ -55,7 +55,7 @@ export class Browser {
   }
 
   async abandon() {
-    await Promise.all(this.pages.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+    await Promise.all(this.pages.filter((page) => !page.isClosed()).map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
     await Promise.all(this.contexts.map((context) => context.close()));
     Object.assign(this, { contexts: [], pages: [] });
   }
