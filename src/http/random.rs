@@ -73,7 +73,7 @@ pub(super) async fn answer(
     };
     let is_repeatable = seed.is_some();
     let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
-        tracing::error!(%error, "no seed from the system");
+        tracing::error!(target: "taquin::http::random", %error, "no seed from the system");
         Problem::internal()
     })?;
     let drawn = service.draw(goal, how, seed.clone()).await;
