@@ -1,19 +1,31 @@
 //! What every route has in common, asked of the whole router.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::get;
 use http_body_util::BodyExt;
 use serde_json::Value;
-use tower::ServiceExt;
+use tower::ServiceExt as _;
 
-use super::*;
-use crate::service::{ServiceSettings, Tier};
+use super::exchange::{Conducted, HttpMetrics};
+use super::guard::{Guards, Rate, Tokens};
+use super::problem::ProblemKind;
+use super::router::{admin_router, router};
+use super::routes_table::{ROUTES, route_of};
+use super::state::HttpSettings;
 
-pub(super) const SETTINGS: HttpSettings =
+use crate::service::{Service, ServiceSettings, Tier};
+
+pub(crate) const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
 
-pub(super) fn service() -> Arc<Service> {
+pub(crate) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 1,
         queue: 1,

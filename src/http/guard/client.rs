@@ -13,7 +13,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// client wrote there. If that entry is missing or is no address, the proxies are not as they were
 /// said to be and nothing in the header can be believed: then it is the peer, which nobody can
 /// forge. Clients behind one proxy share a quota in that case.
-pub(super) fn client(headers: &HeaderMap, peer: IpAddr, trusted_proxies: usize) -> IpAddr {
+pub(crate) fn client(headers: &HeaderMap, peer: IpAddr, trusted_proxies: usize) -> IpAddr {
     let entry = trusted_proxies.checked_sub(1).and_then(|further| entries_from_the_right(headers).nth(further));
     network(entry.and_then(address).unwrap_or(peer))
 }

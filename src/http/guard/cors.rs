@@ -9,13 +9,13 @@ use axum::response::Response;
 use tower::{Layer, Service};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::http::X_REQUEST_ID;
+use crate::http::exchange::X_REQUEST_ID;
 
 /// How long a browser may keep what a preflight told it.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// The layer for pages of these origins, or of all for `*`; none for none.
-pub(super) fn layer(origins: &[String]) -> Option<CorsLayer> {
+pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
     let allowed = match origins {
         [] => return None,
         [all] if all == "*" => AllowOrigin::any(),
@@ -48,7 +48,7 @@ pub(super) fn layer(origins: &[String]) -> Option<CorsLayer> {
 }
 
 /// Answers preflights, and adds to all other answers who may read them.
-pub(super) async fn share(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
+pub(crate) async fn share(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_preflight =
         headers.contains_key(header::ORIGIN) && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

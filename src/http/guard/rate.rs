@@ -12,7 +12,7 @@ use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
 use governor::state::{InMemoryState, NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
 
-use crate::http::{Problem, ProblemKind};
+use crate::http::problem::{Problem, ProblemKind};
 
 /// What one client may ask for: so many requests in a period, evenly, and so many at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,14 +32,14 @@ const MOST_CLIENTS: usize = 100_000;
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Counts the requests of each client.
-pub(super) struct RateLimit<C: Clock = DefaultClock> {
+pub(crate) struct RateLimit<C: Clock = DefaultClock> {
     rate: Rate,
     limiter: RateLimiter<IpAddr, Clients, C, NoOpMiddleware<C::Instant>>,
     swept: Mutex<C::Instant>,
 }
 
 impl RateLimit {
-    pub(super) fn new(rate: Rate) -> Self {
+    pub(crate) fn new(rate: Rate) -> Self {
         Self::with_clock(rate, DefaultClock::default(), MOST_CLIENTS)
     }
 }
@@ -53,7 +53,7 @@ impl<C: Clock> RateLimit<C> {
     }
 
     /// Passes if the client has quota left, of which it takes one request.
-    pub(super) fn check(&self, client: IpAddr) -> Result<(), Problem> {
+    pub(crate) fn check(&self, client: IpAddr) -> Result<(), Problem> {
         self.sweep();
         self.limiter.check_key(&client).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.limiter.clock().now());

@@ -11,8 +11,10 @@ use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use super::*;
+use crate::http::exchange::Conducted;
+use crate::http::router::router;
+use crate::http::routes_table::ROUTES;
 use crate::http::tests::{SETTINGS, service};
-use crate::http::{Conducted, ROUTES, router};
 
 const TOKEN: &str = "abcdefghijklmnop";
 const WITH_TOKEN: (&str, &str) = ("authorization", "Bearer abcdefghijklmnop");

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::http::{Problem, ProblemKind};
+use crate::http::problem::{Problem, ProblemKind};
 
 /// The tokens that open the service; of each its SHA-256 alone is kept.
 #[derive(Clone, Default)]
@@ -28,12 +28,12 @@ impl Tokens {
         Self(tokens.into_iter().map(|token| Sha256::digest(token.as_ref()).into()).collect())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Passes if the request carries one of the tokens.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match credentials(headers) {
             Credentials::Token(token) if self.knows(token) => Ok(()),
             // RFC 6750, section 3.1: no error code if there is no token.

@@ -1,0 +1,216 @@
+//! What names a request in answers, logs and traces.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::{HeaderMap, HeaderName};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// The header that carries the request's id, both ways.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The header of W3C Trace Context.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Identity of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestContext {
+    /// The client's id if it sent a well-formed one, else one made here.
+    pub(crate) request_id: RequestId,
+    /// Trace id of a valid `traceparent`, or of the trace that began here.
+    pub(crate) trace_id: Option<TraceId>,
+    /// Span id of the exchange, if it leaves a span.
+    pub(crate) span_id: Option<SpanId>,
+}
+
+impl RequestContext {
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        Self {
+            request_id: RequestId::read(headers).unwrap_or_else(RequestId::random),
+            trace_id: Traceparent::read(headers).map(|parent| TraceId(parent.trace_id.into())),
+            span_id: None,
+        }
+    }
+}
+
+/// 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RequestId(Arc<str>);
+
+impl RequestId {
+    const MAX_LENGTH: usize = 128;
+
+    /// The client's, if there is exactly one and it is well-formed.
+    fn read(headers: &HeaderMap) -> Option<Self> {
+        let id = only(headers, &X_REQUEST_ID)?;
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-');
+        ((1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_plain)).then(|| Self(id.into()))
+    }
+
+    /// 128 random bits in hexadecimal. Each thread asks the system for a seed once.
+    fn random() -> Self {
+        thread_local! {
+            static SOURCE: RefCell<ChaCha8Rng> = RefCell::new(ChaCha8Rng::from_seed(seed()));
+        }
+        let (high, low) = SOURCE.with_borrow_mut(|source| (source.next_u64(), source.next_u64()));
+        let digits: [u8; 32] = std::array::from_fn(|at| {
+            let half = if at < 16 { high } else { low };
+            b"0123456789abcdef"[(half >> (60 - 4 * (at % 16))) as usize % 16]
+        });
+        Self(std::str::from_utf8(&digits).unwrap_or_default().into())
+    }
+
+    /// The id as it is written everywhere.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Ids must differ, not be secret: without system randomness the clock has to do.
+fn seed() -> [u8; 32] {
+    let mut seed = [0; 32];
+    if getrandom::fill(&mut seed).is_err() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        seed[..16].copy_from_slice(&now.to_le_bytes());
+        let stack = std::ptr::from_ref(&now).addr() as u64;
+        seed[16..24].copy_from_slice(&stack.to_le_bytes());
+    }
+    seed
+}
+
+/// The id of a trace: 32 lower-case hexadecimal digits, not all zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TraceId(pub(crate) Box<str>);
+
+/// The id of a span: 16 lower-case hexadecimal digits, not all zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SpanId(pub(crate) Box<str>);
+
+impl TraceId {
+    /// The 32 digits.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SpanId {
+    /// The 16 digits.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a W3C `traceparent` says, in hexadecimal digits.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only spans need more than the trace id"))]
+pub(crate) struct Traceparent<'h> {
+    pub(crate) trace_id: &'h str,
+    pub(crate) parent_id: &'h str,
+    pub(crate) flags: &'h str,
+}
+
+impl<'h> Traceparent<'h> {
+    pub(crate) fn read(headers: &'h HeaderMap) -> Option<Self> {
+        Self::parse(only(headers, &TRACEPARENT)?)
+    }
+
+    /// Reads a `traceparent` as W3C Trace Context 1 demands: version 00 has four fields and no
+    /// more, later versions may append fields, version ff does not exist.
+    fn parse(header: &'h str) -> Option<Self> {
+        let mut fields = header.splitn(5, '-');
+        let [version, trace_id, parent_id, flags] = std::array::from_fn(|_| fields.next().unwrap_or_default());
+        let has_more = fields.next().is_some();
+        let is_valid = is_hex(version, 2)
+            && version != "ff"
+            && is_hex(trace_id, 32)
+            && trace_id.bytes().any(|b| b != b'0')
+            && is_hex(parent_id, 16)
+            && parent_id.bytes().any(|b| b != b'0')
+            && is_hex(flags, 2)
+            && !(version == "00" && has_more);
+        is_valid.then_some(Self { trace_id, parent_id, flags })
+    }
+}
+
+fn is_hex(field: &str, length: usize) -> bool {
+    field.len() == length && field.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A header that was sent exactly once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id_of(value: &str) -> RequestId {
+        RequestContext::read(&HeaderMap::from_iter([(X_REQUEST_ID, value.parse().unwrap())])).request_id
+    }
+
+    #[test]
+    fn a_well_formed_request_id_is_kept() {
+        for id in ["a", "A-b_c:d.9", &"x".repeat(128)] {
+            assert_eq!(id_of(id).as_str(), id);
+        }
+    }
+
+    #[test]
+    fn any_other_request_id_is_replaced() {
+        for id in ["", "a b", "ü", "a\"b", "a/b", &"x".repeat(129)] {
+            assert_ne!(id_of(id).as_str(), id);
+        }
+        let twice = HeaderMap::from_iter([(X_REQUEST_ID, "a".parse().unwrap())]);
+        let mut twice = twice;
+        twice.append(X_REQUEST_ID, "b".parse().unwrap());
+        assert_eq!(RequestContext::read(&twice).request_id.as_str().len(), 32);
+    }
+
+    #[test]
+    fn ids_made_here_have_32_digits_and_differ_between_and_within_threads() {
+        let ids = || (0..100).map(|_| RequestId::random().as_str().to_owned()).collect::<Vec<_>>();
+        let mut all = [ids(), std::thread::spawn(ids).join().unwrap()].concat();
+        assert!(all.iter().all(|id| is_hex(id, 32)));
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 200);
+    }
+
+    #[test]
+    fn a_valid_traceparent_gives_its_trace_id() {
+        let id = "0af7651916cd43dd8448eb211c80319c";
+        for header in [format!("00-{id}-b7ad6b7169203331-01"), format!("cc-{id}-b7ad6b7169203331-01-what-else")] {
+            assert_eq!(Traceparent::parse(&header).unwrap().trace_id, id);
+        }
+    }
+
+    #[test]
+    fn an_invalid_traceparent_gives_nothing() {
+        let (id, zero) = ("0af7651916cd43dd8448eb211c80319c", "0".repeat(32));
+        for header in [
+            String::new(),
+            format!("ff-{id}-b7ad6b7169203331-01"),
+            format!("00-{zero}-b7ad6b7169203331-01"),
+            format!("00-{id}-0000000000000000-01"),
+            format!("00-{}-b7ad6b7169203331-01", id.to_uppercase()),
+            format!("00-{id}-b7ad6b7169203331-01-more"),
+            format!("00-{id}-b7ad6b7169203331-0"),
+            format!("00-{id}-b7ad6b7169203331"),
+            format!(" 00-{id}-b7ad6b7169203331-01"),
+        ] {
+            assert!(Traceparent::parse(&header).is_none(), "{header}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Which type to answer in (RFC 9110, section 12.5.1).
+
+use axum::http::{HeaderMap, header};
+
+use crate::http::problem::{Problem, ProblemKind};
+
+/// A type in which something can be answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offer {
+    /// `application/json`; a client that names `application/problem+json` means this too.
+    Json,
+    /// `text/plain`.
+    Text,
+    /// `text/html`.
+    Html,
+    /// `application/yaml`, by any of the names in use.
+    Yaml,
+    /// `text/event-stream`.
+    Events,
+}
+
+impl Offer {
+    /// The `Content-Type` of an answer.
+    pub(crate) const fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Text => "text/plain; charset=utf-8",
+            Self::Html => "text/html; charset=utf-8",
+            Self::Yaml => "application/yaml; charset=utf-8",
+            Self::Events => "text/event-stream",
+        }
+    }
+
+    const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &["application/json", "application/problem+json"],
+            Self::Text => &["text/plain"],
+            Self::Html => &["text/html"],
+            Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
+            Self::Events => &["text/event-stream"],
+        }
+    }
+
+    /// How precisely a media range names this type; 0 if it does not.
+    fn specificity(self, range: &str) -> u8 {
+        let of = |name: &str| match (range.split_once('/'), name.split_once('/')) {
+            (Some(("*", "*")), _) => 1,
+            (Some((kind, "*")), Some((own, _))) if kind.eq_ignore_ascii_case(own) => 2,
+            _ if range.eq_ignore_ascii_case(name) => 3,
+            _ => 0,
+        };
+        self.names().iter().map(|name| of(name)).max().unwrap_or(0)
+    }
+}
+
+/// The offer the client likes best: by quality, then by how precisely it was named, then by the
+/// order of `offers`. The first one if the client does not say; none if it excludes them all.
+pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> {
+    if !headers.contains_key(header::ACCEPT) {
+        return offers.first().copied();
+    }
+    let ranges: Vec<(&str, u16)> = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(media_range)
+        .collect();
+    if ranges.is_empty() {
+        return offers.first().copied();
+    }
+    let rank = |offer: &Offer| {
+        // The most precise range decides, even if a vaguer one is kinder.
+        let (specificity, quality) =
+            ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max_by_key(|(of, _)| *of)?;
+        (specificity > 0 && quality > 0).then_some((quality, specificity))
+    };
+    let ranked = offers.iter().filter_map(|offer| Some((rank(offer)?, *offer)));
+    // Of equals `max_by_key` takes the last.
+    ranked.rev().max_by_key(|(rank, _)| *rank).map(|(_, offer)| offer)
+}
+
+/// As [`negotiate`], with the problem to answer if nothing fits.
+///
+/// # Errors
+/// `not-acceptable`, listing the offers.
+pub(crate) fn choose(headers: &HeaderMap, offers: &[Offer]) -> Result<Offer, Problem> {
+    negotiate(headers, offers).ok_or_else(|| {
+        let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
+        let detail = format!("This path answers in {}; the Accept header excludes that.", names.join(" or "));
+        Problem::new(ProblemKind::NotAcceptable, detail)
+    })
+}
+
+/// Whether the client likes a body that is packed by gzip as well as one that is not, or better (RFC 9110, section 12.5.3).
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let codings: Vec<(&str, u16)> = values.flat_map(|value| value.split(',')).filter_map(quality).collect();
+    let says = |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name)).map(|(_, is)| *is);
+    let gzip = says("gzip").or_else(|| says("*")).unwrap_or(0);
+    gzip > 0 && gzip >= says("identity").unwrap_or(0)
+}
+
+/// A media range and its quality.
+fn media_range(text: &str) -> Option<(&str, u16)> {
+    quality(text).filter(|(range, _)| range.contains('/'))
+}
+
+/// What is named, and its quality in thousandths, if that is one; parameters other than `q` are passed over.
+fn quality(text: &str) -> Option<(&str, u16)> {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next()?;
+    let quality = parts.find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then(|| value.trim())
+    });
+    match quality.map(str::parse::<f32>) {
+        None => Some((name, 1000)),
+        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => Some((name, (quality * 1000.0).round() as u16)),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(accept: &str, offers: &[Offer]) -> Option<Offer> {
+        negotiate(&HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]), offers)
+    }
+
+    const PLAIN: [Offer; 2] = [Offer::Json, Offer::Text];
+    const PAGE: [Offer; 3] = [Offer::Json, Offer::Text, Offer::Html];
+
+    #[test]
+    fn json_is_the_default() {
+        assert_eq!(negotiate(&HeaderMap::new(), &PLAIN), Some(Offer::Json));
+        for accept in ["*/*", "", "application/*", "application/problem+json", "garbage", "APPLICATION/JSON"] {
+            assert_eq!(best(accept, &PLAIN), Some(Offer::Json), "{accept}");
+        }
+    }
+
+    #[test]
+    fn quality_decides_then_precision_then_the_servers_order() {
+        assert_eq!(best("text/plain", &PLAIN), Some(Offer::Text));
+        assert_eq!(best("application/json;q=0.5, text/plain;q=0.8", &PLAIN), Some(Offer::Text));
+        assert_eq!(best("text/plain, */*", &PLAIN), Some(Offer::Text));
+        assert_eq!(best("text/plain, application/json", &PLAIN), Some(Offer::Json));
+        assert_eq!(best("application/json, text/plain, */*", &PLAIN), Some(Offer::Json));
+        assert_eq!(best("text/*", &PAGE), Some(Offer::Text));
+        assert_eq!(best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PAGE), Some(Offer::Html));
+        assert_eq!(best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PLAIN), Some(Offer::Json));
+    }
+
+    #[test]
+    fn the_most_precise_range_can_exclude_a_type() {
+        assert_eq!(best("*/*, application/json;q=0, application/problem+json;q=0", &PLAIN), Some(Offer::Text));
+        assert_eq!(best("text/plain; q=0, text/*", &[Offer::Text]), None);
+    }
+
+    #[test]
+    fn nothing_acceptable_is_a_problem_that_lists_the_offers() {
+        let headers = HeaderMap::from_iter([(header::ACCEPT, "image/png".parse().unwrap())]);
+        let problem = choose(&headers, &PLAIN).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::NotAcceptable);
+        assert!(problem.detail.contains("application/json or text/plain"), "{}", problem.detail);
+    }
+}

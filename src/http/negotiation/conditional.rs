@@ -1,0 +1,183 @@
+//! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`; and how they are packed.
+
+use std::io::Write;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::accept::takes_gzip;
+
+/// An answer to GET that is the same every time.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    content_type: &'static str,
+    cache_control: &'static str,
+    /// None for what will not come out the same again.
+    etag: Option<HeaderValue>,
+    body: Bytes,
+    gzip: Option<Bytes>,
+}
+
+impl Document {
+    /// For what changes with a release alone.
+    pub(crate) const AN_HOUR: &'static str = "max-age=3600";
+
+    /// For what will not come out the same again.
+    pub(crate) const NO_STORE: &'static str = "no-store";
+
+    /// A document, and how long others may keep it.
+    pub(crate) fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&body));
+        Self { content_type, cache_control, etag, body, gzip: None }
+    }
+
+    /// Packs the body, once, for those who take it so.
+    #[must_use]
+    pub(crate) fn compressed(mut self) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let packed = encoder.write_all(&self.body).and_then(|()| encoder.finish());
+        self.gzip = packed.ok().filter(|packed| packed.len() < self.body.len()).map(Bytes::from);
+        self
+    }
+
+    /// A document of which a part says nothing: other bytes make the tag, if it has one.
+    #[must_use]
+    pub(crate) fn tagged_by(
+        content_type: &'static str,
+        cache_control: &'static str,
+        body: impl Into<Bytes>,
+        bytes: impl FnOnce() -> Vec<u8>,
+    ) -> Self {
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&bytes()));
+        Self { content_type, cache_control, etag, body: body.into(), gzip: None }
+    }
+
+    /// The answer to a question that may be asked by GET or POST; a POST's is not kept by anybody.
+    pub(crate) fn answer_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
+        if *method != Method::POST {
+            return self.answer(request_headers);
+        }
+        let mut response = Response::new(self.body.clone().into());
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        response
+    }
+
+    /// The document, or `304` without it if the client has it already.
+    pub(crate) fn answer(&self, request_headers: &HeaderMap) -> Response {
+        let is_known = self.etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
+        let gzip = self.gzip.as_ref().filter(|_| takes_gzip(request_headers));
+        let body = gzip.unwrap_or(&self.body);
+        let mut response = Response::new(if is_known { Body::empty() } else { body.clone().into() });
+        let headers = response.headers_mut();
+        if self.gzip.is_some() {
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        if gzip.is_some() && !is_known {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(self.cache_control));
+        if let Some(etag) = &self.etag {
+            headers.insert(header::ETAG, etag.clone());
+        }
+        if is_known {
+            // What the document has, not what this answer has.
+            headers.insert(header::CONTENT_LENGTH, body.len().into());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
+        response
+    }
+}
+
+/// A tag that depends on the bytes alone, the same on every machine and in every release.
+pub(crate) fn weak_etag(bytes: &[u8]) -> HeaderValue {
+    // FNV-1a, 64 bits: a collision would have to hit two versions of one document.
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    HeaderValue::from_str(&format!("W/\"{hash:016x}\"")).unwrap_or(HeaderValue::from_static("W/\"\""))
+}
+
+/// Whether `If-None-Match` names the tag, by weak comparison.
+fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let own = opaque(etag.to_str().unwrap_or_default());
+    let tags = request_headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    tags.flat_map(|value| value.split(',')).any(|tag| tag.trim() == "*" || opaque(tag) == own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer_to(if_none_match: &str) -> Response {
+        let document = Document::new("text/plain", Document::AN_HOUR, "hello");
+        document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, if_none_match.parse().unwrap())]))
+    }
+
+    #[test]
+    fn a_tag_is_the_published_hash_of_the_bytes() {
+        assert_eq!(weak_etag(b""), "W/\"cbf29ce484222325\"");
+        assert_eq!(weak_etag(b"a"), "W/\"af63dc4c8601ec8c\"");
+        assert_eq!(weak_etag(b"foobar"), "W/\"85944171f73967e8\"");
+    }
+
+    #[test]
+    fn a_client_that_has_the_document_gets_304() {
+        let tag = weak_etag(b"hello").to_str().unwrap().to_owned();
+        for header in [tag.clone(), tag[2..].to_owned(), format!("\"x\", {tag}"), "*".to_owned()] {
+            let response = answer_to(&header);
+            assert_eq!(response.status(), 304, "{header}");
+            assert_eq!(response.headers()["etag"], tag);
+            assert_eq!(response.headers()["cache-control"], Document::AN_HOUR);
+            assert!(!response.headers().contains_key("content-type"));
+        }
+    }
+
+    #[test]
+    fn what_will_not_come_out_the_same_has_no_tag() {
+        let document = Document::new("text/plain", Document::NO_STORE, "hello");
+        let response = document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, "*".parse().unwrap())]));
+        assert_eq!((response.status().as_u16(), response.headers().contains_key("etag")), (200, false));
+    }
+
+    #[test]
+    fn a_packed_document_goes_to_those_who_take_it_packed() {
+        let text = "hello ".repeat(100);
+        let document = Document::new("text/plain", Document::AN_HOUR, text.clone()).compressed();
+        for (accept, is_packed) in [
+            ("gzip, deflate, br", true),
+            ("*", true),
+            ("gzip;q=0", false),
+            ("br, identity", false),
+            ("GZIP;q=0.5", true),
+            ("gzip;q=0.001, identity;q=1", false),
+            ("identity;q=0.5, gzip", true),
+            ("gzip;q=2, identity", false),
+            ("gzip; Q=0.3, identity;q=0.3", true),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accept.parse().unwrap())]);
+            let response = document.answer(&headers);
+            assert_eq!(response.headers().contains_key("content-encoding"), is_packed, "{accept}");
+            assert_eq!(response.headers()["vary"], "Accept-Encoding", "{accept}");
+        }
+        assert!(document.gzip.unwrap().len() < text.len() / 5);
+        let short = Document::new("text/plain", Document::AN_HOUR, "a").compressed();
+        assert!(short.gzip.is_none(), "what would grow stays as it is");
+    }
+
+    #[test]
+    fn any_other_client_gets_the_document() {
+        for header in ["\"x\"", "W/\"0\"", ""] {
+            let response = answer_to(header);
+            assert_eq!(response.status(), 200, "{header}");
+            assert_eq!(response.headers()["content-type"], "text/plain");
+        }
+    }
+}

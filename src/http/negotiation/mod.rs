@@ -1,0 +1,7 @@
+//! In which type to answer, and answers that a client may have already.
+
+mod accept;
+mod conditional;
+
+pub(crate) use accept::{Offer, choose, negotiate};
+pub(crate) use conditional::{Document, weak_etag};

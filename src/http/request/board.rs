@@ -1,0 +1,309 @@
+//! Boards and goals on the wire.
+
+use super::fields::{Fields, did_you_mean};
+use super::json::Json;
+use super::value::Value;
+use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
+use crate::http::problem::{Fault, ProblemKind};
+use crate::search::{Named, named};
+
+/// The fields that describe boards, for every path that takes one.
+pub(crate) const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
+
+/// A goal by name; `service::Tables::build_for_start` has tables for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NamedGoal {
+    /// `1 2 3/4 5 6/7 8 0`.
+    BlankLast,
+    /// `0 1 2/3 4 5/6 7 8`.
+    BlankFirst,
+    /// `1 2 3/8 0 4/7 6 5`.
+    Snail,
+}
+
+impl NamedGoal {
+    /// The goal on boards of a shape.
+    pub(crate) fn on(self, size: Size) -> Board {
+        match self {
+            Self::BlankLast => Board::blank_last(size),
+            Self::BlankFirst => Board::blank_first(size),
+            Self::Snail => Board::snail(size),
+        }
+    }
+}
+
+named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail => "snail" });
+
+named!(Encoding { Tiles => "tiles", Positions => "positions" });
+
+/// A board as written, and in which form, on which the pointers to its faults depend.
+struct Written {
+    raw: RawBoard,
+    form: Form,
+}
+
+impl Written {
+    /// Null stands for the blank, not for the cell of a tile.
+    fn forbid_null(&mut self, value: &Value) {
+        if let Value::Body(Json::Array(cells)) = value {
+            for (entry, cell) in self.raw.entries.iter_mut().zip(cells) {
+                *entry = entry.filter(|_| *cell != Json::Null);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Rows,
+    Flat,
+    Text,
+}
+
+/// Reads the board and the goal. Without faults both are there and of one shape.
+pub(crate) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
+    let (sides, encoding) = (sides(fields), fields.word("encoding", None).unwrap_or_default());
+    let board = match fields.take("board") {
+        Some(value) => board(fields, "board", &value, sides, encoding),
+        None => {
+            fields.miss("board", "give a `board`, for instance \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]");
+            None
+        }
+    };
+    let goal = goal(fields, board.map(|board| board.size()), sides, encoding);
+    let (board, goal) = (board?, goal?);
+    if board.size() != goal.size() {
+        let detail = format!("the goal is {} and the board {}: give both the same shape", goal.size(), board.size());
+        fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
+        return None;
+    }
+    Some((board, goal))
+}
+
+/// `rows` and `cols`.
+pub(crate) fn sides(fields: &mut Fields) -> Sides {
+    let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
+    Sides { rows: side("rows"), cols: side("cols") }
+}
+
+/// Reads `goal`, by name or as a board; blank-last if absent. A goal by name takes the board's
+/// shape, so there is none when that is unknown.
+pub(crate) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
+    let value = match fields.take("goal") {
+        Some(value) => value,
+        None => return size.map(|size| NamedGoal::BlankLast.on(size)),
+    };
+    if let Value::Query(word) | Value::Body(Json::String(word)) = &value {
+        if let Some(goal) = NamedGoal::from_name(word) {
+            return size.map(|size| goal.on(size));
+        }
+        let is_word = word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
+        if is_word && !word.starts_with('[') {
+            let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
+            let hint = did_you_mean(word, &names);
+            let detail = format!("no goal has this name{hint} There are {}, or give a board", names.join(", "));
+            fields.note(value.kind(), Fault::new("/goal", "unknown-value", detail));
+            return None;
+        }
+    }
+    // A flat goal has the board's shape.
+    let sides = size.map_or(sides, |size| Sides { rows: Some(size.rows()), cols: Some(size.cols()) });
+    board(fields, "goal", &value, sides, encoding)
+}
+
+fn board(fields: &mut Fields, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
+    let mut written = written(fields, name, value)?;
+    if encoding == Encoding::Positions && written.form == Form::Flat {
+        written.forbid_null(value);
+    }
+    // Positions are flat arrays; a board that is written otherwise means what it always means.
+    let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
+    // Rows have a shape of their own; whether it is the right one is asked where both are known.
+    let own_shape = name == "goal" && written.raw.row_lengths.is_some();
+    let sides = if own_shape { Sides::default() } else { sides };
+    match written.raw.board(sides, encoding) {
+        Ok(board) => Some(board),
+        Err(faults) => {
+            for fault in faults {
+                note_board_fault(fields, name, value, &written, &fault);
+            }
+            None
+        }
+    }
+}
+
+/// Sorts out the form in which a board is written.
+fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
+    let parsed;
+    let json = match value {
+        Value::Body(json) => json,
+        Value::Query(text) if text.trim_start().starts_with('[') => match Json::parse(text) {
+            Ok(json) => {
+                parsed = json;
+                &parsed
+            }
+            Err(_) => {
+                let detail = format!("`{name}` begins like a JSON array and is none; encode it, or use the text form");
+                fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
+                return None;
+            }
+        },
+        Value::Query(text) => return Some(Written { raw: RawBoard::parse(text), form: Form::Text }),
+    };
+    match json {
+        Json::String(text) => Some(Written { raw: RawBoard::parse(text), form: Form::Text }),
+        Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
+            written_in_rows(fields, name, value, rows)
+        }
+        Json::Array(cells) => {
+            let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
+            Some(Written { raw, form: Form::Flat })
+        }
+        other => {
+            let detail = format!("`{name}` is an array of rows, a flat array or text, not {}", other.kind());
+            fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
+            None
+        }
+    }
+}
+
+fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]) -> Option<Written> {
+    let width = if let Some(Json::Array(cells)) = rows.first() { cells.len() } else { 0 };
+    let cells = (rows.len() * width).min(Size::MAX_CELLS);
+    let (mut entries, mut row_lengths) = (Vec::with_capacity(cells), Vec::with_capacity(rows.len()));
+    for (at, row) in rows.iter().enumerate() {
+        let Json::Array(cells) = row else {
+            let detail = format!("a row is an array, not {}", row.kind());
+            fields.note(value.kind(), Fault::new(format!("/{name}/{at}"), "wrong-type", detail));
+            return None;
+        };
+        entries.extend(cells.iter().map(entry));
+        row_lengths.push(cells.len());
+    }
+    Some(Written { raw: RawBoard { entries, row_lengths: Some(row_lengths) }, form: Form::Rows })
+}
+
+fn entry(cell: &Json) -> Option<i64> {
+    match cell {
+        Json::Integer(tile) => Some(*tile),
+        Json::Null => Some(0),
+        _ => None,
+    }
+}
+
+fn note_board_fault(fields: &mut Fields, name: &str, value: &Value, written: &Written, fault: &BoardFault) {
+    let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
+    let (kind, code) = match (fault, name) {
+        // In an array it is the type that is wrong, in text the content.
+        _ if is_unreadable && written.form != Form::Text => (value.kind(), "wrong-type"),
+        (BoardFault::ShapeMismatch { .. }, "goal") => (ProblemKind::GoalMismatch, fault.code()),
+        (BoardFault::Entry(PermutationFault::OutOfRange { .. } | PermutationFault::Missing { .. }, _), "goal") => {
+            (ProblemKind::GoalMismatch, fault.code())
+        }
+        _ => (ProblemKind::InvalidBoard, fault.code()),
+    };
+    let place = fault.entry().map(|entry| (entry, written.raw.row_and_col(entry)));
+    let pointer = match (written.form, fault.row(), place) {
+        (Form::Rows, _, Some((_, Some((row, col))))) => format!("/{name}/{row}/{col}"),
+        (Form::Rows, Some(row), None) => format!("/{name}/{row}"),
+        (Form::Flat, _, Some((entry, _))) => format!("/{name}/{entry}"),
+        _ => format!("/{name}"),
+    };
+    let sentence = written.raw.explain(fault);
+    let detail = match (written.form, place) {
+        (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {sentence}", row + 1, col + 1),
+        (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
+        _ => sentence,
+    };
+    fields.note(kind, Fault::new(pointer, code, detail));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::request::{Question, QuestionBody};
+
+    /// The problem's kind, and pointer and code of each of its faults.
+    type Refusal = (ProblemKind, Vec<(String, &'static str)>);
+
+    fn read(body: &str) -> Result<(Board, Board), Refusal> {
+        let body = Some(QuestionBody::Json(Json::parse(body).unwrap()));
+        let mut fields = Fields::gather(Question { query: vec![], body }, &BOARD_FIELDS);
+        let boards = board_and_goal(&mut fields);
+        match fields.finish() {
+            Ok(()) => Ok(boards.unwrap()),
+            Err(problem) => {
+                Err((problem.kind, problem.errors.into_iter().map(|fault| (fault.pointer, fault.code)).collect()))
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_of_a_board_is_read_alike() {
+        for body in [
+            r#"{"board": [[4,5,3],[6,0,8],[2,1,7]]}"#,
+            r#"{"board": [4,5,3,6,null,8,2,1,7]}"#,
+            r#"{"board": [4,5,3,6,0,8,2,1,7], "rows": 3, "cols": 3}"#,
+            r#"{"board": "4 5 3/6 _ 8/2 1 7"}"#,
+            r#"{"board": "453608217"}"#,
+            r#"{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions"}"#,
+            r#"[[4,5,3],[6,0,8],[2,1,7]]"#,
+            r#""4,5,3;6,0,8;2,1,7""#,
+        ] {
+            let (board, goal) = read(body).unwrap();
+            assert_eq!(
+                (board.to_string(), goal.to_string()),
+                ("4 5 3/6 0 8/2 1 7".into(), "1 2 3/4 5 6/7 8 0".into()),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn goals_are_names_or_boards_in_any_form() {
+        let board = r#""board": [[4,5,3],[6,0,8],[2,1,7]]"#;
+        for (goal, expected) in [
+            (r#""snail""#, "1 2 3/8 0 4/7 6 5"),
+            (r#""blank_first""#, "0 1 2/3 4 5/6 7 8"),
+            (r#"[1,2,3,8,0,4,7,6,5]"#, "1 2 3/8 0 4/7 6 5"),
+            (r#""1 2 3/8 x 4/7 6 5""#, "1 2 3/8 0 4/7 6 5"),
+        ] {
+            assert_eq!(read(&format!("{{{board}, \"goal\": {goal}}}")).unwrap().1.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn faults_point_to_the_cell() {
+        let one = |body: &str| {
+            let (kind, mut errors) = read(body).unwrap_err();
+            let (pointer, code) = errors.remove(0);
+            (kind, pointer, code)
+        };
+        let invalid = ProblemKind::InvalidBoard;
+        assert_eq!(one(r#"{"board": [[1,2,3],[4,5,5],[7,8,0]]}"#), (invalid, "/board/1/2".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": [1,2,3,4,5,5,7,8,0]}"#), (invalid, "/board/5".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": "1 2 3/4 5 5/7 8 0"}"#), (invalid, "/board".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": [[1,2],[3]]}"#), (invalid, "/board/1".into(), "ragged-row"));
+        assert_eq!(one(r#"{"board": [[1],[0]]}"#), (invalid, "/board".into(), "side-out-of-range"));
+        let wrong = ProblemKind::InvalidRequest;
+        for tile in ["1.0", "\"1\"", "true", "{}"] {
+            let body = format!(r#"{{"board": [[{tile},2],[3,0]]}}"#);
+            assert_eq!(one(&body), (wrong, "/board/0/0".into(), "wrong-type"));
+        }
+        assert_eq!(one("{}"), (wrong, "/board".into(), "missing-field"));
+        assert_eq!(one(r#"{"board": 12}"#), (wrong, "/board".into(), "wrong-type"));
+        assert_eq!(one(r#"{"board": [[1,2],3]}"#), (wrong, "/board/1".into(), "wrong-type"));
+    }
+
+    #[test]
+    fn a_goal_of_another_shape_or_other_tiles_is_a_mismatch() {
+        for goal in ["[[1,2,3],[4,5,0]]", "[1,2,3,4,5,0]", "[[1,2],[9,0]]", r#""1 2/3 4/5 0""#] {
+            let (kind, _) = read(&format!(r#"{{"board": [[1,2],[3,0]], "goal": {goal}}}"#)).unwrap_err();
+            assert_eq!(kind, ProblemKind::GoalMismatch, "{goal}");
+        }
+        let (kind, _) = read(r#"{"board": [[1,2],[3,0]], "goal": [[1,1],[3,0]]}"#).unwrap_err();
+        assert_eq!(kind, ProblemKind::InvalidBoard);
+        let (kind, _) = read(r#"{"board": [[1,2],[3,0]], "goal": "snake"}"#).unwrap_err();
+        assert_eq!(kind, ProblemKind::InvalidRequest);
+    }
+}

@@ -1,0 +1,356 @@
+//! From bytes to a [`Question`].
+
+use std::pin::pin;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{FromRef, FromRequest, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use super::json::Json;
+use super::plain_board::plain_board;
+use super::query;
+use crate::domain::Board;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::HttpSettings;
+
+/// What a client asks: the same fields, in the query string or in a body.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Question {
+    /// The parameters in the order given, repeated ones included.
+    pub(crate) query: Vec<(String, String)>,
+    /// The body of a POST; always there unless the query names the board.
+    pub(crate) body: Option<QuestionBody>,
+}
+
+/// A body that was read, and nothing more: no field has been looked at.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum QuestionBody {
+    /// A JSON document: an object of fields, or a bare board as array or string.
+    Json(Json),
+    /// A board as text.
+    Text(String),
+}
+
+impl<S> FromRequest<S> for Question
+where
+    S: Send + Sync,
+    HttpSettings: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (head, body) = request.into_parts();
+        Received::read(&head, body, HttpSettings::from_ref(state)).await?.question()
+    }
+}
+
+/// What came in, all of it and within bounds.
+pub(crate) struct Received {
+    query: Vec<(String, String)>,
+    body: Option<(Bytes, Format)>,
+}
+
+impl Received {
+    /// Reads a request; its head is there for what else there is to know of it.
+    pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
+        let query = query::parse(head.uri.query().unwrap_or_default());
+        if head.method != Method::POST {
+            return Ok(Self { query: query?, body: None });
+        }
+        let query = query.map_err(without_the_rest)?;
+        let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
+        let format =
+            if has_body { Format::of(&head.headers, settings).map_err(without_the_rest)? } else { Format::Sniffed };
+        let bytes = read(body, settings).await?;
+        if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
+            return Ok(Self { query, body: None });
+        }
+        Ok(Self { query, body: Some((bytes, format)) })
+    }
+
+    /// The board, if it is all that is asked about, and asked in the plainest way.
+    pub(crate) fn plain_board(&self) -> Option<Board> {
+        match &self.body {
+            Some((bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => plain_board(bytes),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn question(self) -> Result<Question, Problem> {
+        let body = self.body.map(|(bytes, format)| QuestionBody::parse(&bytes, format)).transpose()?;
+        Ok(Question { query: self.query, body })
+    }
+}
+
+impl QuestionBody {
+    pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
+        let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
+        // Some editors and shells put a byte order mark in front.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim_ascii().is_empty() {
+            return Err(Problem::new(
+                ProblemKind::MalformedJson,
+                r#"The body is empty. Send a board, for instance {"board": "8 6 7/2 5 4/3 0 1"}."#,
+            ));
+        }
+        if format == Format::Sniffed
+            && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.contains('=')
+        {
+            return Err(unsupported(A_FORM));
+        }
+        let is_json = match format {
+            Format::Json => true,
+            Format::Text => false,
+            Format::Sniffed => text.trim_ascii_start().starts_with(['{', '[']),
+        };
+        if is_json { Json::parse(text).map(Self::Json) } else { Ok(Self::Text(text.to_owned())) }
+    }
+}
+
+/// How a body is to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    Json,
+    Text,
+    /// JSON if it looks like it, else text: `curl -d` names a type that nobody chose.
+    Sniffed,
+}
+
+impl Format {
+    fn of(headers: &HeaderMap, settings: HttpSettings) -> Result<Self, Problem> {
+        if headers
+            .get(header::CONTENT_ENCODING)
+            .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+        {
+            return Err(unsupported("A body with a Content-Encoding is not read here; send it uncompressed."));
+        }
+        let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+        let Some(media_type) = types.next() else { return Err(unsupported(NO_TYPE)) };
+        if types.next().is_some() {
+            return Err(unsupported("The request has more than one Content-Type."));
+        }
+        let media_type = media_type.to_str().unwrap_or_default();
+        let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
+        let essence = essence.trim();
+        let is = |name: &str| essence == name || essence.eq_ignore_ascii_case(name);
+        let format = if is("application/json") {
+            Self::Json
+        } else if is("text/plain") {
+            Self::Text
+        } else if is("application/x-www-form-urlencoded") && !settings.strict_content_type {
+            Self::Sniffed
+        } else {
+            return Err(unsupported(WRONG_TYPE));
+        };
+        if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only charset that is read here is UTF-8.")) }
+    }
+}
+
+const A_FORM: &str = "The body is an HTML form, which is not read here. With curl, send JSON by `curl --json`, a bare \
+                      board by `curl -d '8 6 7/2 5 4/3 0 1'`, or the fields in the query by `curl -G --data-urlencode`.";
+const NO_TYPE: &str = "The body has no Content-Type; with curl, send JSON by `curl --json`.";
+const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text); with curl, send JSON \
+                          by `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.";
+
+fn unsupported(detail: &str) -> Problem {
+    Problem::new(ProblemKind::UnsupportedMediaType, detail)
+        .with_header(header::ACCEPT, header::HeaderValue::from_static("application/json, text/plain"))
+}
+
+/// Whether the parameters of a media type name no charset, or one that is part of UTF-8.
+fn is_utf8(parameters: &str) -> bool {
+    parameters.split(';').filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+        let value = value.trim().trim_matches('"');
+        !name.trim().eq_ignore_ascii_case("charset")
+            || ["utf-8", "utf8", "us-ascii"].iter().any(|known| value.eq_ignore_ascii_case(known))
+    })
+}
+
+fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
+    let before = &bytes[..valid_up_to];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    Problem::new(
+        ProblemKind::MalformedJson,
+        format!("The body is not UTF-8: line {line}, column {column}, counted in bytes. Send it as UTF-8."),
+    )
+}
+
+/// Reads a body whose size and duration are both bounded.
+async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
+    let HttpSettings { max_body, body_timeout, .. } = settings;
+    let too_large = || {
+        let detail = format!("The body has more than the {max_body} bytes read here.");
+        without_the_rest(Problem::new(ProblemKind::ContentTooLarge, detail))
+    };
+    // Known before the first byte: refuse, and a client that waits for `100 Continue` sends none.
+    if body.size_hint().lower() > max_body as u64 {
+        return Err(too_large());
+    }
+    let mut gathered = pin!(gather(Limited::new(body, max_body)));
+    // Most are there already, and need no clock.
+    let in_time = match gathered.as_mut().now_or_never() {
+        Some(bytes) => Ok(bytes),
+        None => tokio::time::timeout(body_timeout, gathered).await,
+    };
+    match in_time {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Problem::new(ProblemKind::MalformedJson, "The body broke off, or its framing is wrong.")),
+        Err(_) => {
+            let detail = format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64());
+            Err(without_the_rest(Problem::new(ProblemKind::RequestTimeout, detail)))
+        }
+    }
+}
+
+/// Copies a body together as it comes, unless it comes whole: kept as frames, one that comes byte by
+/// byte would take many times its size.
+async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if bytes.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+/// Says that the connection ends: nobody reads the rest of the body, and what comes later cannot be
+/// told from it.
+fn without_the_rest(problem: Problem) -> Problem {
+    problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use std::time::Duration;
+
+    use hyper::body::Frame;
+
+    use super::*;
+
+    const LENIENT: HttpSettings = HttpSettings {
+        max_body: 64,
+        body_timeout: Duration::from_millis(20),
+        strict_content_type: false,
+        traces: false,
+    };
+    const STRICT: HttpSettings = HttpSettings { strict_content_type: true, ..LENIENT };
+    const BOARD: &str = "8 6 7/2 5 4/3 0 1";
+    const FORM: &str = "application/x-www-form-urlencoded";
+
+    async fn ask(content_type: &str, body: impl Into<Body>, settings: HttpSettings) -> Result<Question, Problem> {
+        let mut request = Request::post("/solve").body(body.into()).unwrap();
+        if !content_type.is_empty() {
+            request.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        }
+        Question::from_request(request, &settings).await
+    }
+
+    async fn body_of(content_type: &str, body: &'static str) -> QuestionBody {
+        ask(content_type, body, LENIENT).await.unwrap().body.unwrap()
+    }
+
+    async fn kind_of(content_type: &str, body: impl Into<Body>, settings: HttpSettings) -> ProblemKind {
+        ask(content_type, body, settings).await.unwrap_err().kind
+    }
+
+    #[tokio::test]
+    async fn the_content_type_decides_how_a_body_is_read() {
+        for json in ["application/json", "Application/JSON; charset=UTF-8"] {
+            assert_eq!(body_of(json, "[1]").await, QuestionBody::Json(Json::Array(vec![Json::Integer(1)])));
+        }
+        assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, QuestionBody::Text(BOARD.to_owned()));
+        assert_eq!(body_of("text/plain", "[1]").await, QuestionBody::Text("[1]".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_body_from_curl_d_is_read_by_its_looks() {
+        assert_eq!(body_of(FORM, " {}").await, QuestionBody::Json(Json::Object(vec![])));
+        assert_eq!(body_of(FORM, BOARD).await, QuestionBody::Text(BOARD.to_owned()));
+        assert_eq!(kind_of(FORM, BOARD, STRICT).await, ProblemKind::UnsupportedMediaType);
+    }
+
+    #[tokio::test]
+    async fn other_types_and_charsets_are_refused_with_advice() {
+        for content_type in [
+            "",
+            "application/vnd.api+json",
+            "text/html",
+            "multipart/form-data; boundary=x",
+            "json",
+            "text/plain; charset=latin1",
+        ] {
+            assert_eq!(kind_of(content_type, "{}", LENIENT).await, ProblemKind::UnsupportedMediaType, "{content_type}");
+        }
+        let problem = ask("text/xml", "{}", LENIENT).await.unwrap_err();
+        assert!(problem.detail.contains("curl --json"), "{}", problem.detail);
+    }
+
+    #[tokio::test]
+    async fn empty_and_foreign_bytes_are_malformed() {
+        for body in [Body::empty(), Body::from(" \n"), Body::from(&b"[1,\n\xff"[..]), Body::from("\u{feff}")] {
+            assert_eq!(kind_of("application/json", body, LENIENT).await, ProblemKind::MalformedJson);
+        }
+        assert!(ask("", "", LENIENT).await.unwrap_err().detail.contains(r#"{"board":"#));
+        let detail = ask("text/plain", &b"1\n23\xff"[..], LENIENT).await.unwrap_err().detail;
+        assert!(detail.contains("line 2, column 3"), "{detail}");
+    }
+
+    #[tokio::test]
+    async fn a_byte_order_mark_is_passed_over() {
+        assert_eq!(body_of("application/json", "\u{feff}1").await, QuestionBody::Json(Json::Integer(1)));
+    }
+
+    #[tokio::test]
+    async fn a_post_may_ask_by_its_query_alone() {
+        let request = Request::post("/solve?board=867254301").body(Body::empty()).unwrap();
+        let question = Question::from_request(request, &LENIENT).await.unwrap();
+        assert_eq!((question.query.len(), question.body), (1, None));
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit_announced_or_not() {
+        assert!(ask("text/plain", "1".repeat(64), LENIENT).await.is_ok());
+        assert_eq!(kind_of("text/plain", "1".repeat(65), LENIENT).await, ProblemKind::ContentTooLarge);
+        let unannounced = Body::new(Chunks(3));
+        assert_eq!(kind_of("text/plain", unannounced, LENIENT).await, ProblemKind::ContentTooLarge);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_ends_times_out() {
+        let silent = Body::new(Chunks(usize::MAX));
+        assert_eq!(kind_of("text/plain", silent, LENIENT).await, ProblemKind::RequestTimeout);
+    }
+
+    /// So many chunks of 30 bytes; `usize::MAX` stands for a client that falls silent at once.
+    struct Chunks(usize);
+
+    impl HttpBody for Chunks {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            let left = &mut self.get_mut().0;
+            match *left {
+                usize::MAX => Poll::Pending,
+                0 => Poll::Ready(None),
+                _ => {
+                    *left -= 1;
+                    Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'1'; 30])))))
+                }
+            }
+        }
+    }
+}

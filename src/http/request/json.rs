@@ -1,0 +1,174 @@
+//! JSON as the client wrote it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
+
+use crate::http::problem::{Problem, ProblemKind};
+
+/// A JSON value that forgets nothing a validator wants to complain about: repeated keys are kept,
+/// and 1 differs from 1.0.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Json {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without fraction or exponent, or too large to have a fraction; beyond the range it is the end of it.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    String(String),
+    /// A list.
+    Array(Vec<Json>),
+    /// The members in the order written, repeated ones included.
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// Reads one JSON document.
+    ///
+    /// # Errors
+    /// `malformed-json`, whose detail gives line and column and never quotes the input.
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+        serde_json::from_str(text).map_err(|error| malformed(&error))
+    }
+
+    /// What the value is, for a sentence: "a string".
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Integer(_) => "an integer",
+            Self::Float(_) => "a fractional number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+fn malformed(error: &serde_json::Error) -> Problem {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    let advice = match (error.classify(), reason) {
+        (Category::Eof, _) => "The document ends too early: close what is open, and check Content-Length.",
+        (_, "trailing characters") => "Send exactly one JSON document.",
+        (_, "recursion limit exceeded") => "The document is nested too deeply: a board needs two levels.",
+        _ => "Names and strings stand in double quotes, and no comma follows the last entry.",
+    };
+    Problem::new(
+        ProblemKind::MalformedJson,
+        format!("The body is not JSON: line {line}, column {column}: {reason}. {advice}"),
+    )
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Integer(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Integer(i64::try_from(value).unwrap_or(i64::MAX)))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        // What is beyond 64 bits comes here however it was written.
+        let is_beyond = value.abs() >= i64::MAX as f64;
+        Ok(if is_beyond { Json::Integer(value as i64) } else { Json::Float(value) })
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+        Ok(Json::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut array = Vec::new();
+        while let Some(entry) = entries.next_element()? {
+            array.push(entry);
+        }
+        Ok(Json::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut object = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            object.push(entry);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detail_of(text: &str) -> String {
+        let problem = Json::parse(text).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::MalformedJson);
+        problem.detail
+    }
+
+    #[test]
+    fn repeated_keys_are_kept_in_order() {
+        let expected = vec![("a".to_owned(), Json::Integer(1)), ("a".to_owned(), Json::Null)];
+        assert_eq!(Json::parse(r#"{"a": 1, "a": null}"#).unwrap(), Json::Object(expected));
+    }
+
+    #[test]
+    fn whole_numbers_and_fractions_are_told_apart() {
+        let expected = [Json::Integer(1), Json::Float(1.0), Json::Integer(-2), Json::Float(100.0)];
+        assert_eq!(Json::parse("[1, 1.0, -2, 1e2]").unwrap(), Json::Array(expected.into()));
+    }
+
+    #[test]
+    fn integers_beyond_the_range_saturate() {
+        assert_eq!(Json::parse("18446744073709551615").unwrap(), Json::Integer(i64::MAX));
+        assert_eq!(Json::parse("18446744073709551621").unwrap(), Json::Integer(i64::MAX));
+        assert_eq!(Json::parse("-1e30").unwrap(), Json::Integer(i64::MIN));
+    }
+
+    #[test]
+    fn a_fault_is_located_and_never_quoted() {
+        let detail = detail_of("{\n  \"secret\": secret\n}");
+        assert!(detail.contains("line 2, column "), "{detail}");
+        assert!(!detail.contains("secret"), "{detail}");
+    }
+
+    #[test]
+    fn truncated_trailing_and_deep_documents_say_so() {
+        assert!(detail_of("{\"board\": [").contains("ends too early"));
+        assert!(detail_of("{} {}").contains("exactly one"));
+        assert!(detail_of(&"[".repeat(1000)).contains("nested too deeply"));
+        assert!(detail_of("1e999").contains("out of range"));
+    }
+}

@@ -1,0 +1,16 @@
+//! From bytes to the fields of a question.
+
+mod board;
+mod body;
+mod fields;
+mod json;
+mod plain_board;
+mod query;
+pub(crate) mod search;
+mod value;
+
+pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, sides};
+pub(crate) use body::{Format, Question, QuestionBody, Received};
+pub(crate) use fields::{Fields, joined, sentence};
+pub(crate) use plain_board::plain_board;
+pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, limits};

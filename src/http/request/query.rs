@@ -1,0 +1,96 @@
+//! Query strings, by the rules of HTML forms.
+
+use crate::http::problem::{Fault, Problem, ProblemKind};
+
+/// Splits and decodes a query string; repeated names are kept, empty pieces are not.
+///
+/// # Errors
+/// `invalid-parameter` listing every wrongly encoded parameter.
+pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
+    let mut parameters = Vec::new();
+    let mut faults = Vec::new();
+    for piece in query.split('&').filter(|piece| !piece.is_empty()) {
+        let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
+        match (decode(name), decode(value)) {
+            (Ok(name), Ok(value)) => parameters.push((name, value)),
+            (Ok(name), Err(reason)) => faults.push(Fault::new(pointer(&name), "wrong-type", reason)),
+            (Err(reason), _) => faults.push(Fault::new("", "wrong-type", reason)),
+        }
+    }
+    if faults.is_empty() {
+        return Ok(parameters);
+    }
+    let detail = "The query string is not percent-encoded UTF-8; with curl, `-G --data-urlencode 'board=…'` encodes.";
+    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(faults))
+}
+
+/// The pointer that names a query parameter: `limits.time_ms` is `/limits/time_ms`.
+pub(crate) fn pointer(parameter: &str) -> String {
+    let escaped = parameter.replace('~', "~0").replace('/', "~1").replace('.', "/");
+    format!("/{escaped}")
+}
+
+/// Undoes form encoding: `+` is a space, `%` and two hexadecimal digits are a byte of UTF-8.
+fn decode(text: &str) -> Result<String, &'static str> {
+    if !text.contains(['%', '+']) {
+        return Ok(text.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => match (rest.next().and_then(hex_digit), rest.next().and_then(hex_digit)) {
+                (Some(high), Some(low)) => high << 4 | low,
+                _ => return Err("`%` is not followed by two hexadecimal digits"),
+            },
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| "the decoded bytes are not UTF-8")
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(query: &str) -> Vec<(String, String)> {
+        parse(query).unwrap()
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn a_board_survives_form_encoding() {
+        for query in ["board=8+6+7/2+5+4/3+0+1", "board=8%206%207%2F2%205%204%2f3%200%201"] {
+            assert_eq!(pairs(query), [pair("board", "8 6 7/2 5 4/3 0 1")], "{query}");
+        }
+    }
+
+    #[test]
+    fn repeated_names_are_kept_and_empty_pieces_are_not() {
+        assert_eq!(pairs("&a=1&&a=2&b&c=x=y&"), [pair("a", "1"), pair("a", "2"), pair("b", ""), pair("c", "x=y")]);
+        assert_eq!(pairs(""), []);
+    }
+
+    #[test]
+    fn every_wrongly_encoded_parameter_is_reported() {
+        let problem = parse("limits.time_ms=%zz&board=%ff&ok=1&%=2&x=%4").unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::InvalidParameter);
+        let pointers: Vec<_> = problem.errors.iter().map(|fault| fault.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/limits/time_ms", "/board", "", "/x"]);
+        assert!(problem.errors.iter().all(|fault| fault.code == "wrong-type" && !fault.detail.is_empty()));
+    }
+
+    #[test]
+    fn pointers_are_escaped_as_rfc_6901_demands() {
+        assert_eq!(pointer("limits.time_ms"), "/limits/time_ms");
+        assert_eq!(pointer("a/b~c"), "/a~1b~0c");
+    }
+}

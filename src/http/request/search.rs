@@ -1,0 +1,56 @@
+//! The fields that say how to search, and what that may take.
+
+use std::time::Duration;
+
+use super::fields::Fields;
+use crate::domain::Size;
+use crate::http::problem::{Fault, ProblemKind};
+use crate::search::Weight;
+use crate::service::{Conflict, LimitWish, Plan, Wish};
+
+/// What a search may spend.
+pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
+
+/// How to search.
+pub(crate) const METHOD_FIELDS: [&str; 6] =
+    ["algorithm", "heuristic", "weight", "tie_breaking", "duplicate_detection", "depth_limit"];
+
+/// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
+const MAX_DEPTH_LIMIT: i64 = 1_000_000;
+
+/// The highest limit that can be asked for: whole numbers up to here survive every JSON reader.
+const MAX_LIMIT: i64 = (1 << 53) - 1;
+
+/// Reads [`METHOD_FIELDS`].
+pub(crate) fn wish(fields: &mut Fields) -> Wish {
+    Wish {
+        algorithm: fields.word("algorithm", Some("auto")),
+        heuristic: fields.word("heuristic", Some("auto")),
+        weight: fields
+            .hundredths("weight", Weight::ONE.hundredths()..=Weight::MAX.hundredths())
+            .and_then(Weight::from_hundredths)
+            .unwrap_or(Weight::ONE),
+        tie_breaking: fields.word("tie_breaking", None).unwrap_or_default(),
+        duplicate_detection: fields.word("duplicate_detection", None).unwrap_or_default(),
+        depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
+        require_optimal: false,
+    }
+}
+
+/// Reads [`LIMIT_FIELDS`].
+pub(crate) fn limits(fields: &mut Fields) -> LimitWish {
+    LimitWish {
+        time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
+        expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
+        nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
+    }
+}
+
+/// The plan for a wish; what does not go together is noted.
+pub(crate) fn plan(fields: &mut Fields, wish: &Wish, size: Size) -> Option<Plan> {
+    let note = |conflict: Conflict| {
+        let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
+        fields.note(ProblemKind::UnsupportedCombination, fault);
+    };
+    Plan::try_new(wish, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
+}

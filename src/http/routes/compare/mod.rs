@@ -1,0 +1,132 @@
+//! `/compare`: one board, solved by several methods.
+
+mod preset;
+mod reply;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method as HttpMethod};
+use axum::response::Response;
+
+use self::reply::{CompareReply, ResultReply};
+use crate::domain::{Board, Puzzle, Size};
+use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::problem::Problem;
+use crate::http::reply::reserved_if_long;
+use crate::http::request::{
+    BOARD_FIELDS, Fields, LIMIT_FIELDS, METHOD_FIELDS, Question, board_and_goal, joined, search,
+};
+use crate::http::routes::solve::{failed, puzzle};
+pub(crate) use preset::Preset;
+
+use crate::service::{Job, LimitWish, Plan, Service, ServiceError, Wish};
+
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
+    joined(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
+
+/// The fields of a method.
+const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
+
+/// The most methods that are compared at once.
+pub(crate) const MAX_METHODS: usize = 16;
+
+/// A way to search, as it was asked for and as it is done.
+struct Method {
+    wish: Wish,
+    plan: Plan,
+    limits: LimitWish,
+}
+
+struct CompareBody {
+    board: Board,
+    goal: Board,
+    methods: Vec<Method>,
+}
+
+/// Answers GET and POST.
+pub(crate) async fn answer(
+    State(service): State<Arc<Service>>,
+    method: HttpMethod,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let CompareBody { board, goal, methods } = CompareBody::read(question)?;
+    let puzzle = puzzle(board, goal)?;
+    let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
+    let mut reply = CompareReply::new(&puzzle, results);
+    let body = reserved_if_long(&service, reply.written(offer))?;
+    let tag = || {
+        // The times it took are no part of what the answer says.
+        reply.forget_times();
+        reply.written(offer)
+    };
+    let cache_control =
+        if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
+    Ok(Document::tagged_by(offer.content_type(), cache_control, body, tag).answer_to(&method, &headers))
+}
+
+/// What comes of the methods, and whether it would come out the same again. They run one after another, so that at any
+/// time there is one place in the queue at most; when the client leaves, this future is dropped, and with it the search
+/// in hand.
+async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Result<(Vec<ResultReply>, bool), Problem> {
+    let searches: Vec<(Plan, LimitWish)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
+    let limits = service.limits_of_all(puzzle, &searches);
+    let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
+    for (at, (Method { wish, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
+        let job = Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, states: false };
+        results.push(match service.submit(job).await {
+            Ok(answer) => {
+                is_repeatable &= answer.report.is_repeatable();
+                ResultReply::new(wish, &answer.report)
+            }
+            // No method is at fault: the whole is to be asked for again, and what was found is kept.
+            Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => return Err(failed(&error)),
+            Err(error) => {
+                is_repeatable = false;
+                ResultReply::failed(wish, failed(&error).within(&format!("/methods/{at}")))
+            }
+        });
+    }
+    Ok((results, is_repeatable))
+}
+
+impl CompareBody {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let boards = board_and_goal(&mut fields);
+        let default = search::limits(&mut fields);
+        let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
+        fields.finish()?;
+        match (boards, methods) {
+            (Some((board, goal)), Some(methods)) => Ok(Self { board, goal, methods }),
+            _ => Err(Problem::without_fault()),
+        }
+    }
+}
+
+/// Reads `methods` or `preset`.
+fn methods(fields: &mut Fields, size: Option<Size>, default: LimitWish) -> Option<Vec<Method>> {
+    if fields.has("methods") && fields.has("preset") {
+        let detail = "`preset` stands for methods: give it or `methods`, not both";
+        fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));
+    }
+    if fields.has("methods") {
+        let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
+            let wish = search::wish(fields);
+            let limits = search::limits(fields).or(default);
+            let plan = size.and_then(|size| search::plan(fields, &wish, size));
+            plan.map(|plan| Method { wish, plan, limits })
+        });
+        return methods?.into_iter().collect();
+    }
+    if !fields.has("preset") {
+        let detail = "give `methods`, for instance [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, {\"algorithm\": \
+                      \"breadth_first\"}], or a `preset`, for instance \"heuristics\"";
+        fields.miss("methods", detail);
+        return None;
+    }
+    let preset: Preset = fields.word("preset", None)?;
+    Some(preset.on(size?).map(|(wish, plan)| Method { wish, plan, limits: default }).collect())
+}

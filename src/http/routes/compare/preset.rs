@@ -1,0 +1,123 @@
+//! Lists of methods that go by a name, for `/compare`.
+
+use serde_json::{Value, json};
+
+use super::reply::MethodReply;
+use crate::domain::Size;
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight, named};
+use crate::service::{Plan, Wish};
+
+/// Methods that go by one name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Preset {
+    /// A* with each heuristic that is admissible.
+    Heuristics,
+    /// Each algorithm but anytime search, which takes all of its time, with one heuristic.
+    Algorithms,
+    /// What course projects, tutorials and their like use.
+    OlderSystems,
+}
+
+named!(Preset { Heuristics => "heuristics", Algorithms => "algorithms", OlderSystems => "older_systems" });
+
+impl Preset {
+    /// The methods that go with boards of a size, and how each is done. There always are some.
+    pub(crate) fn on(self, size: Size) -> impl Iterator<Item = (Wish, Plan)> {
+        self.methods().into_iter().filter_map(move |wish| Some((wish, Plan::try_new(&wish, size).ok()?)))
+    }
+
+    fn methods(self) -> Vec<Wish> {
+        match self {
+            Self::Heuristics => {
+                let is_admissible = |heuristic: &&HeuristicKind| heuristic.is_admissible();
+                HeuristicKind::ALL.iter().filter(is_admissible).map(|kind| with(Algorithm::AStar, *kind)).collect()
+            }
+            Self::Algorithms => {
+                let is_told_apart = |algorithm: &&Algorithm| !matches!(algorithm, Algorithm::Anytime);
+                Algorithm::ALL.iter().filter(is_told_apart).map(|algorithm| typical(*algorithm)).collect()
+            }
+            Self::OlderSystems => older_systems().into(),
+        }
+    }
+
+    /// What `/info` says of it. Its methods can be sent as they are.
+    pub(crate) fn entry(self) -> Value {
+        let description = match self {
+            Self::Heuristics => "What a heuristic is worth",
+            Self::Algorithms => "One heuristic, many searches",
+            Self::OlderSystems => "As the older systems did",
+        };
+        let written = |wish: Wish| match json!(MethodReply::new(&wish)) {
+            Value::Object(method) => method.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            other => other,
+        };
+        let methods: Vec<Value> = self.methods().into_iter().map(written).collect();
+        json!({ "name": self.name(), "description": description, "methods": methods })
+    }
+}
+
+fn by(algorithm: Algorithm) -> Wish {
+    Wish { algorithm: Some(algorithm), ..Wish::default() }
+}
+
+fn with(algorithm: Algorithm, heuristic: HeuristicKind) -> Wish {
+    Wish { heuristic: Some(heuristic), ..by(algorithm) }
+}
+
+/// As deep as the hardest board of the 8-puzzle needs.
+const DEEPEST: u32 = 31;
+
+/// An algorithm as it is shown beside the others.
+fn typical(algorithm: Algorithm) -> Wish {
+    match algorithm {
+        Algorithm::WeightedAStar => Wish {
+            weight: Weight::from_hundredths(200).unwrap_or(Weight::ONE),
+            ..with(algorithm, HeuristicKind::Manhattan)
+        },
+        Algorithm::DepthFirst => Wish { depth_limit: Some(DEEPEST), ..by(algorithm) },
+        _ if algorithm.takes_heuristic() => with(algorithm, HeuristicKind::Manhattan),
+        _ => by(algorithm),
+    }
+}
+
+/// The methods of the older systems: blind, greedy and A* searches, the tree search that the course project made of A*,
+/// and the two heuristics that are not admissible.
+fn older_systems() -> [Wish; 9] {
+    let tree_search = Wish {
+        tie_breaking: TieBreaking::Heap,
+        duplicate_detection: DuplicateDetection::Parent,
+        ..with(Algorithm::AStar, HeuristicKind::Manhattan)
+    };
+    [
+        by(Algorithm::BreadthFirst),
+        typical(Algorithm::DepthFirst),
+        with(Algorithm::GreedyBestFirst, HeuristicKind::Hamming),
+        with(Algorithm::GreedyBestFirst, HeuristicKind::Manhattan),
+        with(Algorithm::AStar, HeuristicKind::Hamming),
+        with(Algorithm::AStar, HeuristicKind::Manhattan),
+        tree_search,
+        with(Algorithm::AStar, HeuristicKind::MisplacedWithBlank),
+        with(Algorithm::AStar, HeuristicKind::ManhattanPlusHamming),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MAX_METHODS;
+    use super::*;
+
+    #[test]
+    fn every_preset_has_methods_for_every_board() {
+        for preset in Preset::ALL {
+            assert!(preset.methods().len() <= MAX_METHODS);
+            for size in Size::all() {
+                assert!(preset.on(size).count() >= 5, "{} on {size}", preset.name());
+            }
+        }
+    }
+
+    #[test]
+    fn those_of_the_older_systems_go_with_every_board() {
+        assert!(Size::all().all(|size| Preset::OlderSystems.on(size).count() == older_systems().len()));
+    }
+}

@@ -1,0 +1,171 @@
+//! The answer of `/compare`, as JSON and as text.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::domain::Puzzle;
+use crate::http::negotiation::Offer;
+use crate::http::problem::Problem;
+use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json};
+use crate::http::routes::solve::exceeded;
+use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
+use crate::service::{Report, Solution, Wish};
+
+/// The longest solution that is told move by move; depth-first search finds some of a hundred thousand.
+const MAX_MOVES: usize = 10_000;
+
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct CompareReply {
+    start: Rows,
+    goal: Rows,
+    results: Vec<ResultReply>,
+}
+
+/// A method, and what came of it.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct ResultReply {
+    #[serde(flatten)]
+    method: MethodReply,
+    #[serde(flatten)]
+    outcome: OutcomeReply,
+}
+
+/// A method as it was asked for, `auto` where it was left open; without the knobs that are at their default.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct MethodReply {
+    algorithm: &'static str,
+    heuristic: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tie_breaking: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicate_detection: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth_limit: Option<u32>,
+}
+
+#[derive(Debug, serde::Serialize)]
+#[serde(untagged)]
+enum OutcomeReply {
+    Solved {
+        length: usize,
+        optimal: bool,
+        lower_bound: u32,
+        moves: Option<String>,
+        search: Box<SearchReply>,
+        limits: LimitsReply,
+    },
+    Failed {
+        problem: Box<Problem>,
+    },
+}
+
+impl CompareReply {
+    pub(crate) fn new(puzzle: &Puzzle, results: Vec<ResultReply>) -> Self {
+        Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), results }
+    }
+
+    /// The answer in a type; everything but text is JSON.
+    pub(crate) fn written(&self, offer: Offer) -> Vec<u8> {
+        match offer {
+            Offer::Text => self.to_string().into_bytes(),
+            _ => json(self),
+        }
+    }
+
+    /// Leaves out the times that searches took.
+    pub(crate) fn forget_times(&mut self) {
+        for result in &mut self.results {
+            match &mut result.outcome {
+                OutcomeReply::Solved { search, .. } => search.elapsed_us = 0,
+                OutcomeReply::Failed { problem } => {
+                    let search = problem.members.iter_mut().find(|(name, _)| *name == "search");
+                    search.into_iter().for_each(|(_, search)| search["elapsed_us"] = Value::Null);
+                }
+            }
+        }
+    }
+}
+
+impl ResultReply {
+    /// What a search came to, whether it has a solution or was stopped.
+    pub(crate) fn new(wish: &Wish, report: &Report) -> Self {
+        let outcome = match (report.stopped, &report.solution) {
+            (Some(stop), _) => return Self::failed(wish, exceeded(report, stop)),
+            (None, None) => {
+                tracing::error!("a search ended with neither a solution nor a limit");
+                return Self::failed(wish, Problem::internal());
+            }
+            (None, Some(Solution { path, .. })) => OutcomeReply::Solved {
+                length: path.len(),
+                optimal: report.is_optimal(),
+                lower_bound: report.lower_bound,
+                moves: (path.len() <= MAX_MOVES).then(|| path.letters()),
+                search: Box::new(SearchReply::new(report)),
+                limits: LimitsReply::new(report),
+            },
+        };
+        Self { method: MethodReply::new(wish), outcome }
+    }
+
+    pub(crate) fn failed(wish: &Wish, problem: Problem) -> Self {
+        Self { method: MethodReply::new(wish), outcome: OutcomeReply::Failed { problem: Box::new(problem) } }
+    }
+}
+
+impl MethodReply {
+    pub(crate) fn new(wish: &Wish) -> Self {
+        let takes_heuristic = wish.algorithm.is_none_or(|algorithm| algorithm.takes_heuristic());
+        Self {
+            algorithm: wish.algorithm.map_or("auto", Named::name),
+            heuristic: takes_heuristic.then(|| wish.heuristic.map_or("auto", Named::name)),
+            weight: (wish.weight != Weight::ONE).then(|| Number(f64::from(wish.weight.hundredths()) / 100.0)),
+            tie_breaking: (wish.tie_breaking != TieBreaking::default()).then(|| wish.tie_breaking.name()),
+            duplicate_detection: (wish.duplicate_detection != DuplicateDetection::default())
+                .then(|| wish.duplicate_detection.name()),
+            depth_limit: wish.depth_limit,
+        }
+    }
+}
+
+/// For a terminal: the board and the goal, and a line for each method.
+impl fmt::Display for CompareReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n{}", grid(&self.start.0), grid(&self.goal.0))?;
+        let names: Vec<String> = self.results.iter().map(|result| result.method.to_string()).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("method".len());
+        writeln!(f, "{:width$} {:>8} {:>12} {:>12} {:>10}", "method", "length", "expanded", "generated", "µs")?;
+        for (name, result) in names.iter().zip(&self.results) {
+            match &result.outcome {
+                OutcomeReply::Solved { length, optimal, search, .. } => {
+                    let SearchReply { expanded, generated, elapsed_us, .. } = **search;
+                    let mark = if *optimal { ' ' } else { '*' };
+                    writeln!(f, "{name:width$} {length:>7}{mark} {expanded:>12} {generated:>12} {elapsed_us:>10}")?;
+                }
+                OutcomeReply::Failed { problem } => {
+                    let limit = problem.members.iter().find(|(name, _)| *name == "limit");
+                    let limit = limit.and_then(|(_, limit)| limit.as_str());
+                    let limit = limit.map_or_else(String::new, |limit| format!(" ({limit})"));
+                    writeln!(f, "{name:width$}       -  {}{limit}", problem.kind.title())?;
+                }
+            }
+        }
+        let is_unproven = |result: &ResultReply| matches!(result.outcome, OutcomeReply::Solved { optimal: false, .. });
+        if self.results.iter().any(is_unproven) {
+            writeln!(f, "\n* not proven to be the shortest")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for MethodReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.algorithm)?;
+        let words = [self.heuristic, self.tie_breaking, self.duplicate_detection];
+        words.into_iter().flatten().try_for_each(|word| write!(f, " {word}"))?;
+        self.weight.map_or(Ok(()), |Number(weight)| write!(f, " ×{weight}"))?;
+        self.depth_limit.map_or(Ok(()), |limit| write!(f, " to depth {limit}"))
+    }
+}

@@ -1,0 +1,39 @@
+//! Probes. They share nothing with the work: no queue, no permit, no search.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::http::negotiation::{Offer, negotiate};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::service::Service;
+
+/// The process runs and answers.
+pub(crate) async fn livez(headers: HeaderMap) -> Response {
+    ok(&headers)
+}
+
+/// New work is welcome here.
+pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
+    let refusal = if service.is_draining() {
+        (ProblemKind::ShuttingDown, "This instance is shutting down.")
+    } else if !service.is_ready() {
+        (ProblemKind::Overloaded, "Tables are being built.")
+    } else {
+        return Ok(ok(&headers));
+    };
+    Err(Problem::new(refusal.0, refusal.1).with_retry_after(1))
+}
+
+/// A probe is answered whatever it accepts: no balancer takes a server out over a header.
+fn ok(headers: &HeaderMap) -> Response {
+    let (offer, body) = match negotiate(headers, &[Offer::Json, Offer::Text]) {
+        Some(Offer::Text) => (Offer::Text, "ok\n"),
+        _ => (Offer::Json, r#"{"status":"ok"}"#),
+    };
+    let no_store = HeaderValue::from_static("no-store");
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())), (header::CACHE_CONTROL, no_store)], body)
+        .into_response()
+}

@@ -1,0 +1,117 @@
+//! `/hint`: the next move.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use super::solve::{SERVER_TIMING, exceeded, failed, puzzle, server_timing};
+use crate::domain::{Puzzle, Tile};
+use crate::http::negotiation::{Offer, choose};
+use crate::http::problem::Problem;
+use crate::http::reply::{Letter, LimitsReply, Rows, SearchReply, grid, json};
+use crate::http::request::{BOARD_FIELDS, Fields, LIMIT_FIELDS, Question, board_and_goal, joined, limits};
+use crate::service::{Hint, LimitWish, Service};
+
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
+
+#[derive(Debug, serde::Serialize)]
+struct HintReply {
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    length: usize,
+    optimal: bool,
+    lower_bound: u32,
+    remaining: usize,
+    start: Rows,
+    goal: Rows,
+    board: Rows,
+    search: SearchReply,
+    limits: LimitsReply,
+}
+
+/// Answers GET and POST.
+pub(crate) async fn answer(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let (puzzle, limits) = read(question)?;
+    let hint = service.hint(puzzle, limits).await.map_err(|error| failed(&error))?;
+    if let Some(stop) = hint.answer.report.stopped {
+        return Err(exceeded(&hint.answer.report, stop));
+    }
+    let reply = HintReply::new(&puzzle, &hint)?;
+    let body = match offer {
+        Offer::Text => reply.to_string().into_bytes(),
+        _ => json(&reply),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())),
+        // Which of the best moves it is depends on what was asked before.
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    let mut response = (headers, body).into_response();
+    if let Ok(timing) = HeaderValue::try_from(server_timing(&hint.answer)) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
+    Ok(response)
+}
+
+fn read(question: Question) -> Result<(Puzzle, LimitWish), Problem> {
+    let mut fields = Fields::gather(question, &FIELDS);
+    let boards = board_and_goal(&mut fields);
+    let limits = limits(&mut fields);
+    fields.finish()?;
+    let (board, goal) = boards.ok_or_else(Problem::without_fault)?;
+    Ok((puzzle(board, goal)?, limits))
+}
+
+impl HintReply {
+    /// The answer to a hint of a search that was not stopped.
+    ///
+    /// # Errors
+    /// `internal` if there is no solution, which is a bug.
+    fn new(puzzle: &Puzzle, hint: &Hint) -> Result<Self, Problem> {
+        let length = hint.length().ok_or_else(|| {
+            tracing::error!("a search ended with neither a solution nor a limit");
+            Problem::internal()
+        })?;
+        let step = hint.step();
+        let mut board = *puzzle.start();
+        step.and_then(|(mv, _)| board.make(mv));
+        Ok(Self {
+            mv: step.map(|(mv, _)| Letter(mv)),
+            tile: step.map(|(_, tile)| tile),
+            length,
+            optimal: hint.is_optimal(),
+            lower_bound: hint.lower_bound(),
+            remaining: length.saturating_sub(1),
+            start: Rows(*puzzle.start()),
+            goal: Rows(*puzzle.goal()),
+            board: Rows(board),
+            search: SearchReply::new(&hint.answer.report),
+            limits: LimitsReply::new(&hint.answer.report),
+        })
+    }
+}
+
+/// For a terminal: the board, what to do, and the board then.
+impl std::fmt::Display for HintReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", grid(&self.start.0))?;
+        let Some((Letter(mv), tile)) = self.mv.zip(self.tile) else {
+            return writeln!(f, "Already solved.");
+        };
+        let moves = if self.remaining == 1 { "move remains" } else { "moves remain" };
+        write!(f, "{}: tile {tile} slides, then {} {moves}", mv.letter(), self.remaining)?;
+        match self.optimal {
+            true => writeln!(f, ", and no solution is shorter.")?,
+            false => writeln!(f, "; every solution has at least {} in all.", self.lower_bound)?,
+        }
+        write!(f, "\n{}\n{}", grid(&self.board.0), self.search)
+    }
+}

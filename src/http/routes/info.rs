@@ -1,0 +1,127 @@
+//! `/info`: what this server can do and what it allows.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::compare::Preset;
+use super::{compare, verify};
+use crate::domain::Size;
+use crate::http::negotiation::{Offer, choose};
+use crate::http::problem::Problem;
+use crate::http::request::NamedGoal;
+use crate::http::state::HttpSettings;
+use crate::search::heuristic::GoalClass;
+use crate::search::{Algorithm, HeuristicKind, Named};
+use crate::service::{Service, TableEntry};
+
+/// Answers GET.
+pub(crate) async fn answer(
+    State(service): State<Arc<Service>>,
+    State(http): State<HttpSettings>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let settings = service.settings();
+    let info = json!({
+        "name": "taquin",
+        "version": env!("CARGO_PKG_VERSION"),
+        "limits": limits(&service, &http),
+        "workers": settings.workers,
+        "queue": settings.queue,
+        "sides": {"min": Size::MIN_SIDE, "max": Size::MAX_SIDE},
+        "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
+        "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
+        "goals": NamedGoal::ALL.iter().map(|goal| goal.name()).collect::<Vec<_>>(),
+        "presets": Preset::ALL.iter().map(|preset| preset.entry()).collect::<Vec<_>>(),
+        "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
+    });
+    let body = match offer {
+        Offer::Text => format!("{info:#}\n"),
+        _ => info.to_string(),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
+    let settings = service.settings();
+    // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
+    let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);
+    let max_nodes = Size::try_from((4, 4)).map_or(0, max_nodes);
+    json!({
+        "time_ms": {"default": settings.default_time.as_millis() as u64, "max": settings.max_time.as_millis() as u64},
+        "expanded": {"default": settings.max_expanded, "max": settings.max_expanded},
+        "nodes": {"default": max_nodes, "max": max_nodes},
+        "search_memory_bytes": settings.search_memory,
+        "expansions": settings.max_expansions,
+        "body_bytes": http.max_body,
+        "moves": verify::MAX_MOVES,
+        "methods": compare::MAX_METHODS,
+    })
+}
+
+fn table_entry(table: &TableEntry) -> serde_json::Value {
+    let build_ms = table.build_time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
+    json!({"name": table.name, "size": table.size, "bytes": table.bytes, "build_ms": build_ms})
+}
+
+fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {
+    let description = match algorithm {
+        Algorithm::AStar => "Expands the node of least g + h.",
+        Algorithm::WeightedAStar => "Expands the node of least g + weight·h; at most weight times the optimal length.",
+        Algorithm::GreedyBestFirst => "Expands the node of least h.",
+        Algorithm::IdaStar => "Depth-first within a rising limit on g + h; needs no memory for nodes.",
+        Algorithm::BreadthFirst => "Expands the oldest node.",
+        Algorithm::DepthFirst => "Expands the newest node, within depth_limit if one is given.",
+        Algorithm::IterativeDeepening => "Depth-first within a rising depth limit; needs no memory for nodes.",
+        Algorithm::Constructive => {
+            "Sets rows and columns one after another; never fails, solves any board in milliseconds."
+        }
+        Algorithm::Anytime => {
+            "A solution at once, and shorter ones as long as limits allow, until one is proven to be as short as any."
+        }
+    };
+    json!({
+        "name": algorithm.name(),
+        "optimal": algorithm.is_optimal(),
+        "takes_heuristic": algorithm.takes_heuristic(),
+        "description": description,
+    })
+}
+
+fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
+    let description = match heuristic {
+        HeuristicKind::Zero => "No estimate.",
+        HeuristicKind::Hamming => "Tiles out of place.",
+        HeuristicKind::MisplacedWithBlank => "Tiles out of place, the blank counted too; not admissible.",
+        HeuristicKind::Manhattan => "Rows and columns between each tile and its place.",
+        HeuristicKind::ManhattanPlusHamming => "The sum of manhattan and hamming; not admissible.",
+        HeuristicKind::Gaschnig => "Moves of a puzzle in which any tile may jump into the blank.",
+        HeuristicKind::InversionDistance => "Moves that undo the inversions of the row order and of the column order.",
+        HeuristicKind::LinearConflict => "Manhattan, and two for each tile that must leave its line.",
+        HeuristicKind::WalkingDistance => "Moves that sort tiles into their rows, and into their columns.",
+        HeuristicKind::PatternDatabase => {
+            "Exact distances up to 9 cells; above, the cost of some tiles' moves, summed over all tiles."
+        }
+    };
+    let (boards, max_cells) = match heuristic {
+        HeuristicKind::WalkingDistance => ("sides up to 4, and 2×5", Some(16)),
+        HeuristicKind::PatternDatabase => ("up to 36 cells", Some(GoalClass::MAX_CELLS)),
+        _ => ("all", None),
+    };
+    json!({
+        "name": heuristic.name(),
+        "admissible": heuristic.is_admissible(),
+        "consistent": heuristic.is_consistent(),
+        "boards": boards,
+        "max_cells": max_cells,
+        "description": description,
+    })
+}

@@ -1,0 +1,45 @@
+//! The contract, as it was when this binary was built.
+
+use std::sync::LazyLock;
+
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::problem::Problem;
+
+const YAML: &str = include_str!("../../../openapi.yaml");
+
+/// `/openapi.yaml`: the file itself.
+pub(crate) async fn yaml(headers: HeaderMap) -> Result<Response, Problem> {
+    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(Offer::Yaml, YAML.to_owned()));
+    Ok(DOCUMENTS[usize::from(choose(&headers, &[Offer::Yaml, Offer::Text])? == Offer::Text)].answer(&headers))
+}
+
+/// `/openapi.json`: the same, converted.
+pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
+    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(Offer::Json, to_json(YAML)));
+    Ok(DOCUMENTS[usize::from(choose(&headers, &[Offer::Json, Offer::Text])? == Offer::Text)].answer(&headers))
+}
+
+/// The text under its own type, and as plain text.
+fn documents(offer: Offer, text: String) -> [Document; 2] {
+    [offer, Offer::Text].map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()).compressed())
+}
+
+fn to_json(yaml: &str) -> String {
+    let value: serde_json::Value = serde_saphyr::from_str(yaml).expect("a test reads the file that was built in");
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contract_is_an_openapi_document_in_json_too() {
+        let json: serde_json::Value = serde_json::from_str(&to_json(YAML)).unwrap();
+        assert!(json["openapi"].as_str().unwrap().starts_with("3.1"), "{}", json["openapi"]);
+        assert!(json["paths"]["/solve"].is_object());
+    }
+}

@@ -1,0 +1,178 @@
+//! `/random`.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+
+use crate::domain::{Board, Encoding, Sides, Size};
+use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::reply::{Rows, grid, json};
+use crate::http::request::{Fields, NamedGoal, Question, goal, sides};
+use crate::search::named;
+use crate::service::{Distance, Draw, DrawError, Drawn, Service, fresh_seed};
+
+const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
+
+/// The longest walk; thousands of moves already mix the largest board.
+const MAX_WALK: i64 = 100_000;
+const MAX_SEED_CHARS: usize = 128;
+
+/// Carries the seed where the body has no place for it.
+const X_TAQUIN_SEED: &str = "x-taquin-seed";
+
+/// How to write the board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum As {
+    Board,
+    Request,
+    Text,
+}
+
+named!(As { Board => "board", Request => "request", Text => "text" });
+
+#[derive(Debug, serde::Serialize)]
+struct RandomReply<'a> {
+    board: Rows,
+    goal: Rows,
+    seed: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u32>,
+    lower_bound: u32,
+    upper_bound: u32,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct RequestReply {
+    board: Rows,
+    goal: Rows,
+}
+
+struct RandomQuery {
+    goal: Board,
+    how: Draw,
+    seed: Option<String>,
+    form: Option<As>,
+}
+
+/// Answers GET.
+pub(crate) async fn answer(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let RandomQuery { goal, how, seed, form } = RandomQuery::read(question)?;
+    let offer = match form {
+        Some(As::Text) => Offer::Text,
+        Some(As::Request) => Offer::Json,
+        Some(As::Board) | None => choose(&headers, &[Offer::Json, Offer::Text])?,
+    };
+    let is_repeatable = seed.is_some();
+    let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
+        tracing::error!(target: "taquin::http::random", %error, "no seed from the system");
+        Problem::internal()
+    })?;
+    let drawn = service.draw(goal, how, seed.clone()).await;
+    let Drawn { board, distance: Distance { length, lower_bound, upper_bound } } =
+        drawn.map_err(|error| refused(&error))?;
+    let body = match (offer, form) {
+        (Offer::Text, _) => grid(&board).into_bytes(),
+        (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
+        _ => {
+            let (board, goal, seed) = (Rows(board), Rows(goal), &*seed);
+            json(&RandomReply { board, goal, seed, length, lower_bound, upper_bound })
+        }
+    };
+    let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
+    let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);
+    if let Ok(seed) = HeaderValue::from_str(&percent_encoded(&seed)) {
+        response.headers_mut().insert(X_TAQUIN_SEED, seed);
+    }
+    Ok(response)
+}
+
+impl RandomQuery {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let sides = sides(&mut fields);
+        let size = size(&fields, sides);
+        let goal = goal(&mut fields, size, sides, Encoding::Tiles);
+        if let Some(goal) = goal.filter(|goal| !sides.agree_with(goal.size())) {
+            let detail = format!("the goal is {}, and `rows` and `cols` say otherwise", goal.size());
+            fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
+        }
+        let seed = fields.parsed("seed", |seed| {
+            let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
+            let misfit = || ("out-of-range", format!("`seed` has 1 to {MAX_SEED_CHARS} characters"));
+            is_fit.then(|| seed.to_owned()).ok_or_else(misfit)
+        });
+        if fields.has("walk") && fields.has("length") {
+            let detail = "a walk has no certain length: give `walk` or `length`, not both";
+            fields.note(ProblemKind::InvalidParameter, Fault::new("/walk", "unsupported", detail));
+        }
+        let walk = fields.integer("walk", 0..=MAX_WALK).map(|moves| Draw::Walk(moves as u32));
+        let length = fields.parsed("length", |text| lengths(text).map_err(|misfit| ("out-of-range", misfit)));
+        let length = length.map(Draw::Length);
+        let form = fields.word("as", None);
+        fields.finish()?;
+        let how = walk.or(length).unwrap_or(Draw::Uniform);
+        match goal {
+            Some(goal) => Ok(Self { goal, how, seed, form }),
+            None => Err(Problem::without_fault()),
+        }
+    }
+}
+
+/// A seed as a header can carry it: `%` and what is not visible ASCII as bytes in hexadecimal.
+fn percent_encoded(seed: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
+    seed.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// The shape asked for, 3×3 where nothing says otherwise; `None` if the goal says it.
+fn size(fields: &Fields, sides: Sides) -> Option<Size> {
+    if fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
+        return None;
+    }
+    let Sides { rows, cols } = sides;
+    let one = rows.or(cols).unwrap_or(3);
+    Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok()
+}
+
+/// `20`, or `12..18` with both ends.
+fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
+    match (number(low), number(high)) {
+        (Some(low), Some(high)) if low <= high => Ok(low..=high),
+        (Some(_), Some(_)) => Err("`length` goes upwards: `12..18`".to_owned()),
+        _ => Err("`length` is a number of moves, `20`, or a range with both its ends, `12..18`".to_owned()),
+    }
+}
+
+fn refused(error: &DrawError) -> Problem {
+    match error {
+        DrawError::LengthsUnknown(size) => {
+            let detail = format!(
+                "optimal lengths are not known on {size} boards, only up to 9 cells: use `walk`, or leave `length` out"
+            );
+            Problem::new(ProblemKind::UnsupportedCombination, format!("O{}.", &detail[1..]))
+                .with_errors(vec![Fault::new("/length", "unsupported", detail)])
+        }
+        DrawError::NoSuchLength(greatest) => {
+            let detail =
+                format!("no board has such an optimal length: with this shape and goal they go from 0 to {greatest}");
+            Problem::new(ProblemKind::InvalidParameter, format!("N{}.", &detail[1..])).with_errors(vec![Fault::new(
+                "/length",
+                "out-of-range",
+                detail,
+            )])
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! `/solve`.
+
+mod stream;
+mod stream_body;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+use super::solvable;
+use crate::domain::{Board, Puzzle, PuzzleError};
+use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::reply::{
+    ExpansionReply, LimitsReply, LongReply, SearchReply, SolutionReply, SolveReply, held_if_long,
+};
+use crate::http::request::{
+    BOARD_FIELDS, Fields, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, Question, QuestionBody, Received,
+    board_and_goal, joined, plain_board, search,
+};
+use crate::http::state::{House, Shared};
+use crate::search::{StopReason, named};
+pub(crate) use stream::Live;
+use stream_body::END;
+pub(crate) use stream_body::body;
+
+use crate::service::{Answer, HeldReport, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
+
+/// All fields.
+const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
+    joined(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
+
+/// How long what took.
+pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// What a solution must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Require {
+    Any,
+    Optimal,
+}
+
+named!(Require { Any => "any", Optimal => "optimal" });
+
+/// Why JSON has no progress.
+const NO_PROGRESS_IN_JSON: &str = "`progress` comes line by line with `Accept: text/plain`, and as events with `Accept: \
+                                   text/event-stream`; JSON is one document, written when the search is over";
+
+/// What an answer may have beside the solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Include {
+    States,
+    Expansions,
+    Progress,
+}
+
+named!(Include { States => "states", Expansions => "expansions", Progress => "progress" });
+
+/// A question that was read without fault.
+#[derive(PartialEq, Debug)]
+struct SolveBody {
+    board: Board,
+    goal: Board,
+    plan: Plan,
+    limits: LimitWish,
+    include: Vec<Include>,
+}
+
+/// Answers GET and POST.
+pub(crate) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
+    answered(&shared, request).await
+}
+
+/// The same without axum's extractors. The request is taken whole, as each part taken alone is a copy.
+pub(crate) async fn answered(shared: &Shared, request: Request) -> Result<Response, Problem> {
+    let House { service, settings, .. } = &*shared.0;
+    let (head, body) = request.into_parts();
+    let received = Received::read(&head, body, *settings).await?;
+    let (offer, body) = SolveBody::of(received, &head.headers)?;
+    let puzzle = body.puzzle()?;
+    let has = |include| body.include.contains(&include);
+    let job = Job {
+        puzzle,
+        plan: body.plan,
+        limits: service.limits(&puzzle, &body.plan, body.limits),
+        expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
+        states: has(Include::States),
+    };
+    if offer == Offer::Events || has(Include::Progress) {
+        return live(service, job, &head, offer).await;
+    }
+    let answer = service.submit(job).await.map_err(|error| failed(&error))?;
+    let timing = server_timing(&answer);
+    let held = held_if_long(service, &puzzle, &answer.report)?;
+    let mut response = match answer.report.stopped {
+        Some(stop) => exceeded_in_full(&answer.report, held, stop).into_response(),
+        None => solved(&head, offer, &puzzle, &answer.report, held)?,
+    };
+    if let Ok(timing) = HeaderValue::try_from(timing) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
+    Ok(response)
+}
+
+/// The answer that is written while the search goes on, once it has its place in the house.
+async fn live(service: &Arc<Service>, job: Job, head: &Parts, offer: Offer) -> Result<Response, Problem> {
+    const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+    // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
+    if offer == Offer::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if head.method == Method::HEAD {
+        return Ok(Live::head(offer));
+    }
+    let puzzle = job.puzzle;
+    let watching = service.watch(job).await.map_err(|error| failed(&error))?;
+    Ok(Live::new(Arc::clone(service), watching, puzzle, offer).into_response())
+}
+
+/// The answer that has a solution.
+fn solved(
+    head: &Parts,
+    offer: Offer,
+    puzzle: &Puzzle,
+    report: &Report,
+    held: Option<HeldReport>,
+) -> Result<Response, Problem> {
+    let is_get = head.method == Method::GET || head.method == Method::HEAD;
+    let body = match held {
+        Some(held) if is_get => return solved_at_length(head, offer, puzzle, report, held),
+        Some(held) => LongReply::solved(&SolveReply::frame(puzzle, report)?.0, held, offer).body(),
+        None => {
+            let mut reply = SolveReply::new(puzzle, report)?;
+            let body = reply.written(offer);
+            if is_get {
+                // The time it took is no part of what the answer says.
+                reply.search.elapsed_us = 0;
+                let tag = || reply.written(offer);
+                let document = Document::tagged_by(offer.content_type(), cache_control(report), body, tag);
+                return Ok(document.answer(&head.headers));
+            }
+            Body::from(body)
+        }
+    };
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
+    Ok(response)
+}
+
+/// The answer to a GET that is written as the client takes it. What makes its tag is the question and the solution, as
+/// states and expansions follow from both.
+fn solved_at_length(
+    head: &Parts,
+    offer: Offer,
+    puzzle: &Puzzle,
+    report: &Report,
+    held: HeldReport,
+) -> Result<Response, Problem> {
+    let (mut frame, solution) = SolveReply::frame(puzzle, report)?;
+    let body = LongReply::solved(&frame, held, offer);
+    frame.search.elapsed_us = 0;
+    let tag = || {
+        let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Vec::len)];
+        let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), offer.content_type());
+        [form.into_bytes(), frame.written(Offer::Json), solution.path.letters().into_bytes()].concat()
+    };
+    let document = Document::tagged_by(offer.content_type(), cache_control(report), Bytes::new(), tag);
+    let mut response = document.answer(&head.headers);
+    // How long it is nobody knows yet.
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    if response.status() == StatusCode::OK {
+        *response.body_mut() = body.body();
+    }
+    Ok(response)
+}
+
+/// How long others may keep an answer.
+fn cache_control(report: &Report) -> &'static str {
+    if report.is_repeatable() { Document::AN_HOUR } else { Document::NO_STORE }
+}
+
+/// Reads a JSON body as `POST /solve` does, up to the puzzle it would submit. No handler needs it:
+/// it is there so that a fuzzer reaches the reader without the search.
+///
+/// # Errors
+/// The problem that the client would be told.
+pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
+    let body = QuestionBody::parse(bytes, Format::Json)
+        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json)));
+    let plain = plain_board(bytes).map(SolveBody::plain);
+    debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
+    body?.puzzle()
+}
+
+impl SolveBody {
+    fn puzzle(&self) -> Result<Puzzle, Problem> {
+        puzzle(self.board, self.goal)
+    }
+
+    /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
+    /// search may take long.
+    fn of(received: Received, headers: &HeaderMap) -> Result<(Offer, Self), Problem> {
+        let offer = choose(headers, &[Offer::Json, Offer::Text, Offer::Events]);
+        match received.plain_board().map(Self::plain) {
+            Some(body) => Ok((offer?, body)),
+            None => {
+                let question = received.question()?;
+                let body = Self::read(question, offer.as_ref().ok().copied())?;
+                Ok((offer?, body))
+            }
+        }
+    }
+
+    /// What [`read`](Self::read) makes of a board alone.
+    fn plain(board: Board) -> Self {
+        let goal = NamedGoal::BlankLast.on(board.size());
+        let plan = Plan::auto(board.size());
+        Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() }
+    }
+
+    /// Reads all fields; those are refused that do not go with the type of the answer.
+    fn read(question: Question, offer: Option<Offer>) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let boards = board_and_goal(&mut fields);
+        let wish = search::wish(&mut fields);
+        let require_optimal = fields.word("require", None) == Some(Require::Optimal);
+        let wish = Wish { require_optimal, ..wish };
+        let limits = search::limits(&mut fields);
+        let include = included(&mut fields, offer);
+        let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &wish, board.size()));
+        fields.finish()?;
+        match (boards, plan) {
+            (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
+            _ => Err(Problem::without_fault()),
+        }
+    }
+}
+
+/// What is to be added; what does not go with the type of the answer is refused.
+fn included(fields: &mut Fields, offer: Option<Offer>) -> Vec<Include> {
+    let include = fields.words("include");
+    if include.contains(&Include::Progress) && offer == Some(Offer::Json) {
+        fields.note(ProblemKind::UnsupportedCombination, Fault::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
+    }
+    include
+}
+
+/// The puzzle that two boards make.
+///
+/// # Errors
+/// `unsolvable`, with what `/solvable` says.
+pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
+    Puzzle::try_new(board, goal).map_err(|error| match error {
+        PuzzleError::Unreachable(reachability) => solvable::unsolvable(&reachability),
+        PuzzleError::ShapesDiffer { start, goal } => {
+            Problem::new(ProblemKind::GoalMismatch, format!("The goal is {goal} and the board {start}."))
+        }
+    })
+}
+
+/// What became of a job that has no report.
+pub(crate) fn failed(error: &ServiceError) -> Problem {
+    match error {
+        ServiceError::Overloaded { retry_after, waited } => {
+            let detail = if *waited {
+                "The search's time ran out while it waited for a worker. Try again later, or with more `limits.time_ms`."
+            } else {
+                "Every worker is busy and the queue is full. Try again after the time that Retry-After says."
+            };
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
+        }
+        ServiceError::NoRoomForTables { bytes } => {
+            let detail = format!(
+                "The pattern tables of this board and goal would take {} MiB, more than this server has left for tables. \
+                 Leave the heuristic out, or take `linear_conflict`.",
+                bytes >> 20
+            );
+            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
+                "/heuristic",
+                "unsupported",
+                detail,
+            )])
+        }
+        ServiceError::RepliesWait => {
+            let detail = "Long answers that their clients have not yet taken leave no memory for another. Try again after the \
+                          time that Retry-After says, or without `include`.";
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
+        }
+        ServiceError::ShuttingDown => {
+            let detail =
+                "This instance is shutting down and takes no more searches. Try again: another one will answer.";
+            Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
+        }
+        // The pool, or the panic hook, has logged it.
+        ServiceError::Failed(_) => Problem::internal(),
+    }
+}
+
+/// `search-limit-exceeded`, with the expansions that were asked for.
+pub(crate) fn exceeded_in_full(report: &Report, held: Option<HeldReport>, stop: StopReason) -> Problem {
+    let problem = exceeded(report, stop);
+    match held {
+        Some(held) => problem.with_expansions_of(held),
+        None => problem.with_expansions(ExpansionReply::of(report).unwrap_or_default()),
+    }
+}
+
+/// `search-limit-exceeded`, with the best solution so far if there is one.
+pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
+    let limits = LimitsReply::new(report);
+    let (limit, spent, advice) = match stop {
+        StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
+        StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
+        StopReason::Nodes => {
+            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which holds none")
+        }
+        StopReason::Depth => ("depth", "every node within the depth limit".to_owned(), "raise `depth_limit`"),
+        StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
+    };
+    let found =
+        if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
+    let elsewhere = if report.solution.is_some() { "ask for any solution" } else { "let `auto` choose the algorithm" };
+    let detail = format!(
+        "The search ended after {spent} without {found}. To go on, {advice} (the server may cap it), or {elsewhere}."
+    );
+    let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
+        .with_member("limit", limit)
+        .with_member("lower_bound", report.lower_bound)
+        .with_member("search", SearchReply::new(report))
+        .with_member("limits", limits);
+    match SolutionReply::new(report) {
+        Some(solution) => problem.with_member("solution", solution),
+        None => problem,
+    }
+}
+
+/// The time limit, and how much of it went by before a worker was free, if that is worth telling.
+fn time_spent(report: &Report) -> String {
+    let limit = report.limits.time.as_millis();
+    if 10 * report.queued < report.limits.time {
+        format!("{limit} ms")
+    } else {
+        format!("{limit} ms, of which it waited {} ms for a worker,", report.queued.as_millis())
+    }
+}
+
+/// What the time went by with: none was spent on what was kept.
+pub(crate) fn server_timing(Answer { report, origin }: &Answer) -> String {
+    if *origin == Origin::Kept {
+        return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
+    }
+    let mut text = String::with_capacity(64);
+    for (name, time) in [("queue;dur=", report.queued), (", search;dur=", report.elapsed)] {
+        // Milliseconds with three decimals; a one in front of them keeps their zeros.
+        let micros = time.as_micros() as u64;
+        text.push_str(name);
+        text.push_str(itoa::Buffer::new().format(micros / 1000));
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(1000 + micros % 1000)[1..]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Size;
+
+    #[test]
+    fn a_board_alone_is_asked_as_the_reader_of_all_fields_would_ask() {
+        for size in Size::all() {
+            let board = Board::snail(size);
+            let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
+            let body = serde_json::json!({ "board": rows }).to_string();
+            let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
+            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json));
+            assert_eq!(SolveBody::plain(board), read.unwrap(), "{size}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Answers of `/solve` that are written while the search goes on: as events, or as lines for a person.
+//!
+//! Like a [`Problem`], an answer of this kind does not know which request it answers. So its response is empty and carries
+//! it as an extension, and the outermost layer (`exchange`) has it written, and the access line with it.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream::empty;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::{exceeded_in_full, failed};
+use crate::domain::Puzzle;
+use crate::http::negotiation::Offer;
+use crate::http::problem::Problem;
+use crate::http::reply::{
+    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, Written, before_solution, held_if_long, json,
+};
+use crate::search::Progress;
+use crate::service::{Answer, Found, HeldReport, Report, Seen, Service, ServiceError, Watching};
+
+/// Has nginx, and those who learnt it from there, pass on each piece as it comes.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// An answer that is still to come, once its search has a place.
+#[derive(Clone)]
+pub(crate) struct Live(Arc<Mutex<Option<Feed>>>);
+
+/// What happens, in the words of the answer.
+#[derive(Debug)]
+pub(crate) enum Happening {
+    /// A solution shorter than those before.
+    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Written },
+    /// How far the search is.
+    Progress(ProgressReply),
+    /// The end: the answer as it would be without all this.
+    Result(Written),
+    /// The end, where there is no answer.
+    Problem(Box<Problem>),
+}
+
+/// What happens to a search, one after another.
+pub(crate) struct Feed {
+    service: Arc<Service>,
+    watching: Watching,
+    puzzle: Puzzle,
+    offer: Offer,
+    ticks: Interval,
+    /// The length of the shortest solution that was told.
+    shortest: Option<usize>,
+    /// The greatest bound that was told.
+    lower_bound: u32,
+    /// The latest time that was told.
+    elapsed: Duration,
+    told: Progress,
+    /// What follows what was told last.
+    last: Option<Happening>,
+    is_over: bool,
+}
+
+impl Live {
+    pub(crate) fn new(service: Arc<Service>, watching: Watching, puzzle: Puzzle, offer: Offer) -> Self {
+        let period = if offer == Offer::Events { Feed::EVENTS } else { Feed::LINES };
+        let mut ticks = interval_at(Instant::now() + period, period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let feed = Feed {
+            service,
+            watching,
+            puzzle,
+            offer,
+            ticks,
+            shortest: None,
+            lower_bound: 0,
+            elapsed: Duration::ZERO,
+            told: Progress::default(),
+            last: None,
+            is_over: false,
+        };
+        Self(Arc::new(Mutex::new(Some(feed))))
+    }
+
+    /// What a response carries of it, if it does.
+    pub(crate) fn taken_from(response: &mut Response) -> Option<Feed> {
+        let Self(feed) = response.extensions_mut().remove()?;
+        feed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The head of an answer of this kind.
+    pub(crate) fn head(offer: Offer) -> Response {
+        // Not an empty body, for then its length would be told.
+        let mut response = Response::new(Body::from_stream(empty::<Result<Bytes, Infallible>>()));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        response
+    }
+}
+
+impl IntoResponse for Live {
+    fn into_response(self) -> Response {
+        let offer = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|feed| feed.offer);
+        let mut response = Self::head(offer.unwrap_or(Offer::Events));
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl Feed {
+    /// Between two events of how far the search is.
+    const EVENTS: Duration = Duration::from_millis(250);
+    /// Between two lines.
+    const LINES: Duration = Duration::from_secs(1);
+
+    /// In which type it is to be written.
+    pub(crate) fn offer(&self) -> Offer {
+        self.offer
+    }
+
+    /// The next thing that happens; nothing after the end.
+    pub(crate) async fn next(&mut self) -> Option<Happening> {
+        if self.last.is_some() {
+            return self.last.take();
+        }
+        while !self.is_over {
+            let happening = tokio::select! {
+                biased;
+                seen = self.watching.next() => match seen {
+                    Seen::Found(found) => {
+                        let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
+                        let Found { path, lower_bound, elapsed } = &*found;
+                        self.solution(path.len(), *lower_bound, *elapsed, |solution, elapsed_us| {
+                            let moves = path.letters();
+                            let solution = SolutionReply { moves, tiles: &tiles, ..solution };
+                            Written::Whole(json(&InterimReply { solution, elapsed_us }))
+                        })
+                    }
+                    Seen::Ended(outcome) => Some(self.end(outcome)),
+                },
+                _ = self.ticks.tick() => self.progress(),
+            };
+            if happening.is_some() {
+                return happening;
+            }
+        }
+        None
+    }
+
+    /// Tells of a solution, if it is shorter than those before; it is written from its figures and the time.
+    fn solution<'s>(
+        &mut self,
+        length: usize,
+        lower_bound: u32,
+        elapsed: Duration,
+        write: impl FnOnce(SolutionReply<'s>, u64) -> Written,
+    ) -> Option<Happening> {
+        if self.shortest.is_some_and(|shortest| shortest <= length) {
+            return None;
+        }
+        self.shortest = Some(length);
+        let (lower_bound, elapsed) = self.rise(lower_bound, elapsed);
+        let optimal = length == lower_bound as usize;
+        let solution = SolutionReply { length, optimal, lower_bound, moves: String::new(), tiles: &[] };
+        let json = write(solution, elapsed.as_micros() as u64);
+        Some(Happening::Solution { length, lower_bound, elapsed, json })
+    }
+
+    /// Tells how far the search is. Whoever reads events is not told the same twice; whoever reads lines sees that it
+    /// is not forgotten.
+    fn progress(&mut self) -> Option<Happening> {
+        let (progress, elapsed) = self.watching.progress()?;
+        let is_news = self.told != progress || self.offer != Offer::Events;
+        self.told = progress;
+        let (lower_bound, elapsed) = self.rise(progress.lower_bound, elapsed);
+        let reply = ProgressReply {
+            expanded: progress.expanded,
+            generated: progress.generated,
+            lower_bound,
+            threshold: progress.threshold,
+            length: self.shortest,
+            elapsed_us: elapsed.as_micros() as u64,
+        };
+        is_news.then_some(Happening::Progress(reply))
+    }
+
+    /// What is told never falls, though it comes by two ways.
+    fn rise(&mut self, lower_bound: u32, elapsed: Duration) -> (u32, Duration) {
+        self.lower_bound = self.lower_bound.max(lower_bound);
+        self.elapsed = self.elapsed.max(elapsed);
+        (self.lower_bound, self.elapsed)
+    }
+
+    /// The end, or the solution that comes before it if none that is as short was told.
+    fn end(&mut self, outcome: Result<Answer, ServiceError>) -> Happening {
+        self.is_over = true;
+        let answer = match outcome {
+            Ok(answer) => answer,
+            Err(error) => return Happening::Problem(Box::new(failed(&error))),
+        };
+        let report = &*answer.report;
+        let held = match held_if_long(&self.service, &self.puzzle, &answer.report) {
+            Ok(held) => held,
+            Err(problem) => return Happening::Problem(Box::new(problem)),
+        };
+        let best = self.best(report, held.clone());
+        let end = self.concluded(report, held);
+        match best {
+            Some(solution) => {
+                self.last = Some(end);
+                solution
+            }
+            None => end,
+        }
+    }
+
+    /// The solution that a search ended with, if none that is as short was told.
+    fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<Happening> {
+        let best = report.solution.as_ref()?;
+        let elapsed = report.queued + report.elapsed;
+        self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
+            Some(held) => {
+                let SolutionReply { length, optimal, lower_bound, .. } = solution;
+                let after = format!(",\"elapsed_us\":{elapsed_us}}}");
+                LongReply::solution(held, before_solution(length, optimal, lower_bound), after.into_bytes())
+            }
+            None => {
+                let solution = SolutionReply { moves: best.path.letters(), tiles: &best.tiles, ..solution };
+                Written::Whole(json(&InterimReply { solution, elapsed_us }))
+            }
+        })
+    }
+
+    /// The answer in the words that it has without all this.
+    fn concluded(&self, report: &Report, held: Option<HeldReport>) -> Happening {
+        let reply = match (report.stopped, held) {
+            (Some(stop), held) => Err(exceeded_in_full(report, held, stop)),
+            (None, Some(held)) => {
+                SolveReply::frame(&self.puzzle, report).map(|(frame, _)| LongReply::solved(&frame, held, self.offer))
+            }
+            (None, None) => {
+                SolveReply::new(&self.puzzle, report).map(|reply| Written::Whole(reply.written(self.offer)))
+            }
+        };
+        match reply {
+            Ok(reply) => Happening::Result(reply),
+            Err(problem) => Happening::Problem(Box::new(problem)),
+        }
+    }
+}

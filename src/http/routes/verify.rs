@@ -1,0 +1,203 @@
+//! `/verify`: whether moves can be made, where they lead, and how far that is from the goal.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use crate::domain::{Attempt, Board, Illegal, Move, Size, Tile, Try};
+use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::problem::Problem;
+use crate::http::reply::{Letter, Rows, grid, json};
+use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, joined, sentence};
+use crate::service::{Distance, Service, Verdict};
+
+const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
+
+/// The most moves that are looked at; as letters they fit a body of the usual size.
+pub(crate) const MAX_MOVES: usize = 50_000;
+
+#[derive(Debug, serde::Serialize)]
+struct VerifyReply {
+    legal: bool,
+    illegal: Option<IllegalReply>,
+    solves: bool,
+    optimal: bool,
+    solvable: bool,
+    length: usize,
+    #[serde(flatten)]
+    of_start: DistanceReply,
+    remaining: DistanceReply,
+    start: Rows,
+    goal: Rows,
+    #[serde(rename = "final")]
+    end: Rows,
+}
+
+/// The first step that cannot be made.
+#[derive(Debug, serde::Serialize)]
+struct IllegalReply {
+    index: usize,
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    detail: String,
+}
+
+/// How far a board is from the goal; all of it null where no moves lead there.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+struct DistanceReply {
+    lower_bound: Option<u32>,
+    upper_bound: Option<u32>,
+    optimal_length: Option<u32>,
+}
+
+struct VerifyBody {
+    board: Board,
+    goal: Board,
+    attempt: Attempt,
+}
+
+/// Answers GET and POST.
+pub(crate) async fn answer(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    headers: HeaderMap,
+    question: Question,
+) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let VerifyBody { board, goal, attempt } = VerifyBody::read(question)?;
+    let verdict = service.judge(board, goal, attempt).await;
+    let reply = VerifyReply::new(board, goal, &verdict);
+    let body = match offer {
+        Offer::Text => reply.to_string().into_bytes(),
+        _ => json(&reply),
+    };
+    Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
+}
+
+impl VerifyBody {
+    fn read(question: Question) -> Result<Self, Problem> {
+        let mut fields = Fields::gather(question, &FIELDS);
+        let boards = board_and_goal(&mut fields);
+        let attempt = attempt(&mut fields, boards.map(|(board, _)| board.size()));
+        fields.finish()?;
+        match (boards, attempt) {
+            (Some((board, goal)), Some(attempt)) => Ok(Self { board, goal, attempt }),
+            _ => Err(Problem::without_fault()),
+        }
+    }
+}
+
+/// Reads `moves` or `tiles`. A tile that the board does not have is a fault of the question, and no illegal move.
+fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
+    let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
+    if fields.has("moves") && fields.has("tiles") {
+        let detail = "`tiles` says in other words what `moves` says: give one of them";
+        fields.take("tiles").inspect(|value| fields.refuse(value, "tiles", "unsupported", detail));
+    }
+    if fields.has("tiles") {
+        let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
+        return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
+    }
+    if !fields.has("moves") {
+        fields.miss("moves", "give `moves`, for instance \"ULDR\", or the `tiles` that slide, for instance [7,8]");
+    }
+    fields.parsed("moves", moves).map(Attempt::Moves)
+}
+
+fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
+    let count = text.chars().count();
+    if count > MAX_MOVES {
+        return Err(("out-of-range", format!("`moves` has {count} letters, and {MAX_MOVES} are the most")));
+    }
+    let read = |(at, letter): (usize, char)| {
+        let unknown = || {
+            let written = letter.escape_debug();
+            let detail = format!(
+                "`moves` is of the letters U, L, D and R, where the blank goes, and nothing between them; letter {at}, \
+                 counted from 0, is `{written}`"
+            );
+            ("unknown-value", detail)
+        };
+        Move::from_letter(letter).ok_or_else(unknown)
+    };
+    text.chars().enumerate().map(read).collect()
+}
+
+impl VerifyReply {
+    fn new(start: Board, goal: Board, verdict: &Verdict) -> Self {
+        let Verdict { played, distances } = verdict;
+        let of_start = distances.map_or_else(DistanceReply::default, |(of_start, _)| of_start.into());
+        let remaining = distances.map_or_else(DistanceReply::default, |(_, of_end)| of_end.into());
+        let (length, solves) = (played.path.len(), played.illegal.is_none() && played.end == goal);
+        Self {
+            legal: played.illegal.is_none(),
+            illegal: played.illegal.map(IllegalReply::from),
+            solves,
+            optimal: solves && distances.is_some_and(|(of_start, _)| of_start.lower_bound as usize == length),
+            solvable: distances.is_some(),
+            length,
+            of_start,
+            remaining,
+            start: Rows(start),
+            goal: Rows(goal),
+            end: Rows(played.end),
+        }
+    }
+}
+
+impl From<Illegal> for IllegalReply {
+    fn from(illegal: Illegal) -> Self {
+        let (mv, tile) = match illegal.tried {
+            Try::Move(mv) => (Some(Letter(mv)), None),
+            Try::Tile(tile) => (None, Some(tile)),
+        };
+        Self { index: illegal.at, mv, tile, detail: sentence(&illegal.to_string()) }
+    }
+}
+
+impl From<Distance> for DistanceReply {
+    fn from(distance: Distance) -> Self {
+        let Distance { length, lower_bound, upper_bound } = distance;
+        Self { lower_bound: Some(lower_bound), upper_bound: Some(upper_bound), optimal_length: length }
+    }
+}
+
+/// For a terminal: where it starts, what came of the moves, and where they end.
+impl std::fmt::Display for VerifyReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", grid(&self.start.0))?;
+        let moves = counted(self.length);
+        match &self.illegal {
+            None => writeln!(f, "{moves}, all legal.")?,
+            Some(IllegalReply { index, mv, tile, detail }) => {
+                let mv = mv.map_or_else(String::new, |Letter(mv)| mv.letter().to_string());
+                let tile = tile.map_or_else(String::new, |tile| format!("tile {tile}"));
+                writeln!(f, "{moves}, then {mv}{tile} (number {index}, from 0) cannot be made. {detail}")?;
+            }
+        }
+        match self {
+            Self { optimal: true, .. } => writeln!(f, "Solved, and no solution is shorter.")?,
+            Self { solves: true, of_start, .. } => writeln!(f, "Solved; it takes {of_start}.")?,
+            Self { solvable: false, .. } => writeln!(f, "Not solved, and no moves ever will: see /solvable.")?,
+            Self { remaining, .. } => writeln!(f, "Not solved; from here it takes {remaining}.")?,
+        }
+        write!(f, "\n{}", grid(&self.end.0))
+    }
+}
+
+impl std::fmt::Display for DistanceReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.lower_bound, self.upper_bound) {
+            (Some(low), Some(high)) if low == high => f.write_str(&counted(low as usize)),
+            (Some(low), Some(high)) => write!(f, "{low} to {high} moves"),
+            _ => f.write_str("more moves than there are"),
+        }
+    }
+}
+
+fn counted(moves: usize) -> String {
+    if moves == 1 { "1 move".to_owned() } else { format!("{moves} moves") }
+}
