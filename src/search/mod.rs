@@ -27,7 +27,7 @@ pub use best_first::{
 pub use budget::{Budget, Meter, StopReason};
 pub use helpers::{Crew, Help, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
-pub use ida_star::{MoveAutomaton, Past, ida_star};
+pub use ida_star::{IdaStar, MoveAutomaton, Past, ida_star};
 pub use observer::{Progress, Witness};
 pub use space::{Slide, Space, State};
 pub use stats::{Stats, effective_branching_factor};

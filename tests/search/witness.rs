@@ -6,7 +6,7 @@ use crate::twins::{SplitMix, distances, size};
 use taquin::domain::{Board, Bytes, Packed, Path, Puzzle, Size, Word, random_board, random_walk};
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{
-    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, Heuristic, Named, Outcome, Progress, Space,
+    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, IdaStar, Named, Outcome, Progress, Space,
     Stages, TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
 };
 
@@ -27,7 +27,7 @@ impl Witness for Notes {
     }
 }
 
-fn search<P: Packed, H: Heuristic<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, budget: &Budget<'_>) -> Outcome {
+fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, budget: &Budget<'_>) -> Outcome {
     let (space, trace) = (&Space::<P>::new(puzzle), &mut Trace::default());
     let closed = DuplicateDetection::Closed;
     let best_first = |evaluation, trace: &mut Trace| {
@@ -47,12 +47,7 @@ fn search<P: Packed, H: Heuristic<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: 
 }
 
 /// Searches with and without a witness; what was told.
-fn watched<P: Packed, H: Heuristic<P>>(
-    algorithm: Algorithm,
-    puzzle: &Puzzle,
-    h: &H,
-    expanded: u64,
-) -> (Outcome, Notes) {
+fn watched<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, expanded: u64) -> (Outcome, Notes) {
     let notes = Notes::default();
     let budget = Budget { expanded, nodes: 500_000, ..Budget::UNLIMITED };
     let alone = search::<P, H>(algorithm, puzzle, h, &budget);

@@ -11,9 +11,8 @@ pub use stages::Stages;
 
 use super::beam::{Beam, ByHeuristic, Spending, beam};
 use super::budget::Mark;
-use super::ida_star::ida_star_from;
 use super::observer::PartWitness;
-use super::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace, Witness};
+use super::{Budget, IdaStar, Outcome, Progress, Space, Stats, StopReason, Trace, Witness};
 use crate::domain::{Packed, Path, Size};
 use path_shortening::{Windows, shorten};
 use stages::OnTheWay;
@@ -27,7 +26,7 @@ use stages::OnTheWay;
 ///
 /// # Panics
 /// If the heuristic is not admissible, or the stages are those of other boards.
-pub fn anytime<P: Packed, H: Heuristic<P>>(
+pub fn anytime<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
     stages: &Stages,
@@ -95,7 +94,7 @@ struct Anytime<'a, P, H> {
     is_by_the_clock: bool,
 }
 
-impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
+impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     const FIRST_WIDTH: usize = 16;
     /// Boards with more cells are solved in stages: on them heuristics lead into dead ends that no beam is wide
     /// enough to come out of.
@@ -205,7 +204,7 @@ impl<P: Packed, H: Heuristic<P>> Anytime<'_, P, H> {
         let witness = self.budget.witness.map(|whole| PartWitness { whole, before: self.spending.stats });
         let witness = witness.as_ref().map(|witness| witness as &dyn Witness);
         let budget = Budget { expanded: expanded.min(allowed), witness, ..*self.budget };
-        let outcome = ida_star_from(self.space, self.heuristic, self.lower_bound, &budget, &mut Trace::default());
+        let outcome = self.heuristic.ida_star(self.space, self.lower_bound, &budget, &mut Trace::default());
         self.spending.stats += outcome.stats;
         self.lower_bound = self.lower_bound.max(outcome.lower_bound);
         self.tell_bound();

@@ -3,44 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::order::Rank;
-use super::{Beam, Guide};
-use crate::domain::{Move, MoveSet, Packed, mix};
+use super::candidate::{Candidate, Rank, Step};
+use super::guide::Guide;
+use crate::domain::{MoveSet, Packed, mix};
 use crate::search::budget::MOMENT;
 use crate::search::{Space, State, StopReason};
-
-/// A board that may be gone on with, by the board that it comes of.
-#[derive(Clone, Copy)]
-pub(super) struct Candidate<M> {
-    /// Of the places of all tiles, against those of the start.
-    pub(super) hash: u64,
-    pub(super) memo: M,
-    pub(super) rank: Rank,
-    pub(super) step: Step,
-}
-
-/// Which board of the level before, and the move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Step(u32);
-
-impl Step {
-    const MOVE_BITS: u32 = 2;
-    /// The most boards of a level.
-    pub(super) const MOST: usize = 1 << (u32::BITS - Self::MOVE_BITS);
-
-    pub(super) fn new(parent: usize, mv: Move) -> Self {
-        debug_assert!(parent < Self::MOST);
-        Self((parent as u32) << Self::MOVE_BITS | mv as u32)
-    }
-
-    pub(super) fn parent(self) -> usize {
-        (self.0 >> Self::MOVE_BITS) as usize
-    }
-
-    pub(super) fn mv(self) -> Move {
-        Move::ALL[(self.0 & ((1 << Self::MOVE_BITS) - 1)) as usize]
-    }
-}
 
 /// How many boards one thread expands at a time, a power of two: few where a level has few.
 #[derive(Clone, Copy)]
@@ -123,7 +90,8 @@ impl<P, M> From<Parts<P, M>> for Origin<P> {
 pub(super) struct Level<'a, P, G: Guide<P>> {
     pub(super) space: &'a Space<P>,
     pub(super) guide: &'a G,
-    pub(super) beam: Beam,
+    /// Only solutions shorter than this are of interest.
+    pub(super) shorter_than: usize,
     /// The distance of what comes of it.
     pub(super) g: usize,
     /// For how many levels no stage was come to that is further.
@@ -212,7 +180,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     }
 
     fn expand(&self, nth: usize) -> Part<P, G::Memo> {
-        let Self { space, guide, beam, g, waited, origin, members, count, progress } = self;
+        let Self { space, guide, shorter_than, g, waited, origin, members, count, progress } = self;
         let boards = progress.size.boards();
         let range = nth * boards..((nth + 1) * boards).min(*count);
         let mut part = Part {
@@ -234,7 +202,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
                     part.goal = Some(step);
                     return part;
                 }
-                if g + promise.least.max(1) as usize >= beam.shorter_than {
+                if g + promise.least.max(1) as usize >= *shorter_than {
                     continue;
                 }
                 let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);

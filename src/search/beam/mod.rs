@@ -1,46 +1,21 @@
 //! Beam search.
 
+mod candidate;
+mod guide;
 mod level;
 mod order;
 mod recent;
 
+pub(super) use guide::{ByHeuristic, Guide, Promise};
+
 use std::sync::Arc;
 
-use super::{Heuristic, Meter, Progress, Slide, Space, State, Stats, StopReason};
+use super::{Meter, Progress, Space, State, Stats, StopReason};
 use crate::domain::{Move, Packed, Path};
-use level::{Candidate, Closing, Expanding, Level, Origin, Parts, Step, Workplace};
-use order::{ByRank, Place, Rank};
+use candidate::{Candidate, Rank, Step};
+use level::{Closing, Expanding, Level, Origin, Parts, Workplace};
+use order::{ByRank, Place};
 use recent::Seen;
-
-/// What tells the boards of a beam that are worth going on with.
-pub(super) trait Guide<P>: Sync {
-    /// What is remembered of a board so that the next one is cheap.
-    type Memo: Copy + Send + Sync;
-
-    /// Among how many stages of the way a beam is shared out, so that those who are ahead do not crowd out those who
-    /// will overtake them.
-    const SHARES: usize;
-
-    /// Of the start.
-    fn begin(&self, start: &State<P>) -> Self::Memo;
-
-    /// After a slide of the board `before`; none where the way is closed.
-    fn after(&self, memo: Self::Memo, slide: &Slide, before: &State<P>) -> Option<Self::Memo>;
-
-    /// How promising a board is, where for so many levels no board came to a stage that is further.
-    fn promise(&self, memo: Self::Memo, waited: usize) -> Promise;
-}
-
-/// How promising a board is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Promise {
-    /// How many stages of the way are ahead.
-    pub(super) stages: u8,
-    /// Orders the boards of a stage, the least first; less than 2²⁴.
-    pub(super) key: u32,
-    /// As many moves are ahead at least, on the ways that the guide goes; none at the goal.
-    pub(super) least: u32,
-}
 
 /// What a search of several parts has left, and what it spent.
 pub(super) struct Spending<'a> {
@@ -112,30 +87,6 @@ struct Others<'w, 'a, P, G: Guide<P>> {
     ask: &'w dyn Fn(),
 }
 
-/// A guide that goes by a heuristic alone.
-pub(super) struct ByHeuristic<'h, H>(pub(super) &'h H);
-
-impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
-    type Memo = H::Memo;
-
-    const SHARES: usize = 1;
-
-    fn begin(&self, start: &State<P>) -> H::Memo {
-        self.0.evaluate(start)
-    }
-
-    #[inline]
-    fn after(&self, memo: H::Memo, slide: &Slide, before: &State<P>) -> Option<H::Memo> {
-        Some(self.0.after(memo, slide, &before.after(slide)))
-    }
-
-    #[inline]
-    fn promise(&self, memo: H::Memo, _waited: usize) -> Promise {
-        let h = self.0.h(memo);
-        Promise { stages: 0, key: h, least: if H::ADMISSIBLE { h } else { 0 } }
-    }
-}
-
 /// A level, and what came of it.
 type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, Parts<P, <G as Guide<P>>::Memo>);
 
@@ -205,7 +156,17 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> Search<'a, 's, 'b, P, G> {
         let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
         let count = members.len().min(allowed);
         let progress = Expanding::new(count);
-        let level = Arc::new(Level { space, guide, beam, g, waited, origin, members, count, progress });
+        let level = Arc::new(Level {
+            space,
+            guide,
+            shorter_than: beam.shorter_than,
+            g,
+            waited,
+            origin,
+            members,
+            count,
+            progress,
+        });
         if let Some(Others { place, ask }) = others.filter(|_| level.is_for_many()) {
             place.put(&level);
             if place.helpers() + 1 < level.parts() {

@@ -1,30 +1,7 @@
 //! Which boards of a beam's level come first.
 
-use super::Promise;
-use super::level::Candidate;
+use super::candidate::{Candidate, Rank};
 use crate::search::StopReason;
-
-/// How promising a board is, in one word: the stages ahead above, the key below.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Rank(u32);
-
-impl Rank {
-    const KEY_BITS: u32 = 24;
-
-    pub(super) fn of(promise: Promise) -> Self {
-        debug_assert!(promise.key < 1 << Self::KEY_BITS);
-        Self(u32::from(promise.stages) << Self::KEY_BITS | promise.key)
-    }
-
-    /// How many stages of the way are ahead.
-    pub(super) fn stages(self) -> u8 {
-        (self.0 >> Self::KEY_BITS) as u8
-    }
-
-    fn key(self) -> u32 {
-        self.0 & ((1 << Self::KEY_BITS) - 1)
-    }
-}
 
 /// Candidates in the order of their rank; of equal ones those first that come of boards of a better rank.
 ///
@@ -125,7 +102,8 @@ impl ByRank {
 
 #[cfg(test)]
 mod tests {
-    use super::super::level::Step;
+    use super::super::candidate::Step;
+    use super::super::guide::Promise;
     use super::*;
     use crate::domain::{Move, mix};
 

@@ -1,11 +1,12 @@
 //! Heuristics: estimates of the moves that are left.
 //!
-//! All of them see boards through goal cells ([`Space`]), so each serves any goal.
+//! All of them see boards through goal cells ([`Space`](super::Space)), so each serves any goal.
 
 mod exact_distance;
 mod gaschnig;
 mod hamming;
 mod inversion_distance;
+mod kind;
 mod linear_conflict;
 mod manhattan;
 pub(in crate::search) mod pattern;
@@ -15,17 +16,17 @@ pub use exact_distance::{DistanceTable, PatternDatabase};
 pub use gaschnig::Gaschnig;
 pub use hamming::Hamming;
 pub use inversion_distance::InversionDistance;
+pub use kind::HeuristicKind;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
 pub use pattern::{
-    AdditivePatterns, Costs, Geometry, GoalClass, Partition, PatternTable, Patterns, Symmetry, Tier, WideBoard,
-    WideCosts, WidePatterns,
+    AdditivePatterns, Costs, Geometry, GoalClass, Partition, PatternTable, Patterns, Symmetry, Tier, WideCosts,
+    WidePatterns,
 };
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 
-use super::algorithm::named;
-use super::{Budget, Outcome, Slide, Space, State};
-use crate::domain::{Move, Size};
+use super::{Slide, State};
+use crate::domain::Move;
 
 /// An estimate of the moves from a board to the goal.
 ///
@@ -39,10 +40,6 @@ pub trait Heuristic<P>: Sync {
 
     /// Whether h is the true distance, and the way [nearer](Self::nearer) is known.
     const PERFECT: bool = false;
-
-    /// Whether [`ida_star`](super::ida_star) refuses all moves that a [`MoveAutomaton`](super::MoveAutomaton) knows to lead
-    /// nowhere new, or those straight back alone, as in the paper whose counts people compare.
-    const PRUNES: bool = false;
 
     /// From scratch.
     fn evaluate(&self, state: &State<P>) -> Self::Memo;
@@ -62,78 +59,12 @@ pub trait Heuristic<P>: Sync {
         if i64::from(h) <= i64::from(limit) { Ok(after) } else { Err(h) }
     }
 
-    /// [`ida_star`](super::ida_star) with this heuristic, where it has a way of its own that is faster
-    /// and tells of no expansions; no solution is shorter than `_proven`.
-    fn ida_star(&self, _: &Space<P>, _proven: u32, _: &Budget<'_>) -> Option<Outcome> {
-        None
-    }
-
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
 
     /// The last move, in successor order, of those that lead nearer to the goal, if the heuristic knows.
     fn nearer(&self, _: Self::Memo) -> Option<Move> {
         None
-    }
-}
-
-/// A heuristic by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum HeuristicKind {
-    /// 0: no estimate.
-    Zero,
-    /// Tiles out of place.
-    Hamming,
-    /// Tiles out of place, the blank counted as one.
-    MisplacedWithBlank,
-    /// Rows and columns between each tile and its place.
-    Manhattan,
-    /// The sum of the two that its name says.
-    ManhattanPlusHamming,
-    /// Moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
-    Gaschnig,
-    /// Moves it takes at least to undo the inversions, by rows and by columns.
-    InversionDistance,
-    /// Manhattan, and two more for each tile that must leave its line (Hansson, Mayer & Yung 1992).
-    LinearConflict,
-    /// Moves that sort tiles into their rows, and into their columns (Takahashi 2002).
-    WalkingDistance,
-    /// A table of exact distances (after Culberson & Schaeffer 1998), or the sum of disjoint patterns'
-    /// (Korf & Felner 2002).
-    PatternDatabase,
-}
-
-named!(HeuristicKind {
-    Zero => "zero",
-    Hamming => "hamming",
-    MisplacedWithBlank => "misplaced_with_blank",
-    Manhattan => "manhattan",
-    ManhattanPlusHamming => "manhattan_plus_hamming",
-    Gaschnig => "gaschnig",
-    InversionDistance => "inversion_distance",
-    LinearConflict => "linear_conflict",
-    WalkingDistance => "walking_distance",
-    PatternDatabase => "pattern_database",
-});
-
-impl HeuristicKind {
-    /// Whether it never exceeds the true distance.
-    pub fn is_admissible(self) -> bool {
-        !matches!(self, Self::MisplacedWithBlank | Self::ManhattanPlusHamming)
-    }
-
-    /// Whether it never drops by more than 1 along a move.
-    pub fn is_consistent(self) -> bool {
-        self.is_admissible()
-    }
-
-    /// Whether it can be had for boards of this shape.
-    pub fn serves(self, size: Size) -> bool {
-        match self {
-            Self::WalkingDistance => WalkingTable::serves(size),
-            Self::PatternDatabase => DistanceTable::serves(size) || GoalClass::serves(size),
-            _ => true,
-        }
     }
 }
 

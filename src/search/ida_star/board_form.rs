@@ -7,13 +7,11 @@ use crate::domain::{Cell, Packed, Pair, Word};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{WideCosts, WidePatterns};
 use crate::search::heuristic::pattern::database::{Lookup, Spot, WideLookup};
+use crate::search::heuristic::pattern::symmetry::VIEWS;
 use crate::search::heuristic::pattern::{index_16 as narrow, index_36 as wide};
 
-/// From how many sides a board is seen at most.
-pub(in crate::search) const VIEWS: usize = 2;
-
 /// Numbers and lists as large as boards of some size need.
-pub(in crate::search) trait Scale: Copy + Debug + Send + Sync + 'static {
+pub(super) trait Scale: Copy + Debug + Send + Sync + 'static {
     /// A board.
     type Board: Packed;
     /// Four bits a cell.
@@ -62,7 +60,7 @@ pub(in crate::search) trait Scale: Copy + Debug + Send + Sync + 'static {
 }
 
 /// Patterns, as a descent asks them.
-pub(in crate::search) trait Views<S: Scale>: Sync {
+pub(super) trait Views<S: Scale>: Sync {
     /// What they tell of a board.
     type Costs: Copy;
 
@@ -84,16 +82,16 @@ pub(in crate::search) trait Views<S: Scale>: Sync {
 
 /// Boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct Small;
+pub(super) struct Small;
 
 /// Boards of at most twenty-five.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct Middle;
+pub(super) struct Middle;
 
 /// A line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(in crate::search) struct Line;
+pub(super) struct Line;
 
 const SMALL_KINDS: usize = VIEWS * Small::PATTERNS;
 

@@ -1,20 +1,92 @@
 //! Iterative-deepening A*.
 
 mod batch;
-pub(in crate::search) mod board_form;
+mod board_form;
 mod frontier;
 mod move_automaton;
 mod node;
-pub(in crate::search) mod parallel;
+mod parallel;
 mod subtrees;
 
 pub use move_automaton::{MoveAutomaton, Past};
 
+use super::heuristic::{
+    AdditivePatterns, Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum,
+    WalkingDistance, WidePatterns, Zero,
+};
 use super::trace::Visit;
 use super::{Budget, Heuristic, Meter, Outcome, Progress, Space, State, Stats, StopReason, Trace};
-use crate::domain::{Move, Packed, Path};
+use crate::domain::{Bytes, Move, Packed, Pair, Path, Word};
+use board_form::{Middle, Scale, Small};
+use parallel::descend;
 
-struct IdaStar<'a, P, H> {
+/// IDA* with a heuristic.
+pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
+    /// Whether the search skips every move that the [`MoveAutomaton`] refuses, or the move straight back alone, as in
+    /// the papers whose node counts are compared.
+    const PRUNES: bool = false;
+
+    /// [`ida_star`], given that no solution is shorter than `proven`: iterations below that are skipped.
+    fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
+        sequential(space, self, proven, budget, trace)
+    }
+}
+
+impl<P: Packed> IdaStar<P> for Zero {}
+impl<P: Packed, const COUNT_BLANK: bool> IdaStar<P> for Hamming<COUNT_BLANK> {}
+impl<P: Packed> IdaStar<P> for Manhattan {}
+impl<P: Packed> IdaStar<P> for Gaschnig {}
+impl<P: Packed> IdaStar<P> for InversionDistance {}
+impl<P: Packed> IdaStar<P> for LinearConflict {}
+impl<P: Packed, A: Heuristic<P>, B: Heuristic<P>> IdaStar<P> for Sum<A, B> {}
+impl IdaStar<Word> for WalkingDistance<'_> {}
+impl IdaStar<Word> for PatternDatabase<'_> {}
+
+impl IdaStar<Word> for AdditivePatterns<'_> {
+    const PRUNES: bool = true;
+
+    fn ida_star(&self, space: &Space<Word>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
+        if trace.is_recording() {
+            return sequential(space, self, proven, budget, trace);
+        }
+        descend::<Small, _>(self, space, proven, budget)
+    }
+}
+
+impl<const N: usize> IdaStar<Pair> for WidePatterns<'_, N> {
+    const PRUNES: bool = true;
+
+    fn ida_star(&self, space: &Space<Pair>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
+        /// The parallel search counts costs in bytes, and its threshold rises from that of the start.
+        const COST_LIMIT: u32 = 200;
+        let initial_h = || Heuristic::<Pair>::h(self, Heuristic::<Pair>::evaluate(self, &space.start()));
+        let fits = self.most_patterns() <= Middle::PATTERNS && proven < COST_LIMIT && initial_h() < COST_LIMIT;
+        if trace.is_recording() || !fits {
+            return sequential(space, self, proven, budget, trace);
+        }
+        descend::<Middle, _>(self, space, proven, budget)
+    }
+}
+
+impl<const N: usize> IdaStar<Bytes> for WidePatterns<'_, N> {
+    const PRUNES: bool = true;
+}
+
+/// Depth-first search within f ≤ threshold, the threshold rising to the least f that exceeded it
+/// (Korf 1985). Memory is the boards on the way to the one in hand.
+///
+/// With an admissible heuristic the solution is optimal, and each completed iteration proves the
+/// next threshold a lower bound. With the zero heuristic this is iterative deepening.
+pub fn ida_star<P: Packed, H: IdaStar<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    heuristic.ida_star(space, 0, budget, trace)
+}
+
+struct Sequential<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
     /// If the heuristic prunes.
@@ -31,36 +103,17 @@ struct IdaStar<'a, P, H> {
     stats: Stats,
 }
 
-/// Depth-first search within f ≤ threshold, the threshold rising to the least f that exceeded it
-/// (Korf 1985). Memory is the boards on the way to the one in hand.
-///
-/// With an admissible heuristic the solution is optimal, and each completed iteration proves the
-/// next threshold a lower bound. With the zero heuristic this is iterative deepening.
-pub fn ida_star<P: Packed, H: Heuristic<P>>(
-    space: &Space<P>,
-    heuristic: &H,
-    budget: &Budget<'_>,
-    trace: &mut Trace,
-) -> Outcome {
-    ida_star_from(space, heuristic, 0, budget, trace)
-}
-
-/// The same where no solution is shorter than `proven`: iterations that would prove that again are left out.
-pub(super) fn ida_star_from<P: Packed, H: Heuristic<P>>(
+/// Searches one board after another, on the caller's thread.
+fn sequential<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
     proven: u32,
     budget: &Budget<'_>,
     trace: &mut Trace,
 ) -> Outcome {
-    if !trace.is_recording()
-        && let Some(outcome) = heuristic.ida_star(space, proven, budget)
-    {
-        return outcome;
-    }
     let start = heuristic.evaluate(&space.start());
     let initial_h = heuristic.h(start);
-    let mut search = IdaStar {
+    let mut search = Sequential {
         space,
         heuristic,
         automaton: H::PRUNES.then(MoveAutomaton::get),
@@ -78,7 +131,7 @@ pub(super) fn ida_star_from<P: Packed, H: Heuristic<P>>(
     Outcome { result, best: None, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
-impl<P: Packed, H: Heuristic<P>> IdaStar<'_, P, H> {
+impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
     #[inline]
     fn then(&self, past: Past, mv: Move) -> Past {
         self.automaton.map_or(Past::straight_back(mv), |automaton| automaton.next(past, mv))

@@ -1,8 +1,10 @@
 //! What a descent reads of tables and board, laid out for speed.
 
-use super::board_form::{Scale, VIEWS, Views};
+use super::board_form::{Scale, Views};
+use super::move_automaton::{MoveAutomaton, Past};
 use crate::domain::{Cell, Move, MoveSet, Packed};
-use crate::search::{MoveAutomaton, Past, Space};
+use crate::search::Space;
+use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// The kind of the blank: none.
 const BLANK: u64 = 15;

@@ -13,12 +13,7 @@ use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 
 /// What [`ida_star`](crate::search::ida_star) does with patterns, many times as fast: the same
 /// solution, and the same counts.
-pub(in crate::search) fn descend<S, V>(
-    patterns: &V,
-    space: &Space<S::Board>,
-    proven: u32,
-    budget: &Budget<'_>,
-) -> Outcome
+pub(super) fn descend<S, V>(patterns: &V, space: &Space<S::Board>, proven: u32, budget: &Budget<'_>) -> Outcome
 where
     S: Scale,
     V: Views<S, Costs = V::Memo> + Heuristic<S::Board>,

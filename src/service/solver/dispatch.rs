@@ -9,7 +9,7 @@ use crate::search::heuristic::{
     PatternDatabase, Sum, WalkingDistance, WideCosts, WidePatterns, Zero,
 };
 use crate::search::{
-    Algorithm, Heuristic, HeuristicKind, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+    Algorithm, HeuristicKind, IdaStar, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 use crate::service::tables::Loaded;
 use crate::service::{Job, Tables};
@@ -20,7 +20,7 @@ pub(super) trait Call {
     type Output;
 
     /// Does it.
-    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
+    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
 }
 
 /// As many patterns as boards of up to 25 cells have at most, and larger ones.
@@ -115,7 +115,7 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
 }
 
 /// What a search takes beside its nodes: the path, the tables of moves, a thread's stack; and with patterns the parts of
-/// an iteration and what threads remember of them (`search::heuristic::descent`), on large boards the tables of stages.
+/// an iteration and what threads remember of them (`search::ida_star::parallel`), on large boards the tables of stages.
 fn little(size: Size, heuristic: HeuristicKind) -> u64 {
     let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
     let beside_nodes = if size.cells() > Word::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };

@@ -11,7 +11,7 @@ pub(super) use dispatch::{JobTables, bytes_for, nodes_within};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Aim, Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, Heuristic, HeuristicKind, Outcome, Space,
+    Aim, Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, HeuristicKind, IdaStar, Outcome, Space,
     Stats, StopReason, TieBreaking, Trace, Witness, anytime, best_first, breadth_first, constructive, depth_first,
     ida_star, perfect,
 };
@@ -165,7 +165,7 @@ struct Search<'a> {
 impl Call for Search<'_> {
     type Output = Outcome;
 
-    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
+    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
         let Self { plan, budget, .. } = self;
         let (duplicates, trace) = (plan.duplicate_detection, &mut *self.trace);
         match plan.algorithm {
@@ -189,7 +189,7 @@ impl Call for Search<'_> {
 }
 
 impl Search<'_> {
-    fn best_first<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
+    fn best_first<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
         let Self { plan, budget, trace, .. } = self;
         let duplicates = plan.duplicate_detection;
         let order = plan.tie_breaking;
@@ -207,7 +207,7 @@ struct Heights<'a>(&'a Path);
 impl Call for Heights<'_> {
     type Output = Vec<u32>;
 
-    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
+    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
         let mut state = space.start();
         let mut memo = heuristic.evaluate(&state);
         let mut heights = vec![heuristic.h(memo)];
@@ -226,7 +226,7 @@ struct InitialH;
 impl Call for InitialH {
     type Output = u32;
 
-    fn call<P: Packed, H: Heuristic<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
+    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
         heuristic.h(heuristic.evaluate(&space.start()))
     }
 }

@@ -3,12 +3,10 @@
 use super::database::{Lookup, PatternTable, Placed};
 use super::index_16::{MAX_CELLS, Step};
 use super::partition::Partition;
-use super::symmetry::Symmetry;
+use super::symmetry::{Symmetry, VIEWS};
 use crate::domain::{Cell, Packed, Size, Word};
 use crate::search::heuristic::Heuristic;
-use crate::search::ida_star::board_form::{Small, VIEWS};
-use crate::search::ida_star::parallel::descend;
-use crate::search::{Budget, Outcome, Slide, Space, State};
+use crate::search::{Slide, State};
 
 /// The sum of disjoint patterns' costs (Korf & Felner 2002): every move is a move of one tile, so
 /// costs of disjoint patterns add up.
@@ -108,8 +106,6 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
 
     const ADMISSIBLE: bool = true;
 
-    const PRUNES: bool = true;
-
     fn evaluate(&self, state: &State<Word>) -> Costs {
         let mut costs = Costs { placed: [[Placed::NOWHERE; MAX_PATTERNS]; VIEWS], sums: [0; VIEWS] };
         for (view, View { way, tables, .. }) in self.views.iter().enumerate() {
@@ -144,10 +140,6 @@ impl Heuristic<Word> for AdditivePatterns<'_> {
             }
         }
         Ok(memo)
-    }
-
-    fn ida_star(&self, space: &Space<Word>, proven: u32, budget: &Budget<'_>) -> Option<Outcome> {
-        Some(descend::<Small, _>(self, space, proven, budget))
     }
 
     #[inline]

@@ -1,15 +1,13 @@
 //! Sums of patterns' costs on boards of more than sixteen cells.
 
+use super::cells::MAX_CELLS;
 use super::database::{PatternTable, WideLookup};
-use super::index::MAX_CELLS;
 use super::index_36::{Spot, Step};
 use super::partition::Partition;
-use super::symmetry::Symmetry;
-use crate::domain::{Bytes, Cell, Move, Packed, Pair, Size};
+use super::symmetry::{Symmetry, VIEWS};
+use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::heuristic::Heuristic;
-use crate::search::ida_star::board_form::{Middle, Scale, VIEWS};
-use crate::search::ida_star::parallel::descend;
-use crate::search::{Budget, Outcome, Slide, Space, State};
+use crate::search::{Slide, State};
 
 /// What [`AdditivePatterns`](crate::search::heuristic::AdditivePatterns) are on smaller boards: the sum of disjoint patterns' costs (Korf &
 /// Felner 2002), seen from two sides where the board has them; of at most `N` patterns.
@@ -101,6 +99,11 @@ impl<'t, const N: usize> WidePatterns<'t, N> {
         &self.views
     }
 
+    /// How many patterns its partitions have at most.
+    pub(in crate::search) fn most_patterns(&self) -> usize {
+        self.views.iter().map(|view| view.tables.len()).max().unwrap_or(0)
+    }
+
     /// Follows a slide in one view.
     #[inline(always)]
     fn follow(&self, costs: &mut WideCosts<N>, view: usize, slide: &Slide) {
@@ -115,47 +118,10 @@ impl<'t, const N: usize> WidePatterns<'t, N> {
     }
 }
 
-/// Boards that are more than sixteen cells large.
-pub trait WideBoard: Packed {
-    /// [`ida_star`](crate::search::ida_star) in a way of its own, if there is one.
-    fn ida_star<const N: usize>(
-        patterns: &WidePatterns<'_, N>,
-        space: &Space<Self>,
-        proven: u32,
-        budget: &Budget<'_>,
-    ) -> Option<Outcome>;
-}
-
-impl WideBoard for Pair {
-    fn ida_star<const N: usize>(
-        patterns: &WidePatterns<'_, N>,
-        space: &Space<Self>,
-        proven: u32,
-        budget: &Budget<'_>,
-    ) -> Option<Outcome> {
-        /// Costs are counted in bytes, and no threshold rises far above that of the start.
-        const FAR: u32 = 200;
-        let fits = patterns.views.iter().all(|view| view.tables.len() <= Middle::PATTERNS);
-        let is_far = || {
-            let costs: WideCosts<N> = Heuristic::<Self>::evaluate(patterns, &space.start());
-            Heuristic::<Self>::h(patterns, costs) >= FAR
-        };
-        (fits && proven < FAR && !is_far()).then(|| descend::<Middle, _>(patterns, space, proven, budget))
-    }
-}
-
-impl WideBoard for Bytes {
-    fn ida_star<const N: usize>(_: &WidePatterns<'_, N>, _: &Space<Self>, _: u32, _: &Budget<'_>) -> Option<Outcome> {
-        None
-    }
-}
-
-impl<P: WideBoard, const N: usize> Heuristic<P> for WidePatterns<'_, N> {
+impl<P: Packed, const N: usize> Heuristic<P> for WidePatterns<'_, N> {
     type Memo = WideCosts<N>;
 
     const ADMISSIBLE: bool = true;
-
-    const PRUNES: bool = true;
 
     fn evaluate(&self, state: &State<P>) -> WideCosts<N> {
         let mut costs = WideCosts { spots: [[Spot::NOWHERE; N]; VIEWS], costs: [[0; N]; VIEWS], sums: [0; VIEWS] };
@@ -198,10 +164,6 @@ impl<P: WideBoard, const N: usize> Heuristic<P> for WidePatterns<'_, N> {
             }
         }
         Ok(memo)
-    }
-
-    fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>) -> Option<Outcome> {
-        P::ida_star(self, space, proven, budget)
     }
 
     #[inline]

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::cells::{Cells, before, members};
 use super::generate::{bytes_beside, flood};
-use super::index::{Cells, Placements, before, members};
+use super::index::Placements;
 use super::index_16::{Narrow, Step};
 use super::index_36::{self, Wide};
 use super::permutation::{Permutations, Shifts, pack, unpack};

@@ -1,6 +1,7 @@
 //! Breadth-first search over all entries of a pattern's table.
 
-use super::index::{Placements, before};
+use super::cells::before;
+use super::index::Placements;
 use super::permutation::{Permutations, Shifts};
 use super::row_shift::{Passing, Rows};
 

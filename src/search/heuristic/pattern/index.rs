@@ -1,17 +1,9 @@
 //! Where the tiles of a pattern lie, and where the blank can be between them.
 
+use super::cells::{Cells, MAX_CELLS, members};
 use super::index_16::{self, Narrow};
 use super::index_36::{self, Wide};
 use crate::domain::{Cell, Move, Size};
-
-/// Cells as a set, one bit each.
-pub(super) type Cells = u64;
-
-/// The connected regions that a set leaves for the blank, ascending by their first cells.
-pub(super) type Regions = Vec<Cells>;
-
-/// Cells of the largest boards with patterns.
-pub(super) const MAX_CELLS: usize = index_36::MAX_CELLS;
 
 /// Every set of so many cells of a board, and every connected region that it leaves for the blank:
 /// numbered as slots, ascending by set, the regions of one set next to each other.
@@ -163,20 +155,6 @@ fn sets(size: Size, tiles: usize) -> impl Iterator<Item = Cells> {
 
 fn all_cells(size: Size) -> Cells {
     Cells::MAX >> (Cells::BITS as usize - size.cells())
-}
-
-/// The cells of a set, lowest first.
-pub(super) fn members(mut set: Cells) -> impl Iterator<Item = Cell> {
-    std::iter::from_fn(move || {
-        let cell = (set != 0).then(|| set.trailing_zeros() as Cell)?;
-        set &= set - 1;
-        Some(cell)
-    })
-}
-
-/// How many cells of a set lie before a cell.
-pub(super) fn before(set: Cells, cell: Cell) -> u32 {
-    (set & ((1 << cell) - 1)).count_ones()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Placements on boards of at most sixteen cells, laid out for speed.
 
-use super::index::{Cells, Regions, before, members};
+use super::cells::{Cells, Regions, before, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Move, Size};
 

@@ -1,11 +1,8 @@
 //! Placements on boards of more than sixteen cells.
 
-use super::index::{Cells, Regions, before, members};
+use super::cells::{Cells, MAX_CELLS, Regions, before, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Size};
-
-/// Cells of the largest boards that these are for: as many as what there is to know of a set has room for.
-pub(in crate::search) const MAX_CELLS: usize = 36;
 
 /// What there is to know of each set of so many cells.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 pub(in crate::search) mod additive;
 pub(in crate::search) mod additive_large;
+mod cells;
 pub(in crate::search) mod database;
 mod generate;
 mod index;
@@ -11,10 +12,10 @@ mod partition;
 mod permutation;
 mod prefetch;
 mod row_shift;
-mod symmetry;
+pub(in crate::search) mod symmetry;
 
 pub use additive::{AdditivePatterns, Costs};
-pub use additive_large::{WideBoard, WideCosts, WidePatterns};
+pub use additive_large::{WideCosts, WidePatterns};
 pub use database::{Geometry, PatternTable};
 pub use partition::{Partition, Patterns, Tier};
 pub use symmetry::{GoalClass, Symmetry};

@@ -1,8 +1,11 @@
 //! Boards and goals up to symmetry.
 
-use super::index::MAX_CELLS;
+use super::cells::MAX_CELLS;
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::DistanceTable;
+
+/// From how many sides a board is seen at most.
+pub(in crate::search) const VIEWS: usize = 2;
 
 /// What stands for all boards and goals that are the same but for turning and reflecting: no more
 /// rows than columns, and the blank's goal in the first cell of those it can be carried to.
