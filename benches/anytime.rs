@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::{SplitMix, board, job};
 use taquin::domain::{Board, Size, random_board};
 use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::search::{Algorithm, Crew, Help, MainWork};
+use taquin::search::{Algorithm, Help, Helpers, MainWork};
 use taquin::service::{Means, Report, Tables, solve};
 
 /// As the service has it.
@@ -38,7 +38,7 @@ struct Second {
     is_busy: AtomicBool,
 }
 
-impl Crew for Second {
+impl Helpers for Second {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
         std::thread::scope(|scope| {
             main(&|| {
@@ -65,8 +65,8 @@ fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) 
     let job = job(start, goal, algorithm, None);
     let second = Second::default();
     // ONE_CORE leaves the second one idle.
-    let crew = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Crew);
-    solve(&job, tables(), Means { deadline, crew, ..Means::default() }).expect("a report")
+    let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Helpers);
+    solve(&job, tables(), Means { deadline, helpers, ..Means::default() }).expect("a report")
 }
 
 fn length(report: &Report) -> f64 {

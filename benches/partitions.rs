@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use common::SplitMix;
-use taquin::domain::{Board, Puzzle, RandomSource, Size, Word, random_board};
+use taquin::domain::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
@@ -71,7 +71,7 @@ impl Climb {
         let budget = Budget { expanded: ENOUGH, ..Budget::UNLIMITED };
         let mut sum = 0.0;
         for (nth, puzzle) in self.sample.iter().enumerate() {
-            let outcome = ida_star(&Space::<Word>::new(puzzle), &heuristic, &budget, &mut Trace::new(0));
+            let outcome = ida_star(&Space::<Packed64>::new(puzzle), &heuristic, &budget, &mut Trace::new(0));
             sum += (outcome.stats.generated as f64).ln();
             if nth + 1 == GLANCE && sum / GLANCE as f64 > bound + 0.35 {
                 return sum / GLANCE as f64;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use taquin::domain::{Board, MoveSet, Puzzle, RandomSource, Word};
+use taquin::domain::{Board, MoveSet, Packed64, Puzzle, RandomSource};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{Algorithm, Heuristic, HeuristicKind, Space, State};
 use taquin::service::{Job, Limits, Means, Tables, solve};
@@ -45,7 +45,7 @@ impl Estimate {
 /// A node that stands for some of its level.
 #[derive(Clone, Copy)]
 struct Delegate {
-    state: State<Word>,
+    state: State<Packed64>,
     h: u16,
     back: MoveSet,
     /// How many.
@@ -59,7 +59,7 @@ impl Delegate {
 }
 
 struct Sampling {
-    space: Space<Word>,
+    space: Space<Packed64>,
     heuristic: Manhattan,
     length: u32,
     random: SplitMix,

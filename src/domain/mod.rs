@@ -19,7 +19,7 @@ pub use board::{Board, PermutationFault};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};
 pub(crate) use packed::mix;
-pub use packed::{Bytes, Packed, Pair, Word};
+pub use packed::{Packed, Packed64, Packed128, PackedBytes};
 pub use path::{Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};
 pub use sampling::{RandomSource, random_board, random_walk};

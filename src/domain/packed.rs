@@ -4,7 +4,7 @@ use super::{Cell, Size};
 
 /// One small number per cell, held as compactly as the number of cells allows.
 ///
-/// Three forms cover every shape: [`Word`] to 16 cells, [`Pair`] to 25, [`Bytes`] to 100.
+/// Three forms cover every shape: [`Packed64`] to 16 cells, [`Packed128`] to 25, [`PackedBytes`] to 100.
 /// A search is compiled once for each.
 pub trait Packed: Copy + Eq + Send + Sync + 'static {
     /// The most cells this form can hold.
@@ -25,15 +25,15 @@ pub trait Packed: Copy + Eq + Send + Sync + 'static {
 
 /// Up to 16 cells in a `u64`, four bits a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Word(pub u64);
+pub struct Packed64(pub u64);
 
 /// Up to 25 cells in a `u128`, five bits a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pair(pub u128);
+pub struct Packed128(pub u128);
 
 /// Up to 100 cells, a byte a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bytes(pub [u8; Size::MAX_CELLS]);
+pub struct PackedBytes(pub [u8; Size::MAX_CELLS]);
 
 /// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
 #[inline]
@@ -42,7 +42,7 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
     (wide as u64) ^ (wide >> 64) as u64
 }
 
-impl Packed for Word {
+impl Packed for Packed64 {
     const MAX_CELLS: usize = 16;
 
     fn pack(numbers: &[u8]) -> Self {
@@ -69,7 +69,7 @@ impl Packed for Word {
     }
 }
 
-impl Packed for Pair {
+impl Packed for Packed128 {
     const MAX_CELLS: usize = 25;
 
     fn pack(numbers: &[u8]) -> Self {
@@ -95,7 +95,7 @@ impl Packed for Pair {
     }
 }
 
-impl Packed for Bytes {
+impl Packed for PackedBytes {
     const MAX_CELLS: usize = Size::MAX_CELLS;
 
     fn pack(numbers: &[u8]) -> Self {
@@ -145,16 +145,16 @@ mod tests {
 
     #[test]
     fn a_word_holds_sixteen_cells() {
-        round_trip::<Word>();
+        round_trip::<Packed64>();
     }
 
     #[test]
     fn a_pair_holds_twenty_five_cells() {
-        round_trip::<Pair>();
+        round_trip::<Packed128>();
     }
 
     #[test]
     fn bytes_hold_a_hundred_cells() {
-        round_trip::<Bytes>();
+        round_trip::<PackedBytes>();
     }
 }

@@ -1,14 +1,14 @@
-//! The algorithms and their knobs, by name.
+//! Algorithms and their options, by name.
 
-/// Words of a closed set that people write.
+/// Enumerations whose values have names.
 pub trait Named: Copy + PartialEq + 'static {
-    /// Every word, in the order in which they are shown.
+    /// Every value, in display order.
     const ALL: &'static [Self];
 
-    /// The word, in snake case.
+    /// The name, in snake case.
     fn name(self) -> &'static str;
 
-    /// The variant of that name.
+    /// The value of that name.
     fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|word| word.name() == name)
     }
@@ -30,7 +30,7 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// A way to search.
+/// A search algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Algorithm {
     /// Best-first by g + h (Hart, Nilsson & Raphael 1968).
@@ -41,15 +41,15 @@ pub enum Algorithm {
     GreedyBestFirst,
     /// Depth-first within a rising f-limit (Korf 1985).
     IdaStar,
-    /// Layer by layer.
+    /// Layer by layer, so the first solution is optimal.
     BreadthFirst,
-    /// The newest node first.
+    /// Newest node first.
     DepthFirst,
     /// Depth-first within a rising depth limit (Korf 1985).
     IterativeDeepening,
-    /// Rows and columns put in place one after another; no search of the whole board.
+    /// Solves rows and columns one after another, without searching the whole board.
     Constructive,
-    /// A solution at once, and shorter ones until one is proven to be as short as any.
+    /// Returns a first solution at once, then shorter ones until one is proven optimal.
     Anytime,
 }
 
@@ -66,39 +66,38 @@ named!(Algorithm {
 });
 
 impl Algorithm {
-    /// Whether it is guided by a heuristic.
+    /// True if the algorithm uses a heuristic.
     pub fn takes_heuristic(self) -> bool {
         self.is_best_first() || matches!(self, Self::IdaStar | Self::Anytime)
     }
 
-    /// Whether it expands the best node of an open list.
+    /// True if the algorithm expands the best node of an open list.
     pub fn is_best_first(self) -> bool {
         matches!(self, Self::AStar | Self::WeightedAStar | Self::GreedyBestFirst)
     }
 
-    /// Whether the solution that it ends with is a shortest one, unless a limit stops it, given an admissible
-    /// heuristic if it takes one.
+    /// True if a completed search returns a shortest solution, given an admissible heuristic where one is used.
     pub fn is_optimal(self) -> bool {
         matches!(self, Self::AStar | Self::IdaStar | Self::BreadthFirst | Self::IterativeDeepening | Self::Anytime)
     }
 }
 
-/// Which of the nodes of equal f is expanded first.
+/// Which of several nodes with equal f is expanded first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieBreaking {
-    /// The one of the lowest h; among those the newest.
+    /// Lowest h, then newest.
     #[default]
     LowH,
-    /// The newest.
+    /// Newest.
     Lifo,
-    /// The oldest.
+    /// Oldest.
     Fifo,
-    /// Whatever a binary heap ordered by f alone gives.
+    /// The order of a binary heap keyed by f alone.
     Heap,
 }
 
 impl TieBreaking {
-    /// Whether of equal f and h the newest goes first.
+    /// True if the newest of several nodes with equal f and h is expanded first.
     pub fn is_newest_first(self) -> bool {
         matches!(self, Self::LowH | Self::Lifo)
     }
@@ -106,21 +105,21 @@ impl TieBreaking {
 
 named!(TieBreaking { LowH => "low_h", Lifo => "lifo", Fifo => "fifo", Heap => "heap" });
 
-/// What becomes of a board that is generated again.
+/// What happens to a board that is generated again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DuplicateDetection {
-    /// It is dropped, unless it was reached by a shorter path.
+    /// It is dropped unless the new path is shorter.
     #[default]
     Closed,
-    /// It is kept: only the step straight back is refused.
+    /// It is kept. Only the move straight back is excluded.
     Parent,
 }
 
 named!(DuplicateDetection { Closed => "closed", Parent => "parent" });
 
-/// The weight of h against g, in hundredths, at least 1.00 and at most 100.00.
+/// Weight of h relative to g in hundredths, from 1.00 to 100.00.
 ///
-/// Hundredths keep f an integer, and so the open list an array of buckets.
+/// Hundredths keep f an integer, so the open list can be an array of buckets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Weight(u32);
 
@@ -130,12 +129,12 @@ impl Weight {
     /// Weight 100, the largest.
     pub const MAX: Self = Self(10_000);
 
-    /// From hundredths, if within bounds.
+    /// Creates a weight from hundredths; `None` if out of bounds.
     pub const fn from_hundredths(hundredths: u32) -> Option<Self> {
         if Self::ONE.0 <= hundredths && hundredths <= Self::MAX.0 { Some(Self(hundredths)) } else { None }
     }
 
-    /// In hundredths.
+    /// The weight in hundredths.
     pub fn hundredths(self) -> u32 {
         self.0
     }

@@ -1,34 +1,34 @@
-//! What a search may spend. The only file of this floor that knows a clock.
+//! Limits of a search. The only file of this floor that reads the clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Crew, Progress, Witness};
+use super::{Helpers, Observer, Progress};
 use crate::domain::Path;
 
-/// For how long whoever helps waits before they ask again whether others need them.
-pub(super) const MOMENT: Duration = Duration::from_millis(1);
+/// How long an idle helper sleeps between checks for more important work.
+pub(super) const HELPER_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'a> {
-    /// When to stop, if ever.
+    /// Deadline, if any.
     pub deadline: Option<Instant>,
-    /// How many nodes may be expanded.
+    /// Maximum number of expanded nodes.
     pub expanded: u64,
-    /// How many nodes may be held in memory.
+    /// Maximum number of nodes in memory.
     pub nodes: u64,
-    /// Flags of which any, once raised, stops the search.
+    /// The search stops when any of these flags is set.
     pub cancel: &'a [&'a AtomicBool],
-    /// Who may help, and whose turn it may be instead.
-    pub crew: Option<&'a dyn Crew>,
-    /// Who sees how it goes.
-    pub witness: Option<&'a dyn Witness>,
+    /// Threads that may help, and that may pause the search for more important work.
+    pub helpers: Option<&'a dyn Helpers>,
+    /// Receives the progress of the search.
+    pub observer: Option<&'a dyn Observer>,
 }
 
-/// A moment of a search.
+/// A time, and the number of nodes expanded by then.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct Checkpoint {
     at: Instant,
     expanded: u64,
 }
@@ -38,30 +38,30 @@ pub(super) struct Mark {
 pub enum StopReason {
     /// The deadline passed.
     Time,
-    /// As many nodes as allowed were expanded.
+    /// The limit on expanded nodes was reached.
     Expanded,
-    /// As many nodes as allowed were in memory.
+    /// The limit on nodes in memory was reached.
     Nodes,
     /// No solution lies within the depth limit.
     Depth,
-    /// Nobody waits for the answer any more.
+    /// The search was cancelled.
     Cancelled,
 }
 
 impl Budget<'static> {
-    /// No limit at all.
+    /// A budget without limits.
     pub const UNLIMITED: Self =
-        Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], crew: None, witness: None };
+        Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], helpers: None, observer: None };
 }
 
 impl Budget<'_> {
-    /// Starts to count.
+    /// Starts metering.
     pub fn meter(&self) -> Meter<'_> {
         Meter { budget: self, next: self.expanded.min(Meter::INTERVAL) }
     }
 }
 
-/// Watches a [`Budget`]'s time, expansions and flags at the cost of one comparison per expansion.
+/// Checks time, expansions and cancel flags of a [`Budget`] at the cost of one comparison per expansion.
 #[derive(Debug)]
 pub struct Meter<'a> {
     budget: &'a Budget<'a>,
@@ -69,15 +69,15 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// Expansions between two looks at the clock and the flags: some tens of microseconds on small
-    /// boards, up to a millisecond on the largest.
+    /// Expansions between two checks of the clock and the flags: some tens of microseconds on small boards, up to a
+    /// millisecond on the largest.
     pub const INTERVAL: u64 = 512;
 
-    /// Asks to expand one node more, `expanded` being how many were; `progress` is asked for now and then, if there is
-    /// a witness to be told.
+    /// Requests permission to expand one more node. `expanded` is the number expanded so far. `progress` is evaluated
+    /// now and then if there is an observer.
     ///
     /// # Errors
-    /// When the budget does not allow it.
+    /// If the budget is exhausted.
     #[inline]
     pub fn expand(&mut self, expanded: u64, progress: impl FnOnce() -> Progress) -> Result<(), StopReason> {
         if expanded < self.next { Ok(()) } else { self.poll(expanded, progress) }
@@ -90,60 +90,60 @@ impl<'a> Meter<'a> {
             return Err(StopReason::Expanded);
         }
         self.pause();
-        self.look()?;
+        self.check()?;
         self.next = self.budget.expanded.min(expanded.saturating_add(Self::INTERVAL));
         Ok(())
     }
 
-    /// A moment, when so many nodes were expanded.
-    pub(super) fn mark(&self, expanded: u64) -> Mark {
-        Mark { at: Instant::now(), expanded }
+    /// The current time with the number of expanded nodes.
+    pub(super) fn checkpoint(&self, expanded: u64) -> Checkpoint {
+        Checkpoint { at: Instant::now(), expanded }
     }
 
-    /// How many nodes may still be expanded, `expanded` being how many were.
+    /// Nodes that may still be expanded after `expanded`.
     pub(super) fn allowed(&self, expanded: u64) -> u64 {
         self.budget.expanded.saturating_sub(expanded)
     }
 
-    /// How many nodes there is time for if they take as long as those between two moments.
-    pub(super) fn in_time(&self, [from, to]: [Mark; 2]) -> u64 {
+    /// Estimate of the nodes that can be expanded before the deadline, at the rate measured between two checkpoints.
+    pub(super) fn in_time(&self, [from, to]: [Checkpoint; 2]) -> u64 {
         let Some(deadline) = self.budget.deadline else { return u64::MAX };
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         let took = to.at.saturating_duration_since(from.at).as_secs_f64().max(1e-9);
         (seconds * (to.expanded - from.expanded) as f64 / took) as u64
     }
 
-    /// Tells the witness, if there is one, how far the search is.
+    /// Reports progress to the observer, if any.
     pub(super) fn reached(&self, progress: impl FnOnce() -> Progress) {
-        if let Some(witness) = self.budget.witness {
-            witness.reached(progress());
+        if let Some(observer) = self.budget.observer {
+            observer.reached(progress());
         }
     }
 
-    /// Tells the witness, if there is one, of a path that is shorter than those before.
+    /// Reports a path shorter than all before it to the observer, if any.
     pub(super) fn found(&self, path: &Path) {
-        if let Some(witness) = self.budget.witness {
-            witness.found(path);
+        if let Some(observer) = self.budget.observer {
+            observer.found(path);
         }
     }
 
-    /// Who may help.
-    pub(super) fn crew(&self) -> Option<&'a dyn Crew> {
-        self.budget.crew
+    /// The helpers, if any.
+    pub(super) fn helpers(&self) -> Option<&'a dyn Helpers> {
+        self.budget.helpers
     }
 
-    /// Lets others search, if it is their turn.
+    /// Blocks while more important work needs this thread.
     pub fn pause(&self) {
-        if let Some(crew) = self.budget.crew {
-            crew.pause();
+        if let Some(helpers) = self.budget.helpers {
+            helpers.pause();
         }
     }
 
-    /// Looks at the clock and the flags now.
+    /// Checks the clock and the flags now.
     ///
     /// # Errors
-    /// When they say that the search is over.
-    pub fn look(&self) -> Result<(), StopReason> {
+    /// If the deadline has passed or a flag is set.
+    pub fn check(&self) -> Result<(), StopReason> {
         if self.budget.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
             return Err(StopReason::Cancelled);
         }

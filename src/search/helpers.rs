@@ -1,22 +1,22 @@
-//! Help for a search. Who helps, and whose turn it is, another floor knows.
+//! Help from other threads. Scheduling is up to the floor above.
 
 use std::fmt::Debug;
 
-/// Others who may help a search while nobody else needs them.
+/// Threads that may help a search while they are idle.
 ///
-/// What a search finds, and what it counts, does not depend on how much help it gets.
-pub trait Crew: Debug + Sync {
-    /// Does the main work here and now. Whenever it asks for help, and somebody is free, `help` is
-    /// done beside it, until there is nothing left to do or its own question is answered with yes:
-    /// whether somebody else needs them. Comes back when all have ended.
+/// The result and the counters of a search do not depend on how much help it gets.
+pub trait Helpers: Debug + Sync {
+    /// Runs the main work on this thread. Each time it calls the function it receives, and a thread is idle, that
+    /// thread runs `help`, until no work is left or the predicate passed to `help` returns true: more important work
+    /// is waiting. Returns when all threads have finished.
     fn work(&self, main: MainWork<'_>, help: &Help<'_>);
 
-    /// Asked by the search now and then: waits here while it is somebody else's turn.
+    /// Called by the search from time to time; blocks while more important work needs this thread.
     fn pause(&self) {}
 }
 
-/// Work that may ask for help.
+/// Work that may request help.
 pub type MainWork<'w> = &'w mut dyn FnMut(&dyn Fn());
 
-/// Work of those who help, who ask now and then whether somebody else needs them.
+/// Work of a helper. It calls the predicate from time to time and returns when that is true.
 pub type Help<'w> = dyn Fn(&dyn Fn() -> bool) + Sync + 'w;

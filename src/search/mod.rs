@@ -1,7 +1,16 @@
-//! First floor: searches and heuristics. Standard library only; the clock is in [`budget`](Budget).
+//! Searches and heuristics. This floor uses the standard library only; [`Budget`] alone reads the clock.
 //!
-//! Every search takes a [`Space`] (a proven puzzle, tiles named by goal cells), a [`Budget`] and a
-//! [`Trace`], and returns an [`Outcome`]. Nothing is printed, nothing is global.
+//! Every search takes a [`Space`] (a puzzle proven solvable, tiles named by goal cells), a [`Budget`] and a
+//! [`Trace`], and returns an [`Outcome`]. A search prints nothing and holds no global state.
+//!
+//! Wings, each of which uses only those below it:
+//!
+//! - `anytime`: a first solution at once, then shorter ones until one is proven optimal; the constructive solver
+//! - `ida_star`: iterative deepening, sequential and parallel; pruning of duplicate move sequences
+//! - `beam`: beam search, guided by a heuristic or by stages
+//! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
+//! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
+//! - `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: what all searches share
 
 pub mod heuristic;
 
@@ -21,35 +30,35 @@ pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
 pub use anytime::{Aim, Stages, anytime, bytes_beside_nodes, bytes_per_beam_node, constructive};
 pub use best_first::{
-    BucketOpenList, Evaluation, HeapOpenList, OpenList, Room, best_first, breadth_first, bytes_per_node, depth_first,
-    perfect,
+    BucketOpenList, Capacity, Evaluation, HeapOpenList, OpenList, best_first, breadth_first, bytes_per_node,
+    depth_first, perfect,
 };
 pub use budget::{Budget, Meter, StopReason};
-pub use helpers::{Crew, Help, MainWork};
+pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
-pub use ida_star::{IdaStar, MoveAutomaton, Past, ida_star};
-pub use observer::{Progress, Witness};
+pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};
+pub use observer::{Observer, Progress};
 pub use space::{Slide, Space, State};
 pub use stats::{Stats, effective_branching_factor};
 pub use trace::{Expansion, Trace};
 
 use crate::domain::Path;
 
-/// What a search found, what it proved and what it spent.
+/// Result of a search: what it found, what it proved and what it spent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// The path that was looked for, or why the search stopped without it.
+    /// The path that was searched for, or why the search stopped without it.
     pub result: Result<Path, StopReason>,
-    /// The shortest path to the goal that a search had when it was stopped, if it had any.
+    /// The shortest path known when the search stopped early, if any.
     pub best: Option<Path>,
-    /// No path to the goal is shorter than this: proven, whatever the result.
+    /// Proven lower bound on the length of any path to the goal, whatever the result.
     pub lower_bound: u32,
-    /// The counters.
+    /// The search counters.
     pub stats: Stats,
 }
 
 impl Outcome {
-    /// Whether a path was found and is proven to be as short as any.
+    /// True if a path was found and is proven shortest.
     pub fn is_optimal(&self) -> bool {
         self.result.as_ref().is_ok_and(|path| path.len() == self.lower_bound as usize)
     }

@@ -1,51 +1,51 @@
-//! Who sees a search while it goes on.
+//! Observation of a running search.
 
 use std::fmt::Debug;
 
 use super::Stats;
 use crate::domain::Path;
 
-/// Sees how far a search is and what it has found so far. The search waits for neither call, so both are over in a moment,
-/// whoever else wants to know of it.
+/// Receives the progress of a search and the paths it finds. The search blocks on both calls, so implementations
+/// return quickly.
 ///
-/// What a search finds, and what it counts, does not depend on who sees it.
-pub trait Witness: Debug + Sync {
-    /// How far it is: told when the search [looks up](super::Meter), some thousand times a second.
+/// The result and the counters of a search do not depend on its observer.
+pub trait Observer: Debug + Sync {
+    /// Called some thousand times a second, whenever the search [checks its budget](super::Meter).
     fn reached(&self, progress: Progress);
 
-    /// A path to the goal that is shorter than all that were told before.
+    /// Called with each path to the goal that is shorter than all before it.
     fn found(&self, path: &Path);
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
-    /// Nodes expanded. Where threads search parts at the same time, this counts parts too that turn out not to be needed.
+    /// Nodes expanded. A parallel search includes parts that turn out not to be needed.
     pub expanded: u64,
-    /// Nodes generated; where threads search parts at the same time, of the parts that were searched in full.
+    /// Nodes generated. A parallel search includes completed parts only.
     pub generated: u64,
-    /// No path to the goal is shorter: proven.
+    /// Proven lower bound on the length of any path to the goal.
     pub lower_bound: u32,
-    /// The f-limit of the iteration in hand, if the search is in one.
+    /// The f-limit of the current iteration, if the search has one.
     pub threshold: Option<u32>,
 }
 
 impl From<&Stats> for Progress {
-    /// What the counters say; nothing is proven.
+    /// The counters, with no bound proven.
     fn from(stats: &Stats) -> Self {
         Self { expanded: stats.expanded, generated: stats.generated, ..Self::default() }
     }
 }
 
-/// Sees one part of a search, and tells of the whole.
+/// Adds the counters of the parts before to the progress of one part of a search.
 #[derive(Debug)]
-pub(super) struct PartWitness<'a> {
-    pub(super) whole: &'a dyn Witness,
-    /// What was spent before the part.
+pub(super) struct PartObserver<'a> {
+    pub(super) whole: &'a dyn Observer,
+    /// Counters of the parts before.
     pub(super) before: Stats,
 }
 
-impl Witness for PartWitness<'_> {
+impl Observer for PartObserver<'_> {
     fn reached(&self, progress: Progress) {
         let expanded = self.before.expanded + progress.expanded;
         let generated = self.before.generated + progress.generated;

@@ -2,7 +2,7 @@
 
 use crate::domain::{Board, Cell, Move, MoveSet, Packed, Puzzle, Size};
 
-/// A board in packed form, its tiles and the blank named by their goal cells.
+/// A packed board. Tiles and blank are named by their goal cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct State<P> {
     /// The label of the tile in each cell.
@@ -16,11 +16,11 @@ pub struct State<P> {
 pub struct Slide {
     /// The tile, by its goal cell.
     pub label: u8,
-    /// Where it slides from: the blank's cell after the move.
+    /// The tile's cell before the move, which is the blank's cell after it.
     pub from: Cell,
-    /// Where it slides to: the blank's cell before the move.
+    /// The tile's cell after the move, which is the blank's cell before it.
     pub to: Cell,
-    /// The direction in which the blank travels.
+    /// Direction in which the blank moves.
     pub mv: Move,
 }
 
@@ -41,7 +41,7 @@ impl<P: Packed> State<P> {
     }
 }
 
-/// A puzzle as searches see it: the goal is the identity, moves are looked up.
+/// State space of a puzzle. The goal is the identity, and legal moves come from a table.
 #[derive(Clone, Debug)]
 pub struct Space<P> {
     puzzle: Puzzle,
@@ -92,24 +92,24 @@ impl<P: Packed> Space<P> {
         self.puzzle.goal().blank()
     }
 
-    /// Where the search begins.
+    /// The start state.
     pub fn start(&self) -> State<P> {
         self.start
     }
 
-    /// Whether this is the goal.
+    /// True for the goal state.
     #[inline]
     pub fn is_goal(&self, state: &State<P>) -> bool {
         state.tiles == self.goal
     }
 
-    /// The moves of a blank in `cell` but those in `back`.
+    /// The legal moves of a blank in `cell`, without those in `back`.
     #[inline]
     pub fn moves_except(&self, cell: Cell, back: MoveSet) -> MoveSet {
         self.moves[usize::from(cell)].except(back)
     }
 
-    /// What a legal move slides.
+    /// The slide of a legal move.
     #[inline]
     pub fn slide(&self, state: &State<P>, mv: Move) -> Slide {
         let to = state.blank;
@@ -117,7 +117,7 @@ impl<P: Packed> Space<P> {
         Slide { label: state.tiles.get(from), from, to, mv }
     }
 
-    /// Makes a legal move and says what slid.
+    /// Makes a legal move and returns the slide.
     #[inline]
     pub fn make(&self, state: &mut State<P>, mv: Move) -> Slide {
         let slide = self.slide(state, mv);
@@ -125,19 +125,19 @@ impl<P: Packed> Space<P> {
         slide
     }
 
-    /// The slide that led to a state, `back` being the move that would undo it.
+    /// The slide that led to a state; `back` is the move that undoes it.
     pub fn arrival(&self, state: &State<P>, back: Move) -> Slide {
         let undone = self.make(&mut state.clone(), back);
         Slide { label: undone.label, from: undone.to, to: undone.from, mv: back.inverse() }
     }
 
-    /// The board behind a state, its tiles under their own names again.
+    /// The board of a state, with the original tile numbers.
     pub fn board(&self, state: &State<P>) -> Board {
         let goal = self.puzzle.goal();
         Board::from_fn(self.size(), |cell| goal.tile(state.tiles.get(cell)))
     }
 
-    /// The tile behind a label.
+    /// The tile number of a label.
     pub fn tile(&self, label: u8) -> u8 {
         self.puzzle.goal().tile(label)
     }
@@ -146,13 +146,13 @@ impl<P: Packed> Space<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Bytes;
+    use crate::domain::PackedBytes;
 
     #[test]
     fn the_moves_of_each_cell_are_those_of_its_shape() {
         for size in Size::all() {
             let goal = Board::blank_last(size);
-            let space = Space::<Bytes>::new(&Puzzle::try_new(goal, goal).unwrap());
+            let space = Space::<PackedBytes>::new(&Puzzle::try_new(goal, goal).unwrap());
             for cell in 0..size.cells() as Cell {
                 assert_eq!(space.moves_except(cell, MoveSet::EMPTY), size.moves_from(cell), "{size}, cell {cell}");
             }

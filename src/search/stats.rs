@@ -1,31 +1,31 @@
-//! The counters, defined once for answers, logs and metrics.
+//! Search counters, defined once for responses, logs and metrics.
 
 use std::ops::AddAssign;
 
-/// What a search spent. For iterative searches all are sums over the iterations.
+/// Counters of a search. Iterative searches sum over their iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Nodes taken from the open list whose successors were produced. The goal, when taken, is not
     /// expanded; a node expanded again counts again.
     pub expanded: u64,
-    /// Nodes created: the start, and every successor but the step straight back to the parent,
-    /// before duplicate detection.
+    /// Nodes created: the start, and every successor except the one that undoes the last move, before duplicate
+    /// detection.
     pub generated: u64,
-    /// Generated nodes that duplicate detection dropped.
+    /// Generated nodes dropped by duplicate detection.
     pub duplicates: u64,
-    /// Expanded nodes that were reached again by a shorter path and opened again.
+    /// Expanded nodes reached again by a shorter path and reopened.
     pub reopened: u64,
-    /// The most nodes that awaited expansion at one time; for IDA* and iterative deepening the longest
-    /// chain of nodes on the way. For anytime search the greatest of its parts.
+    /// Maximum number of nodes awaiting expansion; for IDA\* and iterative deepening the length of the longest path
+    /// of nodes. For anytime search, the maximum over its parts.
     pub peak_open: u64,
-    /// Iterations begun; 1 for searches that do not iterate. For anytime search those of its IDA\*, and one more.
+    /// Iterations started; 1 for searches that do not iterate. For anytime search, those of its IDA\* plus one.
     pub iterations: u32,
-    /// The heuristic's value of the start.
+    /// Heuristic value of the start.
     pub initial_h: u32,
 }
 
 impl AddAssign for Stats {
-    /// What one part of a search spent, and then another.
+    /// Adds the counters of another part of a search.
     fn add_assign(&mut self, other: Self) {
         self.expanded += other.expanded;
         self.generated += other.generated;
@@ -36,8 +36,8 @@ impl AddAssign for Stats {
     }
 }
 
-/// The branching factor b of a uniform tree of depth `length` that has as many nodes as were
-/// generated besides the start: b + b² + … + b^length = generated − 1 (Nilsson 1971).
+/// Branching factor b of a uniform tree of depth `length` with `generated` − 1 nodes below its root: b + b² + … +
+/// b^length = generated − 1 (Nilsson 1971).
 ///
 /// `None` for a solution without moves.
 pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> {
@@ -45,8 +45,8 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
         return None;
     }
     let nodes = generated.saturating_sub(1) as f64;
-    // Its last layer alone is no larger than the tree, so this b is no smaller than the one sought;
-    // the size of a tree is convex in b, so Newton's steps come down to it and never pass it.
+    // The last layer is no larger than the tree, so this b is an upper bound. The tree's size is convex in b, so
+    // Newton's method converges from above.
     let mut b = nodes.powf(1.0 / length as f64);
     for _ in 0..NEWTON_STEPS {
         let (tree, slope) = tree_and_slope(b, length);
@@ -59,12 +59,11 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
     Some(b)
 }
 
-/// The nodes of a uniform tree below its root, and how fast they become more as its branching factor
-/// does.
+/// Number of nodes of a uniform tree below its root, and its derivative by the branching factor.
 fn tree_and_slope(b: f64, depth: usize) -> (f64, f64) {
     let beyond = b - 1.0;
     if beyond < 1e-3 {
-        // Summed up layer by layer, since the closed form divides by next to nothing.
+        // Sum layer by layer: the closed form divides by almost zero.
         return (0..depth).fold((0.0, 0.0), |(tree, slope), _| ((tree + 1.0) * b, slope * b + tree + 1.0));
     }
     let last = b.powi(depth as i32);
@@ -72,7 +71,7 @@ fn tree_and_slope(b: f64, depth: usize) -> (f64, f64) {
     (tree, ((depth as f64 + 1.0) * last - 1.0 - tree) / beyond)
 }
 
-/// Several times what it takes from so near a start.
+/// Several times the steps that are needed from the upper bound.
 const NEWTON_STEPS: usize = 64;
 
 #[cfg(test)]

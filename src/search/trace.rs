@@ -1,4 +1,4 @@
-//! The first expanded nodes, for people who want to see a search work.
+//! Trace of the first expanded nodes, for display.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ pub struct Expansion {
     pub board: Board,
     /// The move that led here and the tile that slid; `None` for the start.
     pub arrived_by: Option<(Move, Tile)>,
-    /// Which expansion, counted from 0, is the parent; `None` for the start.
+    /// Index of the parent's expansion, from 0; `None` for the start.
     pub parent: Option<u32>,
     /// Moves from the start.
     pub g: u32,
     /// The heuristic's value.
     pub h: u32,
-    /// What the search ordered or limited nodes by.
+    /// The value by which the search orders or limits nodes.
     pub f: f64,
 }
 
-/// Records expansions up to a cap; a cap of 0 records nothing.
+/// Records expansions up to a limit; a limit of 0 records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     cap: usize,
@@ -30,14 +30,14 @@ pub struct Trace {
     by_node: HashMap<u32, u32>,
 }
 
-/// A node about to be expanded, as a search knows it.
+/// A node about to be expanded.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a, P> {
     /// The state.
     pub state: &'a State<P>,
     /// The slide that led here.
     pub slide: Option<Slide>,
-    /// Which expansion is the parent.
+    /// Index of the parent's expansion.
     pub parent: Option<u32>,
     /// Moves from the start.
     pub g: u32,
@@ -53,7 +53,7 @@ impl Trace {
         Self { cap, ..Self::default() }
     }
 
-    /// Whether there is room for another.
+    /// True while the limit is not reached.
     #[inline]
     pub fn is_recording(&self) -> bool {
         self.expansions.len() < self.cap
@@ -73,7 +73,7 @@ impl Trace {
         index
     }
 
-    /// Remembers that expansion `index` is of the arena's node `node`.
+    /// Associates a node of the arena with its latest expansion.
     pub fn name(&mut self, node: u32, index: u32) {
         self.by_node.insert(node, index);
     }
@@ -83,7 +83,7 @@ impl Trace {
         self.by_node.get(&node).copied()
     }
 
-    /// What was recorded, in the order of expansion.
+    /// The recorded expansions, in order.
     pub fn into_expansions(self) -> Vec<Expansion> {
         self.expansions
     }

@@ -1,7 +1,7 @@
 //! How far a board is from its goal, as far as that is known without a search.
 
 use super::{Tables, solver};
-use crate::domain::{Attempt, Board, Played, Puzzle, Word};
+use crate::domain::{Attempt, Board, Packed64, Played, Puzzle};
 use crate::search::Space;
 use crate::search::heuristic::DistanceTable;
 
@@ -23,7 +23,7 @@ impl Distance {
         let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
         if DistanceTable::serves(size) {
             let table = tables.distances(size, goal_blank);
-            let length = u32::from(table.distance(&Space::<Word>::new(puzzle).start()));
+            let length = u32::from(table.distance(&Space::<Packed64>::new(puzzle).start()));
             return Self { length: Some(length), lower_bound: length, upper_bound: length };
         }
         let (lower_bound, path) = solver::bounds(puzzle);

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::twins::{Fickle, SplitMix, size};
-use taquin::domain::{Board, Bytes, Cell, Packed, Pair, Puzzle, Size, Word, random_board};
+use taquin::domain::{Board, Cell, Packed, Packed64, Packed128, PackedBytes, Puzzle, Size, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
-use taquin::search::{Aim, Budget, Crew, Outcome, Space, Stages, StopReason, anytime, constructive};
+use taquin::search::{Aim, Budget, Helpers, Outcome, Space, Stages, StopReason, anytime, constructive};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
@@ -47,7 +47,7 @@ fn every_shape_has_a_solution_whatever_the_goal_and_however_little_is_spent() {
             let goal = goal(size, blank);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
             for expanded in [0, 3_000] {
-                let outcome = search::<Bytes>(&puzzle, expanded);
+                let outcome = search::<PackedBytes>(&puzzle, expanded);
                 assert!(best(&puzzle, &outcome) <= constructive(&puzzle).result.unwrap().len(), "{size}");
                 assert!(outcome.stats.expanded <= expanded.max(constructive(&puzzle).stats.expanded), "{size}");
             }
@@ -64,8 +64,8 @@ fn without_a_limit_it_ends_with_a_shortest_solution() {
         for _ in 0..50 {
             let goal = Board::blank_last(size);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
-            let outcome = search::<Word>(&puzzle, u64::MAX);
-            let distance = table.distance(&Space::<Word>::new(&puzzle).start());
+            let outcome = search::<Packed64>(&puzzle, u64::MAX);
+            let distance = table.distance(&Space::<Packed64>::new(&puzzle).start());
             assert_eq!((outcome.result.is_ok(), best(&puzzle, &outcome)), (true, usize::from(distance)), "{size}");
         }
     }
@@ -78,14 +78,14 @@ fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
         let goal = Board::blank_last(size(rows, cols));
         let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
         for expanded in [1_000, 10_000, 100_000] {
-            let outcome = search::<Bytes>(&puzzle, expanded);
-            assert_eq!(outcome, search::<Bytes>(&puzzle, expanded));
+            let outcome = search::<PackedBytes>(&puzzle, expanded);
+            assert_eq!(outcome, search::<PackedBytes>(&puzzle, expanded));
             assert_eq!(outcome.result, Err(StopReason::Expanded));
             best(&puzzle, &outcome);
             let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
             let deadline = Some(Instant::now() + Duration::from_secs(3_600));
             let budget = Budget { expanded, nodes: 1_000_000, deadline, ..Budget::UNLIMITED };
-            assert_eq!(outcome, short::<Bytes>(&puzzle, &heuristic, &budget), "a far deadline");
+            assert_eq!(outcome, short::<PackedBytes>(&puzzle, &heuristic, &budget), "a far deadline");
         }
     }
 }
@@ -98,15 +98,15 @@ fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
         let goal = Board::blank_last(size(rows, cols));
         let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
         let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
-        let crew = Fickle::default();
-        let search = |crew| {
-            let budget = Budget { expanded: 2_000_000, crew, ..Budget::UNLIMITED };
-            short::<Bytes>(&puzzle, &heuristic, &budget)
+        let helpers = Fickle::default();
+        let search = |helpers| {
+            let budget = Budget { expanded: 2_000_000, helpers, ..Budget::UNLIMITED };
+            short::<PackedBytes>(&puzzle, &heuristic, &budget)
         };
         let alone = search(None);
-        assert_eq!(search(Some(&crew as &dyn Crew)), alone);
+        assert_eq!(search(Some(&helpers as &dyn Helpers)), alone);
         best(&puzzle, &alone);
-        helped += crew.helped.into_inner();
+        helped += helpers.helped.into_inner();
     }
     assert!(helped > 0, "no beam was wide enough");
 }
@@ -123,7 +123,7 @@ fn solutions_of_24_puzzles_are_near_their_optimal_lengths_and_bounds_never_above
     for (start, optimal) in KORF_24 {
         let start = crate::twins::board(start);
         let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();
-        let outcome = search::<Pair>(&puzzle, 1_000_000);
+        let outcome = search::<Packed128>(&puzzle, 1_000_000);
         let length = best(&puzzle, &outcome);
         assert!(outcome.lower_bound as usize <= optimal && optimal <= length && length * 4 <= optimal * 5, "{length}");
     }

@@ -1,10 +1,12 @@
 //! The laws of heuristics: agreement of the fast path with the slow one, admissibility, consistency.
 
 use crate::twins::{SplitMix, distances, goal_with_blank, neighbours, size};
-use taquin::domain::{Board, Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, Word, random_board};
+use taquin::domain::{
+    Board, MoveSet, Packed, Packed64, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board,
+};
 use taquin::search::heuristic::{
-    AdditivePatterns, DistanceTable, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
-    Partition, PatternDatabase, Sum, Tier, WalkingDistance, WalkingTable, Zero,
+    AdditivePatterns, DistanceTable, ExactDistance, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict,
+    Manhattan, Partition, Sum, Tier, WalkingDistance, WalkingTable, Zero,
 };
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
 
@@ -25,7 +27,7 @@ fn visit_all<P: Packed>(size: Size, goal_blank: u8, visitor: &mut impl Visitor<P
     visitor.visit(HeuristicKind::LinearConflict, &LinearConflict::new(size, goal_blank));
 }
 
-fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Word>) {
+fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Packed64>) {
     if HeuristicKind::WalkingDistance.serves(size) {
         let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(WalkingTable::build);
         visitor.visit(HeuristicKind::WalkingDistance, &WalkingDistance::new(size, goal_blank, &rows, &cols));
@@ -37,7 +39,7 @@ fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Word>) {
     }
     if DistanceTable::serves(size) {
         let table = DistanceTable::build(size, goal_blank);
-        visitor.visit(HeuristicKind::PatternDatabase, &PatternDatabase::new(&table));
+        visitor.visit(HeuristicKind::PatternDatabase, &ExactDistance::new(&table));
     }
 }
 
@@ -78,11 +80,11 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape() {
             let mut visitor = AgreesAlongWalks { goal, random: &mut random };
             match size.cells() {
                 ..=16 => {
-                    visit_all::<Word>(size, goal.blank(), &mut visitor);
+                    visit_all::<Packed64>(size, goal.blank(), &mut visitor);
                     visit_tables(size, goal.blank(), &mut visitor);
                 }
-                17..=25 => visit_all::<Pair>(size, goal.blank(), &mut visitor),
-                _ => visit_all::<Bytes>(size, goal.blank(), &mut visitor),
+                17..=25 => visit_all::<Packed128>(size, goal.blank(), &mut visitor),
+                _ => visit_all::<PackedBytes>(size, goal.blank(), &mut visitor),
             }
         }
     }
@@ -91,11 +93,11 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape() {
 /// Laws 2 and 3.
 struct HoldsOnAllBoards<'a> {
     /// Each board with its distance and its neighbours' places in this list.
-    boards: &'a [(State<Word>, u32, Vec<usize>)],
+    boards: &'a [(State<Packed64>, u32, Vec<usize>)],
 }
 
-impl Visitor<Word> for HoldsOnAllBoards<'_> {
-    fn visit<H: Heuristic<Word>>(&mut self, kind: HeuristicKind, heuristic: &H) {
+impl Visitor<Packed64> for HoldsOnAllBoards<'_> {
+    fn visit<H: Heuristic<Packed64>>(&mut self, kind: HeuristicKind, heuristic: &H) {
         let h: Vec<u32> = self.boards.iter().map(|(state, ..)| heuristic.h(heuristic.evaluate(state))).collect();
         let exceeds = self.boards.iter().zip(&h).filter(|((_, distance, _), h)| *h > distance).count();
         assert_eq!(exceeds == 0, kind.is_admissible(), "{}: {exceeds} boards above their distance", kind.name());
@@ -118,7 +120,7 @@ fn laws_hold_on_all_boards(goal: Board) {
         .iter()
         .map(|board| {
             let next = neighbours(board).iter().map(|next| places[next]).collect();
-            (state::<Word>(board, &goal), distances[board], next)
+            (state::<Packed64>(board, &goal), distances[board], next)
         })
         .collect();
     let mut visitor = HoldsOnAllBoards { boards: &boards };
@@ -217,15 +219,15 @@ fn heuristics_equal_their_slow_twins_on_random_boards() {
         for goal in [Board::blank_last(size), Board::snail(size)] {
             for _ in 0..5 {
                 let board = random_board(&goal, &mut random);
-                let state = state::<Bytes>(&board, &goal);
-                let h = |heuristic: &LinearConflict| Heuristic::<Bytes>::h(heuristic, heuristic.evaluate(&state));
+                let state = state::<PackedBytes>(&board, &goal);
+                let h = |heuristic: &LinearConflict| Heuristic::<PackedBytes>::h(heuristic, heuristic.evaluate(&state));
                 let linear = h(&LinearConflict::new(size, goal.blank()));
                 assert_eq!(linear as usize, slow_linear_conflict(&board, &goal), "{board} to {goal}");
                 let manhattan = Manhattan::new(size, goal.blank());
-                let manhattan = Heuristic::<Bytes>::h(&manhattan, manhattan.evaluate(&state));
+                let manhattan = Heuristic::<PackedBytes>::h(&manhattan, manhattan.evaluate(&state));
                 assert_eq!(manhattan as usize, slow_manhattan(&board, &goal), "{board} to {goal}");
                 let gaschnig = Gaschnig::new(size);
-                let gaschnig = Heuristic::<Bytes>::h(&gaschnig, gaschnig.evaluate(&state));
+                let gaschnig = Heuristic::<PackedBytes>::h(&gaschnig, gaschnig.evaluate(&state));
                 assert_eq!(gaschnig as usize, slow_gaschnig(&board, &goal), "{board} to {goal}");
             }
         }

@@ -5,13 +5,13 @@ mod twins;
 mod anytime;
 mod heuristics;
 mod memory;
+mod observer;
 mod optimality;
 mod pattern_tables;
 mod patterns;
 mod properties;
 mod signature;
 mod wide_patterns;
-mod witness;
 
 /// As in the service: [memory] measures it.
 #[global_allocator]

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::twins::{SplitMix, size};
-use taquin::domain::{Board, Bytes, Packed, Pair, Puzzle, Word, random_board};
+use taquin::domain::{Board, Packed, Packed64, Packed128, PackedBytes, Puzzle, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
     Aim, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, Stages, StopReason,
@@ -69,12 +69,12 @@ fn check(case: usize) {
     let nodes = [300_000, 1_050_000][case % 2] * if case / 2 < 4 { 1 } else { BEAM };
     let beside = |side| bytes_beside_nodes(size(side, side));
     let (name, highest, per_node, beside) = match case / 2 {
-        0 => ("16 cells, buckets", highest::<Word, _>(4, buckets(), nodes), bytes_per_node::<Word, u16>(), 0),
-        1 => ("16 cells, heap", highest::<Word, _>(4, heap(), nodes), bytes_per_node::<Word, u16>(), 0),
-        2 => ("25 cells, buckets", highest::<Pair, _>(5, buckets(), nodes), bytes_per_node::<Pair, u16>(), 0),
-        3 => ("64 cells, heap", highest::<Bytes, _>(8, heap(), nodes), bytes_per_node::<Bytes, u16>(), 0),
-        4 => ("25 cells, anytime", highest_of_anytime::<Pair>(5, nodes), bytes_per_beam_node(), beside(5)),
-        _ => ("64 cells, anytime", highest_of_anytime::<Bytes>(8, nodes), bytes_per_beam_node(), beside(8)),
+        0 => ("16 cells, buckets", highest::<Packed64, _>(4, buckets(), nodes), bytes_per_node::<Packed64, u16>(), 0),
+        1 => ("16 cells, heap", highest::<Packed64, _>(4, heap(), nodes), bytes_per_node::<Packed64, u16>(), 0),
+        2 => ("25 cells, buckets", highest::<Packed128, _>(5, buckets(), nodes), bytes_per_node::<Packed128, u16>(), 0),
+        3 => ("64 cells, heap", highest::<PackedBytes, _>(8, heap(), nodes), bytes_per_node::<PackedBytes, u16>(), 0),
+        4 => ("25 cells, anytime", highest_of_anytime::<Packed128>(5, nodes), bytes_per_beam_node(), beside(5)),
+        _ => ("64 cells, anytime", highest_of_anytime::<PackedBytes>(8, nodes), bytes_per_beam_node(), beside(8)),
     };
     let (growth, promised) = (highest - before, nodes * per_node + beside);
     assert!(growth <= promised, "{name}: {growth} bytes for {nodes} nodes, {promised} promised");

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
-use taquin::domain::{Board, Puzzle, PuzzleError, Reachability, Size, Word, random_board, random_walk};
-use taquin::search::heuristic::{DistanceTable, Manhattan, PatternDatabase};
+use taquin::domain::{Board, Packed64, Puzzle, PuzzleError, Reachability, Size, random_board, random_walk};
+use taquin::search::heuristic::{DistanceTable, ExactDistance, Manhattan};
 use taquin::search::{
     Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space,
     TieBreaking, Trace, Weight, best_first, perfect,
@@ -111,9 +111,9 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
 fn a_perfect_heuristic_needs_no_lists_and_counts_as_if_it_had_them() {
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         let table = DistanceTable::build(goal.size(), goal.blank());
-        let heuristic = PatternDatabase::new(&table);
+        let heuristic = ExactDistance::new(&table);
         for (start, _) in distances(&goal) {
-            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let mut traces = [Trace::new(5), Trace::new(5), Trace::new(5)];
             let [without, low_h, lifo] = &mut traces;
             let budget = &Budget::UNLIMITED;
@@ -289,7 +289,7 @@ fn what_a_weighted_search_proves_holds_and_is_no_less_than_its_weight_promises()
         let mut better = 0;
         for _ in 0..60 {
             let start = random_board(&goal, &mut random);
-            let (distance, space) = (distances[&start], Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap()));
+            let (distance, space) = (distances[&start], Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap()));
             let heuristic = Manhattan::new(start.size(), goal.blank());
             let search = |budget: &Budget<'_>| {
                 let open = HeapOpenList::new(TieBreaking::LowH);

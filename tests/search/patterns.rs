@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::twins::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
-    Board, Encoding, MoveSet, Puzzle, RandomSource, RawBoard, Sides, Size, Word, random_board, random_walk,
+    Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, Tier};
-use taquin::search::{Algorithm, Budget, Crew, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
+use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
@@ -67,7 +67,7 @@ impl SlowPattern {
 }
 
 /// The larger sum of the costs from both sides.
-fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Word>) -> u32 {
+fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let fits = |way: &Symmetry| way.size() == class.size && way.cell(goal_blank) == class.goal_blank;
     let sums = Symmetry::all(size).filter(fits).take(2).map(|way| {
@@ -81,7 +81,7 @@ fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Wo
     sums.max().unwrap()
 }
 
-fn get(state: &State<Word>, cell: u8) -> u8 {
+fn get(state: &State<Packed64>, cell: u8) -> u8 {
     (state.tiles.0 >> (4 * cell) & 15) as u8
 }
 
@@ -96,7 +96,7 @@ fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     Partition::build_all(class, &Partition::choose(class, tier).unwrap())
 }
 
-fn state(board: &Board, goal: &Board) -> State<Word> {
+fn state(board: &Board, goal: &Board) -> State<Packed64> {
     Space::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
 
@@ -141,7 +141,7 @@ fn on_walks_over_larger_boards_costs_are_right() {
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         for _ in 0..5 {
             let start = random_board(&goal, &mut random);
-            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let mut state = space.start();
             let mut memo = heuristic.evaluate(&state);
             for _ in 0..1_000 {
@@ -162,7 +162,7 @@ fn on_walks_standard_patterns_of_15_puzzles_are_consistent_and_admissible() {
         let goal = goal_with_blank(size(4, 4), row, col);
         let partitions = chosen(&goal, Tier::Standard);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
-        let space = Space::<Word>::new(&Puzzle::try_new(goal, goal).unwrap());
+        let space = Space::<Packed64>::new(&Puzzle::try_new(goal, goal).unwrap());
         for _ in 0..20 {
             let mut state = space.start();
             let mut memo = heuristic.evaluate(&state);
@@ -192,7 +192,7 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
         let partitions = chosen(&goal, Tier::Small);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         for _ in 0..boards {
-            let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+            let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
             // A trace is what the common one alone can write.
             let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
             let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
@@ -215,12 +215,12 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
     let mut random = SplitMix(29);
     let mut helped = 0;
     for _ in 0..8 {
-        let space = Space::<Word>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+        let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
         let alone = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-        let crew = Fickle::default();
-        let budget = Budget { crew: Some(&crew), ..Budget::UNLIMITED };
+        let helpers = Fickle::default();
+        let budget = Budget { helpers: Some(&helpers), ..Budget::UNLIMITED };
         assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), alone);
-        helped += crew.helped.into_inner();
+        helped += helpers.helped.into_inner();
     }
     assert!(helped > 0, "no board was hard enough");
 }
@@ -235,16 +235,16 @@ fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
         for nth in 0..12 {
             let start =
                 if nth < 8 { random_walk(&goal, moves + nth, &mut random) } else { random_board(&goal, &mut random) };
-            let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+            let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let total = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0)).stats.expanded;
             let step = (total / 400).max(1) as usize;
             for expanded in (1..=total + 1).rev().step_by(step).chain([total, total.max(2) - 1]) {
                 let common = Budget { expanded, ..Budget::UNLIMITED };
                 let common = ida_star(&space, &heuristic, &common, &mut Trace::new(1));
                 assert_eq!(common.result.is_ok(), expanded >= total);
-                let crew = Fickle::default();
-                for crew in [None, Some(&crew as &dyn Crew)] {
-                    let budget = Budget { expanded, crew, ..Budget::UNLIMITED };
+                let helpers = Fickle::default();
+                for helpers in [None, Some(&helpers as &dyn Helpers)] {
+                    let budget = Budget { expanded, helpers, ..Budget::UNLIMITED };
                     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
                     assert_eq!(outcome.result, common.result, "{expanded} of {total} on {start}");
                     assert_eq!(outcome.lower_bound, common.lower_bound, "{expanded} of {total} on {start}");
@@ -262,15 +262,15 @@ fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
     let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
-    let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
-    let crew = Fickle::default();
+    let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
+    let helpers = Fickle::default();
     let deadline = Some(Instant::now() + Duration::from_millis(50));
-    let budget = Budget { deadline, crew: Some(&crew), ..Budget::UNLIMITED };
+    let budget = Budget { deadline, helpers: Some(&helpers), ..Budget::UNLIMITED };
     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
     assert_eq!(outcome.result, Err(StopReason::Time));
     assert!(outcome.stats.expanded > 0 && outcome.lower_bound <= length);
     let cancelled = AtomicBool::new(true);
-    let budget = Budget { cancel: &[&cancelled], crew: Some(&crew), ..Budget::UNLIMITED };
+    let budget = Budget { cancel: &[&cancelled], helpers: Some(&helpers), ..Budget::UNLIMITED };
     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
     assert_eq!(outcome.result, Err(StopReason::Cancelled));
 }
@@ -281,7 +281,7 @@ fn ida_star_over_patterns_keeps_its_budget() {
     let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
-    let space = Space::<Word>::new(&Puzzle::try_new(start, goal).unwrap());
+    let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
     let budget = Budget { expanded: 100_000, ..Budget::UNLIMITED };
     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
     assert_eq!((outcome.result, outcome.stats.expanded), (Err(StopReason::Expanded), 100_000));

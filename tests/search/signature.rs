@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use taquin::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Word};
+use taquin::domain::{Board, Encoding, Packed64, Puzzle, RawBoard, Sides};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
     Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space, TieBreaking, Trace,
@@ -29,7 +29,7 @@ fn the_course_projects_table_comes_out_to_the_digit() {
         ("7 2 4/5 0 6/8 3 1", "0 1 2/3 4 5/6 7 8", 26, 2706, 4550),
     ] {
         let puzzle = puzzle(start, goal);
-        let space = Space::<Word>::new(&puzzle);
+        let space = Space::<Packed64>::new(&puzzle);
         let heuristic = Manhattan::new(puzzle.size(), puzzle.goal().blank());
         let outcome = best_first(
             &space,

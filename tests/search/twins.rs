@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use taquin::domain::{Board, Encoding, Move, RandomSource, RawBoard, Sides, Size};
-use taquin::search::{Crew, Help, MainWork};
+use taquin::search::{Help, Helpers, MainWork};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -123,7 +123,7 @@ pub(crate) struct Fickle {
     asked: AtomicU32,
 }
 
-impl Crew for Fickle {
+impl Helpers for Fickle {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
         std::thread::scope(|scope| {
             main(&|| {

@@ -1,8 +1,10 @@
 //! Sums of patterns' costs on boards of more than sixteen cells.
 
 use crate::twins::{Fickle, SplitMix, goal_with_blank};
-use taquin::domain::{Bytes, MoveSet, Packed, Pair, Puzzle, RandomSource, Size, random_board, random_walk};
-use taquin::search::heuristic::{GoalClass, LinearConflict, Manhattan, Partition, Patterns, Tier, WidePatterns};
+use taquin::domain::{MoveSet, Packed, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board, random_walk};
+use taquin::search::heuristic::{
+    GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Patterns, Tier,
+};
 use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
 
 /// Patterns of three tiles: tables that are quickly built, on any board.
@@ -57,12 +59,12 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
         for cell in 0..size.cells() as u8 {
             let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
             let partitions = partitions(GoalClass::of(size, cell));
-            let heuristic = WidePatterns::<MOST>::new(size, cell, &partitions);
+            let heuristic = LargeAdditivePatterns::<MOST>::new(size, cell, &partitions);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
-            if size.cells() <= Pair::MAX_CELLS {
-                walk(&Space::<Pair>::new(&puzzle), &heuristic, &mut random);
+            if size.cells() <= Packed128::MAX_CELLS {
+                walk(&Space::<Packed128>::new(&puzzle), &heuristic, &mut random);
             } else {
-                walk(&Space::<Bytes>::new(&puzzle), &heuristic, &mut random);
+                walk(&Space::<PackedBytes>::new(&puzzle), &heuristic, &mut random);
             }
         }
     }
@@ -77,16 +79,16 @@ fn a_descent_finds_and_counts_what_the_common_search_does() {
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
         let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
-        let heuristic = WidePatterns::<5>::new(size, cell, &partitions);
+        let heuristic = LargeAdditivePatterns::<5>::new(size, cell, &partitions);
         for moves in [0, 1, 2, 15, 30, 40, 44, 45] {
             let start = random_walk(&goal, moves, &mut random);
-            let space = Space::<Pair>::new(&Puzzle::try_new(start, goal).unwrap());
+            let space = Space::<Packed128>::new(&Puzzle::try_new(start, goal).unwrap());
             // A trace is what the common one alone can write.
             let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
             let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
             assert_eq!(fast, common, "{start}");
-            let crew = Fickle::default();
-            let budget = Budget { crew: Some(&crew), ..Budget::UNLIMITED };
+            let helpers = Fickle::default();
+            let budget = Budget { helpers: Some(&helpers), ..Budget::UNLIMITED };
             assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), common);
         }
     }
@@ -95,14 +97,14 @@ fn a_descent_finds_and_counts_what_the_common_search_does() {
 #[test]
 fn solutions_are_as_short_as_with_another_heuristic() {
     let mut random = SplitMix(6);
-    for size in sizes().filter(|size| size.cells() <= Pair::MAX_CELLS) {
+    for size in sizes().filter(|size| size.cells() <= Packed128::MAX_CELLS) {
         for cell in [0, 1, size.cells() as u8 / 2] {
             let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
             let partitions = partitions(GoalClass::of(size, cell));
-            let heuristic = WidePatterns::<MOST>::new(size, cell, &partitions);
+            let heuristic = LargeAdditivePatterns::<MOST>::new(size, cell, &partitions);
             for moves in [1, 20, 40] {
                 let start = random_walk(&goal, moves, &mut random);
-                let space = Space::<Pair>::new(&Puzzle::try_new(start, goal).unwrap());
+                let space = Space::<Packed128>::new(&Puzzle::try_new(start, goal).unwrap());
                 let length = |outcome: taquin::search::Outcome| outcome.result.unwrap().len();
                 let other = LinearConflict::new(size, cell);
                 let expected = length(ida_star(&space, &other, &Budget::UNLIMITED, &mut Trace::default()));

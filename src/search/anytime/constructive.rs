@@ -1,19 +1,19 @@
-//! A solution by construction, on any board.
+//! The constructive solver, for boards of any size.
 
 use std::collections::VecDeque;
 
-use super::outer_lines::{Line, Peel};
-use super::path_shortening::without_detours;
-use crate::domain::{Board, Bytes, Cell, Move, MoveSet, Packed, Path, Puzzle, Size, Tile, Word};
+use super::outer_lines::{OuterLine, OuterLines};
+use super::path_shortening::without_reversals;
+use crate::domain::{Board, Cell, Move, MoveSet, Packed, Packed64, PackedBytes, Path, Puzzle, Size, Tile};
 use crate::search::heuristic::Manhattan;
 use crate::search::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
 
-/// Puts the outer rows and columns in place one after another, the last 3×3 by search.
+/// Solves outer rows and columns one after another, and the last 3×3 by search.
 ///
-/// Never fails and proves nothing: the solution is several times as long as an optimal one, found
-/// in milliseconds on 10×10. Its length is O(n³) for n×n. Each tile travels by a shortest way that leaves the
-/// finished part alone; of a line's last two tiles, the one waits in its own place while the other
-/// is fetched, and a search of the six cells around them sets both.
+/// Always succeeds and proves nothing. The solution is several times as long as an optimal one and takes milliseconds
+/// on 10×10; its length is O(n³) for n×n. Each tile moves along a shortest path that leaves finished cells alone. Of
+/// a line's last two tiles, one waits in its goal cell while the other approaches; a search over the six cells around
+/// them places both.
 pub fn constructive(puzzle: &Puzzle) -> Outcome {
     if puzzle.start() == puzzle.goal() {
         let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
@@ -22,7 +22,7 @@ pub fn constructive(puzzle: &Puzzle) -> Outcome {
     let mut work = Construction::new(puzzle);
     let rest = work.reduce();
     work.finish(rest);
-    Outcome { result: Ok(without_detours(work.moves.into_iter())), best: None, lower_bound: 0, stats: work.stats }
+    Outcome { result: Ok(without_reversals(work.moves.into_iter())), best: None, lower_bound: 0, stats: work.stats }
 }
 
 /// A set of cells.
@@ -44,9 +44,9 @@ impl Cells {
 }
 
 struct Construction {
-    space: Space<Bytes>,
-    state: State<Bytes>,
-    /// The cells that are not finished.
+    space: Space<PackedBytes>,
+    state: State<PackedBytes>,
+    /// Cells that are not finished.
     open: Cells,
     moves: Vec<Move>,
     stats: Stats,
@@ -54,31 +54,31 @@ struct Construction {
 
 impl Construction {
     fn new(puzzle: &Puzzle) -> Self {
-        let space = Space::<Bytes>::new(puzzle);
-        // The start is counted by the search that finishes.
+        let space = Space::<PackedBytes>::new(puzzle);
+        // The final search counts the start.
         let stats = Stats { peak_open: 1, iterations: 1, ..Stats::default() };
         let open = Cells::of(0..space.size().cells() as Cell);
         Self { state: space.start(), space, open, moves: Vec::new(), stats }
     }
 
-    /// Finishes lines until 3×3 or less is left: its rows and its columns.
+    /// Finishes lines until 3×3 or less is left. Returns its rows and columns.
     fn reduce(&mut self) -> [[usize; 2]; 2] {
-        let mut peel = Peel::new(self.space.size(), self.space.goal_blank(), 3);
-        for line in &mut peel {
+        let mut lines = OuterLines::new(self.space.size(), self.space.goal_blank(), 3);
+        for line in &mut lines {
             self.finish_line(&line);
         }
-        peel.rest()
+        lines.rest()
     }
 
-    /// Sets the tiles of one outer line.
-    fn finish_line(&mut self, line: &Line) {
+    /// Places the tiles of one outer line.
+    fn finish_line(&mut self, line: &OuterLine) {
         let [first @ .., last_but_one, last] = line.cells.as_slice() else { unreachable!("a line has two cells") };
         for target in first {
             self.steer(self.open, &[*target], |_, tiles| tiles[0] == *target);
             self.open = self.open.without(Cells::of([*target]));
         }
         let (one, other) = (*last_but_one, *last);
-        let is_set = |state: &State<Bytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
+        let is_set = |state: &State<PackedBytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
         if !is_set(&self.state) {
             let size = self.space.size();
             let inward = |cell: &Cell| size.neighbour(*cell, line.inward);
@@ -92,8 +92,8 @@ impl Construction {
         self.open = self.open.without(Cells::of([one, other]));
     }
 
-    /// Moves the blank within `allowed` until it and the cells of some tiles are as wanted, by a
-    /// shortest way: breadth-first search over where the blank and those tiles are.
+    /// Moves the blank within `allowed` along a shortest path until the blank and the given tiles satisfy `is_done`:
+    /// breadth-first search over their cells.
     fn steer(&mut self, allowed: Cells, tiles: &[u8], is_done: impl Fn(Cell, &[Cell]) -> bool) {
         let cells: Vec<Cell> = (0..self.space.size().cells() as Cell).filter(|cell| allowed.contains(*cell)).collect();
         let mut place_of = [0_usize; Size::MAX_CELLS];
@@ -141,26 +141,26 @@ impl Construction {
         self.moves.extend(moves);
     }
 
-    /// Solves the last rectangle, of two or three cells a side, by search.
+    /// Solves the last rectangle, two or three cells a side, by search.
     fn finish(&mut self, [rows, cols]: [[usize; 2]; 2]) {
         let size = self.space.size();
         let rest = Size::try_from((rows[1] - rows[0], cols[1] - cols[0])).expect("2 or 3 a side are left");
         let outer = |cell: Cell| size.cell_at(rows[0] + rest.row_of(cell), cols[0] + rest.col_of(cell));
         let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - rows[0], size.col_of(cell) - cols[0]);
-        // The blank is in its place, and the other cells have their own numbers but for that of no tile.
+        // Number the tiles of the rectangle from 1, and leave out the blank.
         let blank = inner(self.space.goal_blank());
         let goal = Board::from_fn(rest, |cell| if cell == blank { 0 } else { cell + Tile::from(cell < blank) });
         let start = Board::from_fn(rest, |cell| goal.tile(inner(self.state.tiles.get(outer(cell)))));
         let puzzle = Puzzle::try_new(start, goal).expect("what is left of a reachable goal is reachable");
         let heuristic = Manhattan::new(rest, goal.blank());
-        let last = ida_star(&Space::<Word>::new(&puzzle), &heuristic, &Budget::UNLIMITED, &mut Trace::default());
+        let last = ida_star(&Space::<Packed64>::new(&puzzle), &heuristic, &Budget::UNLIMITED, &mut Trace::default());
         self.stats.expanded += last.stats.expanded;
         self.stats.generated += last.stats.generated;
         self.moves.extend(last.result.expect("a search without limits ends at the goal").moves());
     }
 }
 
-/// Where a tile is that is not tracked: no cell.
+/// Cell of a tile that is not tracked.
 const NOWHERE: Cell = Cell::MAX;
 
 /// The cells of the blank and of up to two tiles.

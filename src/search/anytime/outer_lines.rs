@@ -2,12 +2,11 @@
 
 use crate::domain::{Cell, Move, Size};
 
-/// A rectangle of cells from which outer rows and columns are taken, one at a time, until no side is longer than asked
-/// for; the blank's goal remains.
+/// An outer row or column.
 #[derive(Clone, Debug)]
-pub(super) struct Peel {
+pub(super) struct OuterLines {
     size: Size,
-    /// The first row and column that are left, and the first ones beyond.
+    /// First remaining row and first row after the rest; columns likewise.
     rows: [usize; 2],
     cols: [usize; 2],
     kept: Cell,
@@ -16,30 +15,30 @@ pub(super) struct Peel {
 
 /// An outer row or column.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Line {
-    /// Its cells in order.
+pub(super) struct OuterLine {
+    /// Its cells, in order.
     pub(super) cells: Vec<Cell>,
-    /// Where the rest lies.
+    /// Direction of the remaining rectangle.
     pub(super) inward: Move,
 }
 
-impl Peel {
-    /// Takes lines of a board until `until` cells a side are left at most, `kept` among them.
+impl OuterLines {
+    /// Removes lines until at most `until` cells a side are left, `kept` among them.
     pub(super) fn new(size: Size, kept: Cell, until: usize) -> Self {
         Self { size, rows: [0, size.rows()], cols: [0, size.cols()], kept, until }
     }
 
-    /// The rows that are left, from the first to the first one beyond, and the columns.
+    /// Remaining rows and columns, as half-open ranges.
     pub(super) fn rest(&self) -> [[usize; 2]; 2] {
         [self.rows, self.cols]
     }
 }
 
-impl Iterator for Peel {
-    type Item = Line;
+impl Iterator for OuterLines {
+    type Item = OuterLine;
 
-    /// The longer side becomes shorter, at the end that is farther from the cell to be kept.
-    fn next(&mut self) -> Option<Line> {
+    /// Shortens the longer side, at the end farther from the cell to keep.
+    fn next(&mut self) -> Option<OuterLine> {
         let [height, width] = self.rest().map(|[first, beyond]| beyond - first);
         if height.max(width) <= self.until {
             return None;
@@ -48,16 +47,16 @@ impl Iterator for Peel {
         if height >= width {
             let (row, is_first) = shorten(&mut self.rows, size.row_of(self.kept));
             let cells = (self.cols[0]..self.cols[1]).map(|col| size.cell_at(row, col)).collect();
-            Some(Line { cells, inward: if is_first { Move::Down } else { Move::Up } })
+            Some(OuterLine { cells, inward: if is_first { Move::Down } else { Move::Up } })
         } else {
             let (col, is_first) = shorten(&mut self.cols, size.col_of(self.kept));
             let cells = (self.rows[0]..self.rows[1]).map(|row| size.cell_at(row, col)).collect();
-            Some(Line { cells, inward: if is_first { Move::Right } else { Move::Left } })
+            Some(OuterLine { cells, inward: if is_first { Move::Right } else { Move::Left } })
         }
     }
 }
 
-/// Takes the first or the last of some lines, whichever is farther from one of them; says which it is.
+/// Removes the first or the last line, whichever is farther from `kept`. Returns it, and true if it was the first.
 fn shorten([first, beyond]: &mut [usize; 2], kept: usize) -> (usize, bool) {
     if kept - *first >= *beyond - 1 - kept {
         *first += 1;
@@ -76,9 +75,9 @@ mod tests {
     fn lines_and_the_rest_are_all_cells_once_and_the_rest_has_the_cell_to_be_kept() {
         for size in Size::all() {
             for kept in 0..size.cells() as Cell {
-                let mut peel = Peel::new(size, kept, 3);
-                let mut cells: Vec<Cell> = peel.by_ref().flat_map(|line| line.cells).collect();
-                let [rows, cols] = peel.rest();
+                let mut lines = OuterLines::new(size, kept, 3);
+                let mut cells: Vec<Cell> = lines.by_ref().flat_map(|line| line.cells).collect();
+                let [rows, cols] = lines.rest();
                 let rest: Vec<Cell> = (rows[0]..rows[1])
                     .flat_map(|row| (cols[0]..cols[1]).map(move |col| size.cell_at(row, col)))
                     .collect();
@@ -94,7 +93,7 @@ mod tests {
     fn inward_of_a_line_is_what_is_left() {
         for size in Size::all() {
             let mut left: Vec<Cell> = (0..size.cells() as Cell).collect();
-            for line in Peel::new(size, 0, 2) {
+            for line in OuterLines::new(size, 0, 2) {
                 left.retain(|cell| !line.cells.contains(cell));
                 let is_left = |cell: &Cell| size.neighbour(*cell, line.inward).is_some_and(|next| left.contains(&next));
                 assert!(line.cells.iter().all(is_left), "{size}: {line:?}");

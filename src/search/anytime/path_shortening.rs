@@ -1,29 +1,29 @@
-//! Shorter ways between boards of a path.
+//! Shorter paths between boards of a path.
 
 use crate::domain::{Board, Move, Packed, Path, Puzzle};
 use crate::search::StopReason;
-use crate::search::beam::{Beam, ByHeuristic, Spending, beam};
+use crate::search::beam::{Accounting, Beam, HeuristicGuide, beam};
 use crate::search::heuristic::LinearConflict;
 use crate::search::space::Space;
 
-/// How windows are to be.
+/// The windows of a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Windows {
-    /// Moves of a window; each begins in the middle of the one before.
+pub(super) struct PathWindows {
+    /// Moves per window. Each window starts in the middle of the one before.
     pub(super) moves: usize,
-    /// The width of the beam that looks for a shorter way.
+    /// Width of the beam that searches for a shorter path.
     pub(super) width: usize,
 }
 
-/// Replaces windows of a path by shorter ones where a beam finds any.
+/// Replaces windows of a path by shorter ones where a beam search finds any.
 ///
 /// # Errors
-/// When the budget does not allow to go on; what was found until then is in the path.
+/// If the budget is exhausted. Improvements found until then are kept.
 pub(super) fn shorten<P: Packed>(
     start: &Board,
     path: &mut Path,
-    windows: Windows,
-    spending: &mut Spending<'_>,
+    windows: PathWindows,
+    accounting: &mut Accounting<'_>,
 ) -> Result<(), StopReason> {
     let (mut at, mut first) = (0, *start);
     while at < path.len() {
@@ -35,12 +35,12 @@ pub(super) fn shorten<P: Packed>(
         let shorter = if puzzle.start() == puzzle.goal() {
             Some(Path::default())
         } else {
-            beam(&Space::<P>::new(&puzzle), &ByHeuristic(&heuristic), shorter, spending)?
+            beam(&Space::<P>::new(&puzzle), &HeuristicGuide(&heuristic), shorter, accounting)?
         };
         if let Some(shorter) = shorter {
             let moves = path.moves();
-            *path = without_detours([&moves[..at], shorter.moves(), &moves[end..]].into_iter().flatten().copied());
-            spending.meter.found(path);
+            *path = without_reversals([&moves[..at], shorter.moves(), &moves[end..]].into_iter().flatten().copied());
+            accounting.meter.found(path);
         }
         let next = path.len().min(at + windows.moves.div_ceil(2));
         first = after(*start, &path.moves()[..next]);
@@ -54,8 +54,8 @@ fn after(mut board: Board, moves: &[Move]) -> Board {
     board
 }
 
-/// Drops pairs of moves that take each other back.
-pub(super) fn without_detours(moves: impl Iterator<Item = Move>) -> Path {
+/// Drops pairs of moves that undo each other.
+pub(super) fn without_reversals(moves: impl Iterator<Item = Move>) -> Path {
     let mut kept: Vec<Move> = Vec::new();
     for mv in moves {
         if kept.last() == Some(&mv.inverse()) {

@@ -1,37 +1,38 @@
-//! One stage of a way to the goal: how many moves its tiles need, wherever they and the blank are.
+//! One stage of a solution: the number of moves that its tiles need, for all cells of those tiles and the blank.
 
 use std::sync::OnceLock;
 
 use crate::domain::{Cell, Size};
 use crate::search::StopReason;
 
-/// Tiles that are put in place together, in cells that are open.
+/// Tiles that are placed together, using open cells only.
 #[derive(Debug)]
 pub(super) struct Stage {
     size: Size,
     pub(super) tiles: Tiles,
     open: Cells,
     first_col: Cells,
-    /// The open cells, and by cell its number among those.
+    /// The open cells.
     cells: Vec<Cell>,
+    /// By cell: its index among the open cells.
     numbers: [u8; Size::MAX_CELLS],
-    /// Where the blank has to be in the end, if anywhere.
+    /// The blank's goal cell, if the stage places the blank.
     blank: Option<Cell>,
-    /// By the numbers of the cells of the tiles and of the blank: the moves that the tiles need.
+    /// Moves that the tiles need, by the indices of the tiles' cells and the blank's cell.
     moves: OnceLock<Vec<u8>>,
 }
 
-/// The tiles of a stage, by their goal cells; some have one alone, which then is there twice.
+/// The tiles of a stage, by goal cell. A stage with a single tile repeats it.
 pub(super) type Tiles = [Cell; 2];
 
 /// A set of cells.
 pub(super) type Cells = u128;
 
 impl Stage {
-    /// So many moves stand for no way at all.
+    /// Marks an entry from which the stage cannot be solved.
     pub(super) const UNREACHABLE: u8 = u8::MAX;
 
-    /// Tiles whose goal cells are among those that are open.
+    /// Creates a stage whose tiles have their goal cells among the open cells.
     pub(super) fn new(size: Size, tiles: Tiles, open: Cells, blank: Option<Cell>) -> Self {
         let cells: Vec<Cell> = cells_of(open).collect();
         let mut numbers = [0; Size::MAX_CELLS];
@@ -48,12 +49,12 @@ impl Stage {
         self.open & bit(cell) != 0
     }
 
-    /// Whether its tiles are in place, and that is all there is to do.
+    /// True if the tiles are placed and the stage does not place the blank.
     pub(super) fn is_done(&self, at: Tiles) -> bool {
         self.blank.is_none() && at == self.tiles
     }
 
-    /// The moves that bring the tiles into place, from where they and the blank are.
+    /// Number of moves that place the tiles.
     #[inline]
     pub(super) fn moves(&self, blank: Cell, at: Tiles) -> u8 {
         let numbers = at.map(|cell| self.number(cell));
@@ -65,13 +66,13 @@ impl Stage {
         self.moves.get_or_init(|| self.measure(|| Ok(())).unwrap_or_default())
     }
 
-    /// Makes the table, if it is not there. Asks some times a millisecond whether to go on.
+    /// Builds the table if needed. Calls `ask` several times a millisecond.
     ///
     /// # Errors
-    /// The reason not to.
+    /// Those of `ask`.
     pub(super) fn make(&self, ask: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
         if !self.is_made() {
-            // If somebody else was quicker, theirs is the same.
+            // If another thread was faster, its table is the same.
             let _ = self.moves.set(self.measure(ask)?);
         }
         Ok(())
@@ -81,7 +82,7 @@ impl Stage {
         self.moves.get().is_some()
     }
 
-    /// Memory that the table takes.
+    /// Memory of the table.
     pub(super) fn bytes(&self) -> usize {
         self.groups() * self.cells.len()
     }
@@ -90,7 +91,7 @@ impl Stage {
         if self.is_single() { self.cells.len() } else { self.cells.len().pow(2) }
     }
 
-    /// A group is what has the tiles in the same cells; here of their numbers.
+    /// Index of the tiles' cells, given as indices of open cells.
     #[inline]
     fn group(&self, [first, second]: [usize; 2]) -> usize {
         if self.is_single() { first } else { first * self.cells.len() + second }
@@ -107,7 +108,7 @@ impl Stage {
         usize::from(self.numbers[usize::from(cell)])
     }
 
-    /// By breadth-first search from all places of the blank, which are one set for each group.
+    /// Breadth-first search backwards from the goal, with one bit set of blank cells per group.
     fn measure(&self, mut ask: impl FnMut() -> Result<(), StopReason>) -> Result<Vec<u8>, StopReason> {
         let groups = self.groups();
         let mut moves = vec![Self::UNREACHABLE; self.bytes()];
@@ -131,7 +132,7 @@ impl Stage {
         Ok(moves)
     }
 
-    /// Adds what one move leads to from some places of the blank.
+    /// Adds the successors of some blank cells.
     fn step(&self, search: &mut BlankSets, group: usize, blanks: Cells) {
         let tiles = self.tiles_of(group);
         let beside = self.beside(blanks);
@@ -140,7 +141,7 @@ impl Stage {
             if beside & bit(tile) == 0 {
                 continue;
             }
-            // The blank goes where the tile is, which goes where the blank was.
+            // The blank and the tile exchange cells.
             for blank in cells_of(self.beside(bit(tile)) & blanks) {
                 let mut numbers = tiles.map(|tile| self.number(tile));
                 numbers[nth] = self.number(blank);
@@ -149,7 +150,7 @@ impl Stage {
         }
     }
 
-    /// The open cells beside some cells.
+    /// The open cells adjacent to some cells.
     fn beside(&self, cells: Cells) -> Cells {
         let Self { first_col, open, .. } = *self;
         let cols = self.size.cols();
@@ -159,16 +160,16 @@ impl Stage {
     }
 }
 
-/// For each group, sets of cells of the blank.
+/// By group: sets of blank cells.
 struct BlankSets {
     seen: Vec<Cells>,
     next: Vec<Cells>,
-    /// The groups of which there is any on the next level.
+    /// Groups with blank cells on the next level.
     coming: Vec<usize>,
 }
 
 impl BlankSets {
-    /// Takes those that were not seen into the next level.
+    /// Adds new blank cells to the next level.
     fn add(&mut self, group: usize, blanks: Cells) {
         let new = blanks & !self.seen[group];
         if new == 0 {

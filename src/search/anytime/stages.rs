@@ -1,56 +1,56 @@
-//! A way to the goal in stages, none of which undoes another's work.
+//! Stages of a solution, none of which undoes another.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::outer_lines::Peel;
+use super::outer_lines::OuterLines;
 use super::stage::{Stage, Tiles};
 use crate::domain::{Cell, Packed, Size};
-use crate::search::beam::{Guide, Promise};
+use crate::search::beam::{Guide, Score};
 use crate::search::{Meter, Slide, State, StopReason};
 
-/// Tiles put in place two at a time, outer lines first, in cells that are closed from then on.
+/// A sequence of stages. Each places two tiles, outer lines first, and closes their cells.
 ///
-/// Within a stage the number of moves that its tiles need is known for each board, walls included, so that one of the
-/// moves always leads nearer: a beam that goes by it never stands still. All other tiles count by the squares of
-/// their distances, so those far from home are taken along on the way.
+/// Within a stage the exact number of moves that its tiles need is known, closed cells included, so one move always
+/// leads nearer and a beam never stalls. All other tiles are weighted by their squared distances, so distant tiles
+/// are moved along.
 ///
-/// The tables take up to 13 MB and, on one core, a tenth of a second. They are made when a search first wants them.
+/// The tables take up to 13 MB and a tenth of a second on one core. They are built on first use.
 #[derive(Debug)]
 pub struct Stages {
     size: Size,
     goal_blank: Cell,
     stages: Vec<Stage>,
-    /// By a tile's goal cell and its cell, what it counts there.
+    /// Squared distance by a tile's goal cell and its cell.
     far: Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]>,
 }
 
-/// Where a board is on the way.
+/// Position of a board within the stages.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct OnTheWay {
+pub(in crate::search) struct StagePosition {
     stage: u8,
-    /// The moves that the tiles of the stage need.
+    /// Moves that the stage's tiles need.
     moves: u8,
-    /// Where they are.
+    /// Cells of the stage's tiles.
     at: Tiles,
-    /// What all others count that belong in open cells.
+    /// Sum of the squared distances of all other tiles that belong in open cells.
     rest: u32,
 }
 
 impl Stages {
-    /// What a move of the stage counts, at first.
+    /// Initial weight of a move of the stage.
     const URGENCY: u32 = 8;
-    /// After so many levels without a new stage it counts more.
-    const PATIENCE: usize = 8;
-    /// What the squares of distances count.
+    /// Number of levels without a new stage after which the weight rises.
+    const URGENCY_INTERVAL: usize = 8;
+    /// Weight of the squared distances.
     const FAR: u32 = 4;
 
-    /// For boards of a shape and the blank's goal. There are no tables yet.
+    /// Stages for boards of a shape and goal, without tables.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         let mut open = u128::MAX >> (128 - size.cells());
         let mut stages = Vec::new();
-        let mut peel = Peel::new(size, goal_blank, 2);
-        for line in &mut peel {
-            // A line's last two have to come together.
+        let mut lines = OuterLines::new(size, goal_blank, 2);
+        for line in &mut lines {
+            // A line's last two tiles must be placed together.
             let (singles, pairs) = line.cells.split_at(line.cells.len() % 2);
             let singles = singles.iter().map(|cell| [*cell; 2]);
             for tiles in singles.chain(pairs.chunks(2).map(|pair| [pair[0], pair[1]])) {
@@ -58,7 +58,7 @@ impl Stages {
                 open &= !(1 << tiles[0] | 1 << tiles[1]);
             }
         }
-        // Where three tiles and the blank are left, two of them and the blank in place leave one for the third.
+        // Of the last three tiles, placing two and the blank leaves one cell for the third.
         let mut last = (0..size.cells() as Cell).filter(|cell| open & 1 << cell != 0 && *cell != goal_blank);
         let tiles = [last.next(), last.next()].map(|cell| cell.expect("two cells a side are left"));
         stages.push(Stage::new(size, tiles, open, Some(goal_blank)));
@@ -70,45 +70,45 @@ impl Stages {
         self.size
     }
 
-    /// Where the blank belongs.
+    /// The blank's goal cell.
     pub fn goal_blank(&self) -> Cell {
         self.goal_blank
     }
 
-    /// Whether these are the stages of such boards.
+    /// True if the stages are for this shape and goal.
     pub fn serve(&self, size: Size, goal_blank: Cell) -> bool {
         (self.size, self.goal_blank) == (size, goal_blank)
     }
 
-    /// Memory that all of it takes once the tables are made, in bytes.
+    /// Memory in bytes once all tables are built.
     pub fn bytes(&self) -> u64 {
         let tables: usize = self.stages.iter().map(|stage| size_of::<Stage>() + stage.bytes()).sum();
         (size_of::<Self>() + size_of_val(&*self.far) + tables) as u64
     }
 
-    /// Memory that all tables of boards of a shape take at most.
+    /// Maximum memory of all tables for boards of a shape.
     pub(super) fn most_bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
-        // Two cells are closed after each, or one with next to no table: no more than the sum of all other cubes.
+        // Each stage closes two cells, or one cell with a tiny table: at most the sum of every other cube.
         let tables = cells.pow(4) / 8 + cells.pow(3);
         let beside = size_of::<Self>() + 2 * Size::MAX_CELLS.pow(2) + size.cells() * size_of::<Stage>();
         tables + beside as u64
     }
 
-    /// Makes the tables that are not there, with whoever is free to help.
+    /// Builds missing tables, with helpers if any are idle.
     ///
     /// # Errors
-    /// When the budget does not allow to go on.
+    /// If the budget is exhausted.
     pub(super) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
         let ask = || {
             meter.pause();
-            meter.look()
+            meter.check()
         };
-        if let Some(crew) = meter.crew().filter(|_| !self.stages.iter().all(Stage::is_made)) {
+        if let Some(helpers) = meter.helpers().filter(|_| !self.stages.iter().all(Stage::is_made)) {
             let next = AtomicUsize::new(0);
             let take = || self.stages.get(next.fetch_add(1, Ordering::Relaxed));
-            // What is left undone is made below, or there is a reason not to.
-            crew.work(
+            // Tables that are still missing are built below, unless the budget is exhausted.
+            helpers.work(
                 &mut |help| {
                     let _ = std::iter::from_fn(take).try_for_each(|stage| {
                         help();
@@ -116,7 +116,7 @@ impl Stages {
                     });
                 },
                 &|is_wanted| {
-                    let ask = || if is_wanted() { Err(StopReason::Cancelled) } else { meter.look() };
+                    let ask = || if is_wanted() { Err(StopReason::Cancelled) } else { meter.check() };
                     let _ = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
                 },
             );
@@ -124,11 +124,11 @@ impl Stages {
         self.stages.iter().try_for_each(|stage| stage.make(ask))
     }
 
-    /// Enters the stages whose tiles are in place, up to one where something is to do.
-    fn settle(&self, mut on: OnTheWay, blank: Cell, cell_of: impl Fn(u8) -> Cell) -> Option<OnTheWay> {
+    /// Skips completed stages. `None` if the stage cannot be solved.
+    fn settle(&self, mut on: StagePosition, blank: Cell, cell_of: impl Fn(u8) -> Cell) -> Option<StagePosition> {
         loop {
             let stage = &self.stages[usize::from(on.stage)];
-            // What is in place needs no table.
+            // Placed tiles need no table.
             on.moves = if stage.is_done(on.at) { 0 } else { stage.moves(blank, on.at) };
             if on.moves == Stage::UNREACHABLE {
                 return None;
@@ -141,13 +141,13 @@ impl Stages {
         }
     }
 
-    /// Looks for the tiles of a stage; they no longer count among the others.
-    fn enter(&self, on: OnTheWay, cell_of: impl Fn(u8) -> Cell) -> OnTheWay {
+    /// Locates the tiles of a new stage. They no longer count among the rest.
+    fn enter(&self, on: StagePosition, cell_of: impl Fn(u8) -> Cell) -> StagePosition {
         let stage = &self.stages[usize::from(on.stage)];
         let at = stage.tiles.map(cell_of);
         let counted = stage.tiles.into_iter().zip(at).take(if stage.is_single() { 1 } else { 2 });
         let counted: u32 = counted.map(|(tile, cell)| self.count(tile, cell)).sum();
-        OnTheWay { at, rest: on.rest - counted, ..on }
+        StagePosition { at, rest: on.rest - counted, ..on }
     }
 
     fn cell_of<P: Packed>(&self, state: &State<P>, tile: u8) -> Cell {
@@ -155,7 +155,7 @@ impl Stages {
         cells.find(|cell| state.tiles.get(*cell) == tile).expect("each tile is somewhere")
     }
 
-    /// The squares of how many rows and of how many columns a tile is away from home.
+    /// Table of squared distances, in rows and columns.
     fn far(size: Size) -> Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]> {
         let mut far = Box::new([[0; Size::MAX_CELLS]; Size::MAX_CELLS]);
         for tile in 0..size.cells() as Cell {
@@ -175,19 +175,19 @@ impl Stages {
 }
 
 impl<P: Packed> Guide<P> for Stages {
-    type Memo = OnTheWay;
+    type Memo = StagePosition;
 
     const SHARES: usize = 5;
 
-    fn begin(&self, start: &State<P>) -> OnTheWay {
+    fn begin(&self, start: &State<P>) -> StagePosition {
         let cells = (0..self.size.cells() as Cell).filter(|cell| *cell != start.blank);
         let rest = cells.map(|cell| self.count(start.tiles.get(cell), cell)).sum();
         let cell_of = |tile| self.cell_of(start, tile);
-        let on = self.enter(OnTheWay { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
+        let on = self.enter(StagePosition { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
         self.settle(on, start.blank, cell_of).expect("a way to the goal")
     }
 
-    fn after(&self, mut on: OnTheWay, slide: &Slide, before: &State<P>) -> Option<OnTheWay> {
+    fn after(&self, mut on: StagePosition, slide: &Slide, before: &State<P>) -> Option<StagePosition> {
         let stage = &self.stages[usize::from(on.stage)];
         if !stage.is_open(slide.from) {
             return None;
@@ -206,18 +206,18 @@ impl<P: Packed> Guide<P> for Stages {
     }
 
     #[inline]
-    fn promise(&self, on: OnTheWay, waited: usize) -> Promise {
+    fn score(&self, on: StagePosition, waited: usize) -> Score {
         let moves = u32::from(on.moves);
         let stages = (self.stages.len() - 1 - usize::from(on.stage)) as u8;
-        let urgency = Self::URGENCY + (waited / Self::PATIENCE) as u32;
-        Promise { stages, key: urgency * moves + Self::FAR * on.rest, least: moves }
+        let urgency = Self::URGENCY + (waited / Self::URGENCY_INTERVAL) as u32;
+        Score { stages, key: urgency * moves + Self::FAR * on.rest, least: moves }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, Bytes, MoveSet, Puzzle, RandomSource, mix, random_board};
+    use crate::domain::{Board, MoveSet, PackedBytes, Puzzle, RandomSource, mix, random_board};
     use crate::search::Space;
 
     struct Random(u64);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     /// A random board of a shape, with a goal whose blank is anywhere.
-    fn space(size: Size, random: &mut Random) -> Space<Bytes> {
+    fn space(size: Size, random: &mut Random) -> Space<PackedBytes> {
         let goal = random_board(&Board::blank_last(size), random);
         Space::new(&Puzzle::try_new(random_board(&goal, random), goal).unwrap())
     }
@@ -238,9 +238,9 @@ mod tests {
     /// What the moves of a board lead to within the ways that are open.
     fn successors(
         stages: &Stages,
-        space: &Space<Bytes>,
-        at: (State<Bytes>, OnTheWay),
-    ) -> Vec<(State<Bytes>, OnTheWay)> {
+        space: &Space<PackedBytes>,
+        at: (State<PackedBytes>, StagePosition),
+    ) -> Vec<(State<PackedBytes>, StagePosition)> {
         let moves = space.moves_except(at.0.blank, MoveSet::EMPTY).into_iter();
         let successor = |mv| {
             let slide = space.slide(&at.0, mv);
@@ -249,8 +249,8 @@ mod tests {
         moves.filter_map(successor).collect()
     }
 
-    fn promise(stages: &Stages, on: OnTheWay) -> Promise {
-        Guide::<Bytes>::promise(stages, on, 0)
+    fn score(stages: &Stages, on: StagePosition) -> Score {
+        Guide::<PackedBytes>::score(stages, on, 0)
     }
 
     /// Moves are none in the end alone, one of a board's moves leads nearer, and none leads nearer by more than one: so
@@ -262,11 +262,11 @@ mod tests {
             let space = space(size, &mut random);
             let stages = Stages::new(size, space.goal_blank());
             let mut at = (space.start(), stages.begin(&space.start()));
-            while promise(&stages, at.1).least > 0 {
-                let before = promise(&stages, at.1);
+            while score(&stages, at.1).least > 0 {
+                let before = score(&stages, at.1);
                 let successors = successors(&stages, &space, at);
-                let is_nearer = |next: &(State<Bytes>, OnTheWay)| {
-                    let after = promise(&stages, next.1);
+                let is_nearer = |next: &(State<PackedBytes>, StagePosition)| {
+                    let after = score(&stages, next.1);
                     assert!(after.stages < before.stages || after.least + 1 >= before.least, "{size}");
                     after.stages < before.stages || after.least < before.least
                 };
@@ -297,11 +297,11 @@ mod tests {
             let mut at = (space.start(), stages.begin(&space.start()));
             for _ in 0..2_000 {
                 let scratch = stages.begin(&at.0);
-                let seen = |on: OnTheWay| (on.stage, on.moves, on.at, on.rest);
+                let seen = |on: StagePosition| (on.stage, on.moves, on.at, on.rest);
                 assert_eq!(seen(at.1), seen(scratch), "{size}");
                 // Nearer more often than not, so that it comes through all stages.
                 let successors = successors(&stages, &space, at);
-                let nearest = successors.iter().min_by_key(|next| (promise(&stages, next.1).stages, next.1.moves));
+                let nearest = successors.iter().min_by_key(|next| (score(&stages, next.1).stages, next.1.moves));
                 let any = &successors[random.next_u64() as usize % successors.len()];
                 at = *if random.next_u64().is_multiple_of(4) { any } else { nearest.unwrap() };
             }

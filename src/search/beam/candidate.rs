@@ -1,25 +1,25 @@
-//! Boards that a beam may go on with.
+//! Candidates for the next level of a beam.
 
-use super::guide::Promise;
+use super::guide::Score;
 use crate::domain::Move;
 
-/// A board that may be gone on with, by the board that it comes of.
+/// A board of the next level, stored as its parent and move.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<M> {
-    /// Of the places of all tiles, against those of the start.
+    /// Zobrist hash of the tiles' cells, relative to the start.
     pub(super) hash: u64,
     pub(super) memo: M,
-    pub(super) rank: Rank,
-    pub(super) step: Step,
+    pub(super) priority: Priority,
+    pub(super) step: ParentMove,
 }
 
-/// Which board of the level before, and the move.
+/// Index of the parent in the level before, and the move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Step(u32);
+pub(super) struct ParentMove(u32);
 
-impl Step {
+impl ParentMove {
     const MOVE_BITS: u32 = 2;
-    /// The most boards of a level.
+    /// Maximum number of boards in a level.
     pub(super) const MOST: usize = 1 << (u32::BITS - Self::MOVE_BITS);
 
     pub(super) fn new(parent: usize, mv: Move) -> Self {
@@ -36,19 +36,19 @@ impl Step {
     }
 }
 
-/// How promising a board is, in one word: the stages ahead above, the key below.
+/// A score packed into 32 bits: the stages ahead in the upper 8, the key in the lower 24.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Rank(u32);
+pub(super) struct Priority(u32);
 
-impl Rank {
+impl Priority {
     const KEY_BITS: u32 = 24;
 
-    pub(super) fn of(promise: Promise) -> Self {
-        debug_assert!(promise.key < 1 << Self::KEY_BITS);
-        Self(u32::from(promise.stages) << Self::KEY_BITS | promise.key)
+    pub(super) fn of(score: Score) -> Self {
+        debug_assert!(score.key < 1 << Self::KEY_BITS);
+        Self(u32::from(score.stages) << Self::KEY_BITS | score.key)
     }
 
-    /// How many stages of the way are ahead.
+    /// Number of stages ahead.
     pub(super) fn stages(self) -> u8 {
         (self.0 >> Self::KEY_BITS) as u8
     }

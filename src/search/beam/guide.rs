@@ -1,42 +1,42 @@
-//! What leads a beam.
+//! Guidance of a beam search.
 
 use crate::domain::Packed;
 use crate::search::{Heuristic, Slide, State};
 
-/// What tells the boards of a beam that are worth going on with.
+/// Scores the boards of a beam.
 pub(in crate::search) trait Guide<P>: Sync {
-    /// What is remembered of a board so that the next one is cheap.
+    /// State kept with a board, from which that of a successor follows cheaply.
     type Memo: Copy + Send + Sync;
 
-    /// Among how many stages of the way a beam is shared out, so that those who are ahead do not crowd out those who
-    /// will overtake them.
+    /// Number of stages among which a beam is divided, so that boards that are ahead do not displace boards that will
+    /// overtake them.
     const SHARES: usize;
 
-    /// Of the start.
+    /// The memo of the start.
     fn begin(&self, start: &State<P>) -> Self::Memo;
 
-    /// After a slide of the board `before`; none where the way is closed.
+    /// The memo after a slide on the board `before`; `None` if the slide is not allowed.
     fn after(&self, memo: Self::Memo, slide: &Slide, before: &State<P>) -> Option<Self::Memo>;
 
-    /// How promising a board is, where for so many levels no board came to a stage that is further.
-    fn promise(&self, memo: Self::Memo, waited: usize) -> Promise;
+    /// The score of a board, given the number of levels since the furthest stage was reached.
+    fn score(&self, memo: Self::Memo, waited: usize) -> Score;
 }
 
-/// How promising a board is.
+/// The score of a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Promise {
-    /// How many stages of the way are ahead.
+pub(in crate::search) struct Score {
+    /// Number of stages ahead.
     pub(in crate::search) stages: u8,
-    /// Orders the boards of a stage, the least first; less than 2²⁴.
+    /// Orders the boards of a stage, least first; less than 2²⁴.
     pub(in crate::search) key: u32,
-    /// As many moves are ahead at least, on the ways that the guide goes; none at the goal.
+    /// Lower bound on the remaining moves along the guide's paths; 0 only at the goal.
     pub(in crate::search) least: u32,
 }
 
-/// A guide that goes by a heuristic alone.
-pub(in crate::search) struct ByHeuristic<'h, H>(pub(in crate::search) &'h H);
+/// A guide that uses a heuristic only.
+pub(in crate::search) struct HeuristicGuide<'h, H>(pub(in crate::search) &'h H);
 
-impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
+impl<P: Packed, H: Heuristic<P>> Guide<P> for HeuristicGuide<'_, H> {
     type Memo = H::Memo;
 
     const SHARES: usize = 1;
@@ -51,8 +51,8 @@ impl<P: Packed, H: Heuristic<P>> Guide<P> for ByHeuristic<'_, H> {
     }
 
     #[inline]
-    fn promise(&self, memo: H::Memo, _waited: usize) -> Promise {
+    fn score(&self, memo: H::Memo, _waited: usize) -> Score {
         let h = self.0.h(memo);
-        Promise { stages: 0, key: h, least: if H::ADMISSIBLE { h } else { 0 } }
+        Score { stages: 0, key: h, least: if H::ADMISSIBLE { h } else { 0 } }
     }
 }

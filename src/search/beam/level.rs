@@ -1,22 +1,22 @@
-//! The boards of a beam at one distance from the start, and what comes of them.
+//! One level of a beam, and its expansion by several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::candidate::{Candidate, Rank, Step};
+use super::candidate::{Candidate, ParentMove, Priority};
 use super::guide::Guide;
 use crate::domain::{MoveSet, Packed, mix};
-use crate::search::budget::MOMENT;
+use crate::search::budget::HELPER_POLL_INTERVAL;
 use crate::search::{Space, State, StopReason};
 
-/// How many boards one thread expands at a time, a power of two: few where a level has few.
+/// Number of boards that one thread expands at a time; a power of two, small on small levels.
 #[derive(Clone, Copy)]
 pub(super) struct PartSize {
     bits: u32,
 }
 
 impl PartSize {
-    /// Enough for the work to be worth handing out, and few enough for nobody to wait long for the last part.
+    /// Large enough to be worth distributing, and small enough that no thread waits long for the last part.
     const BITS: std::ops::RangeInclusive<u32> = 6..=8;
 
     fn of(count: usize) -> Self {
@@ -27,21 +27,21 @@ impl PartSize {
         1 << self.bits
     }
 
-    /// The part of a board, and its number there.
+    /// The part of a board, and its index there.
     fn place(self, nth: usize) -> (usize, usize) {
         (nth >> self.bits, nth & (self.boards() - 1))
     }
 }
 
-/// What came of some boards next to each other, the same whoever expanded them.
+/// Results of expanding consecutive boards. They do not depend on the thread.
 pub(super) struct Part<P, M> {
-    /// The boards.
+    /// The expanded boards.
     states: Vec<State<P>>,
-    /// What may be gone on with.
+    /// Their successors, less those that cannot lead to a short enough solution.
     pub(super) candidates: Vec<Candidate<M>>,
     pub(super) generated: u64,
-    /// The step that leads to the goal, before which everything of the part was expanded.
-    pub(super) goal: Option<Step>,
+    /// The move that reaches the goal. Everything before it was expanded.
+    pub(super) goal: Option<ParentMove>,
 }
 
 impl<P, M> Part<P, M> {
@@ -50,24 +50,24 @@ impl<P, M> Part<P, M> {
     }
 }
 
-/// What came of a level.
+/// Results of expanding a level.
 pub(super) struct Parts<P, M> {
     pub(super) all: Vec<Part<P, M>>,
     size: PartSize,
 }
 
-/// Where the boards of a level come from.
-pub(super) enum Origin<P> {
-    /// From nowhere: there is one, the start.
+/// The boards from which the boards of a level follow by one move.
+pub(super) enum Parents<P> {
+    /// None: the level is the start.
     Start(State<P>),
-    /// From those of the level before, here by parts.
+    /// The boards of the level before, by parts.
     Before(Vec<Vec<State<P>>>, PartSize),
 }
 
-impl<P: Packed> Origin<P> {
-    /// The board that a step leads to, and the moves that need not be tried, since they undo it.
+impl<P: Packed> Parents<P> {
+    /// The board of a candidate, and the moves to skip because they undo its last one.
     #[inline]
-    fn board(&self, space: &Space<P>, step: Step) -> (State<P>, MoveSet) {
+    fn board(&self, space: &Space<P>, step: ParentMove) -> (State<P>, MoveSet) {
         match self {
             Self::Start(start) => (*start, MoveSet::EMPTY),
             Self::Before(parts, size) => {
@@ -80,31 +80,31 @@ impl<P: Packed> Origin<P> {
     }
 }
 
-impl<P, M> From<Parts<P, M>> for Origin<P> {
+impl<P, M> From<Parts<P, M>> for Parents<P> {
     fn from(Parts { all, size }: Parts<P, M>) -> Self {
         Self::Before(all.into_iter().map(|part| part.states).collect(), size)
     }
 }
 
-/// A level that is expanded.
+/// A level to expand.
 pub(super) struct Level<'a, P, G: Guide<P>> {
     pub(super) space: &'a Space<P>,
     pub(super) guide: &'a G,
     /// Only solutions shorter than this are of interest.
     pub(super) shorter_than: usize,
-    /// The distance of what comes of it.
+    /// Distance of its successors from the start.
     pub(super) g: usize,
-    /// For how many levels no stage was come to that is further.
+    /// Number of levels since the furthest stage was reached.
     pub(super) waited: usize,
-    pub(super) origin: Origin<P>,
+    pub(super) parents: Parents<P>,
     pub(super) members: Vec<Candidate<G::Memo>>,
-    /// How many of them are expanded.
+    /// Number of members to expand.
     pub(super) count: usize,
-    pub(super) progress: Expanding<P, G::Memo>,
+    pub(super) progress: LevelProgress<P, G::Memo>,
 }
 
-/// How far a level is.
-pub(super) struct Expanding<P, M> {
+/// Progress of a level's expansion.
+pub(super) struct LevelProgress<P, M> {
     size: PartSize,
     next: AtomicUsize,
     parts: Mutex<Vec<Option<Part<P, M>>>>,
@@ -112,8 +112,8 @@ pub(super) struct Expanding<P, M> {
     ended: Condvar,
 }
 
-impl<P, M> Expanding<P, M> {
-    /// Nothing of so many boards yet.
+impl<P, M> LevelProgress<P, M> {
+    /// Nothing expanded yet of so many boards.
     pub(super) fn new(count: usize) -> Self {
         let size = PartSize::of(count);
         let parts = (0..count.div_ceil(size.boards())).map(|_| None).collect();
@@ -132,20 +132,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
-    /// How many parts it has.
+    /// Number of parts.
     pub(super) fn parts(&self) -> usize {
         self.count.div_ceil(self.progress.size.boards())
     }
 
-    /// Whether there is enough to do for more than one.
-    pub(super) fn is_for_many(&self) -> bool {
+    /// True if there is enough work for more than one thread.
+    pub(super) fn is_worth_sharing(&self) -> bool {
         self.count >= 4 * self.progress.size.boards()
     }
 
-    /// Expands parts that nobody has taken, until there are none, or the question that is asked before each is answered
-    /// with a reason to leave; told how many boards were expanded by all.
+    /// Expands parts that no thread has taken, until none are left or `ask` returns an error. `ask` is called before
+    /// each part with the number of boards expanded by all threads.
     pub(super) fn work(&self, mut ask: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
-        let Expanding { size, next, parts, done, ended } = &self.progress;
+        let LevelProgress { size, next, parts, done, ended } = &self.progress;
         loop {
             ask((done.load(Ordering::Relaxed) * size.boards()) as u64)?;
             let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -159,28 +159,28 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
         }
     }
 
-    /// What came of it, once those who still expand parts of it have ended.
+    /// The results, once all threads have finished their parts.
     pub(super) fn finish(
         &self,
         mut ask: impl FnMut() -> Result<(), StopReason>,
     ) -> Result<Parts<P, G::Memo>, StopReason> {
-        let Expanding { size, parts, done, ended, .. } = &self.progress;
+        let LevelProgress { size, parts, done, ended, .. } = &self.progress;
         let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
-        while !look_out(is_done) {
+        while !spin_until(is_done) {
             ask()?;
-            drop(ended.wait_timeout_while(lock(parts), MOMENT, |_| !is_done()));
+            drop(ended.wait_timeout_while(lock(parts), HELPER_POLL_INTERVAL, |_| !is_done()));
         }
         Ok(self.done())
     }
 
-    /// What has come of it by now.
+    /// The results so far.
     pub(super) fn done(&self) -> Parts<P, G::Memo> {
-        let Expanding { size, parts, .. } = &self.progress;
+        let LevelProgress { size, parts, .. } = &self.progress;
         Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
     }
 
     fn expand(&self, nth: usize) -> Part<P, G::Memo> {
-        let Self { space, guide, shorter_than, g, waited, origin, members, count, progress } = self;
+        let Self { space, guide, shorter_than, g, waited, parents, members, count, progress } = self;
         let boards = progress.size.boards();
         let range = nth * boards..((nth + 1) * boards).min(*count);
         let mut part = Part {
@@ -190,38 +190,38 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             goal: None,
         };
         for (parent, member) in range.clone().zip(&members[range]) {
-            let (state, back) = origin.board(space, member.step);
+            let (state, back) = parents.board(space, member.step);
             part.states.push(state);
             for mv in space.moves_except(state.blank, back) {
                 part.generated += 1;
                 let slide = space.slide(&state, mv);
                 let Some(memo) = guide.after(member.memo, &slide, &state) else { continue };
-                let promise = guide.promise(memo, *waited);
-                let step = Step::new(parent, mv);
-                if promise.least == 0 && space.is_goal(&state.after(&slide)) {
+                let score = guide.score(memo, *waited);
+                let step = ParentMove::new(parent, mv);
+                if score.least == 0 && space.is_goal(&state.after(&slide)) {
                     part.goal = Some(step);
                     return part;
                 }
-                if g + promise.least.max(1) as usize >= *shorter_than {
+                if g + score.least.max(1) as usize >= *shorter_than {
                     continue;
                 }
                 let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);
-                part.candidates.push(Candidate { hash, memo, rank: Rank::of(promise), step });
+                part.candidates.push(Candidate { hash, memo, priority: Priority::of(score), step });
             }
         }
         part
     }
 }
 
-/// A tile in a cell, as a part of a hash (Zobrist 1970).
+/// Zobrist hash of a tile in a cell (Zobrist 1970).
 #[inline]
 fn place(label: u8, cell: u8) -> u64 {
     mix(u64::from(label), u64::from(cell))
 }
 
-/// Looks a moment for what is about to come, as quick as can be: levels follow each other sooner than a thread wakes up.
-/// Whether it came.
-fn look_out(has_come: impl Fn() -> bool) -> bool {
+/// Spins briefly until a condition holds: levels follow each other faster than a thread wakes up. Returns whether it
+/// held.
+fn spin_until(has_come: impl Fn() -> bool) -> bool {
     const LOOKS: u32 = 4096;
     (0..LOOKS).any(|_| {
         std::hint::spin_loop();
@@ -229,58 +229,58 @@ fn look_out(has_come: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Where those who help find the level in hand.
-pub(super) struct Workplace<'a, P, G: Guide<P>> {
-    state: Mutex<Workload<'a, P, G>>,
+/// The current level, shared with helpers.
+pub(super) struct SharedLevel<'a, P, G: Guide<P>> {
+    state: Mutex<SharedLevelState<'a, P, G>>,
     /// The distance of the level in hand.
     g: AtomicUsize,
     changed: Condvar,
     helpers: AtomicUsize,
 }
 
-struct Workload<'a, P, G: Guide<P>> {
+struct SharedLevelState<'a, P, G: Guide<P>> {
     level: Option<Arc<Level<'a, P, G>>>,
     is_closed: bool,
 }
 
-impl<P, G: Guide<P>> Default for Workplace<'_, P, G> {
+impl<P, G: Guide<P>> Default for SharedLevel<'_, P, G> {
     fn default() -> Self {
-        let state = Mutex::new(Workload { level: None, is_closed: false });
+        let state = Mutex::new(SharedLevelState { level: None, is_closed: false });
         Self { state, g: AtomicUsize::new(0), changed: Condvar::new(), helpers: AtomicUsize::new(0) }
     }
 }
 
-/// Closes a workplace, whatever becomes of the main work.
-pub(super) struct Closing<'w, 'a, P, G: Guide<P>>(pub(super) &'w Workplace<'a, P, G>);
+/// Ends the work of helpers when the main work ends, even by a panic.
+pub(super) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub(super) &'w SharedLevel<'a, P, G>);
 
-impl<P, G: Guide<P>> Drop for Closing<'_, '_, P, G> {
+impl<P, G: Guide<P>> Drop for CloseOnDrop<'_, '_, P, G> {
     fn drop(&mut self) {
-        let last = std::mem::replace(&mut *lock(&self.0.state), Workload { level: None, is_closed: true });
-        // Whoever is at it finishes a part, and takes no more.
+        let last = std::mem::replace(&mut *lock(&self.0.state), SharedLevelState { level: None, is_closed: true });
+        // Helpers finish their current part and take no more.
         last.level.inspect(|level| level.progress.next.store(level.count, Ordering::Relaxed));
         self.0.changed.notify_all();
     }
 }
 
-impl<'a, P: Packed, G: Guide<P>> Workplace<'a, P, G> {
-    /// How many help.
+impl<'a, P: Packed, G: Guide<P>> SharedLevel<'a, P, G> {
+    /// Number of helpers.
     pub(super) fn helpers(&self) -> usize {
         self.helpers.load(Ordering::Relaxed)
     }
 
-    /// Gives a level to all.
+    /// Publishes a level to the helpers.
     pub(super) fn put(&self, level: &Arc<Level<'a, P, G>>) {
         lock(&self.state).level = Some(Arc::clone(level));
         self.g.store(level.g, Ordering::Release);
         self.changed.notify_all();
     }
 
-    /// Expands parts of one level after the other, until the beam has ended or others need the thread.
+    /// Expands parts of successive levels until the beam has ended or the thread is needed elsewhere.
     pub(super) fn help(&self, is_wanted: &dyn Fn() -> bool) {
         self.helpers.fetch_add(1, Ordering::Relaxed);
         let mut last = 0;
         while !is_wanted() {
-            look_out(|| self.g.load(Ordering::Acquire) > last);
+            spin_until(|| self.g.load(Ordering::Acquire) > last);
             let state = lock(&self.state);
             if state.is_closed {
                 break;
@@ -290,10 +290,10 @@ impl<'a, P: Packed, G: Guide<P>> Workplace<'a, P, G> {
                     drop(state);
                     last = level.g;
                     let leave = |_| if is_wanted() { Err(StopReason::Cancelled) } else { Ok(()) };
-                    // A part that was taken is always finished, so nothing is left behind.
+                    // A part that was taken is always finished.
                     let _ = level.work(leave);
                 }
-                None => drop(self.changed.wait_timeout(state, MOMENT)),
+                None => drop(self.changed.wait_timeout(state, HELPER_POLL_INTERVAL)),
             }
         }
         self.helpers.fetch_sub(1, Ordering::Relaxed);

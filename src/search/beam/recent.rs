@@ -1,28 +1,28 @@
-//! Boards that were seen not long ago.
+//! Recently seen boards.
 
-/// Hashes of boards, of which the older ones give way.
+/// A set of board hashes in which newer hashes displace older ones.
 ///
-/// A beam meets a board again on the same level or a few later, so what is older is not worth its memory. A board that
-/// was never seen may be taken for another, once in some hundred million times.
+/// A beam generates duplicates on the same level or a few levels later, so older hashes are not worth their memory.
+/// About once in some hundred million boards, a new board is mistaken for a known one.
 #[derive(Debug)]
-pub(super) struct Seen {
-    /// The newest of those that fall to a place comes first.
+pub(super) struct RecentHashes {
+    /// Buckets of hashes, the newest first.
     places: Vec<[u32; Self::WAYS]>,
 }
 
-impl Seen {
+impl RecentHashes {
     const WAYS: usize = 4;
     const PLACES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 22;
-    /// Memory for each board of a level, where their number is no power of two.
+    /// Memory per board of a level, when the number of boards is not a power of two.
     pub(super) const BYTES_PER_BOARD: usize = 4 * size_of::<[u32; Self::WAYS]>();
 
-    /// Room for some levels of so many boards.
+    /// Capacity for several levels of so many boards.
     pub(super) fn for_levels_of(boards: usize) -> Self {
         let places = boards.saturating_mul(2).clamp(*Self::PLACES.start(), *Self::PLACES.end());
         Self { places: vec![[0; Self::WAYS]; places.next_power_of_two()] }
     }
 
-    /// Notes a board; whether it is not known to have been seen.
+    /// Inserts a hash; false if it is present already.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         let mask = self.places.len() - 1;
         let place = &mut self.places[(hash >> u32::BITS) as usize & mask];
@@ -43,18 +43,18 @@ mod tests {
 
     #[test]
     fn what_was_seen_a_level_ago_is_known() {
-        let mut seen = Seen::for_levels_of(1_000);
+        let mut recent = RecentHashes::for_levels_of(1_000);
         let hashes: Vec<u64> = (0..1_000).map(|nth| mix(nth, 0)).collect();
-        assert!(hashes.iter().all(|hash| seen.insert(*hash)));
-        let forgotten = hashes.iter().filter(|hash| seen.insert(**hash)).count();
+        assert!(hashes.iter().all(|hash| recent.insert(*hash)));
+        let forgotten = hashes.iter().filter(|hash| recent.insert(**hash)).count();
         assert!(forgotten < 5, "{forgotten}");
     }
 
     #[test]
     fn what_is_older_gives_way() {
-        let mut seen = Seen::for_levels_of(1);
+        let mut recent = RecentHashes::for_levels_of(1);
         let hashes: Vec<u64> = (0..100_000).map(|nth| mix(nth, 0)).collect();
-        assert!(hashes.iter().all(|hash| seen.insert(*hash)));
-        assert!(seen.insert(hashes[0]) && !seen.insert(hashes[99_999]));
+        assert!(hashes.iter().all(|hash| recent.insert(*hash)));
+        assert!(recent.insert(hashes[0]) && !recent.insert(hashes[99_999]));
     }
 }

@@ -6,7 +6,7 @@ use crate::search::{Budget, DuplicateDetection, Outcome, Progress, Space, Stats,
 
 /// Expands the oldest node first, so the first path to the goal is a shortest one.
 ///
-/// The arena, in the order in which nodes are created, is itself the queue.
+/// The arena holds nodes in order of creation and serves as the queue.
 pub fn breadth_first<P: Packed>(
     space: &Space<P>,
     duplicates: DuplicateDetection,
@@ -17,7 +17,7 @@ pub fn breadth_first<P: Packed>(
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
     let mut depth = 0;
     let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
-    // All boards nearer than the layer in hand were seen, and none was the goal.
+    // All boards nearer than the current layer were visited, and none was the goal.
     Outcome { result: result.map(|goal| arena.path_to(goal)), best: None, lower_bound: depth, stats }
 }
 
@@ -39,7 +39,7 @@ fn search<P: Packed>(
         let moves = node.onward_moves(space);
         meter.expand(stats.expanded, || Progress { lower_bound: node.g, ..Progress::from(&*stats) })?;
         if arena.is_full() {
-            arena.make_room(moves.len(), &meter)?;
+            arena.reserve(moves.len(), &meter)?;
         }
         stats.expanded += 1;
         if trace.is_recording() {

@@ -1,20 +1,20 @@
-//! Which node stands for a board.
+//! Hash table from boards to nodes.
 
-/// A hash table of node indices by open addressing; the boards themselves stay in the arena.
+/// An open-addressing hash table of node indices. The boards themselves stay in the arena.
 ///
-/// Eight slots are a group, and eight tags, a byte each, tell in one look what a group may hold; so
-/// that a board is new is mostly known without a look at any other, and without a branch that goes
-/// now here, now there (after Abseil's Swiss tables, 2017).
+/// Eight slots form a group with a one-byte tag each, and one comparison tests all eight tags. So a new board is
+/// mostly recognised without reading any other board and without an unpredictable branch (after Abseil's Swiss
+/// tables, 2017).
 #[derive(Clone, Debug)]
 pub(super) struct ClosedList {
-    /// The tags of each group: 0 where a slot is free.
+    /// The tags of each group; 0 marks a free slot.
     tags: Vec<u64>,
     nodes: Vec<[u32; GROUP]>,
-    /// How many bits of the hash are not its group.
+    /// 64 minus the number of hash bits that select the group.
     shift: u32,
 }
 
-/// A place in the table, and what belongs there; a free one is valid until the next is taken.
+/// A position in the table and the tag to store there. A free slot is valid until the next insertion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     group: usize,
@@ -24,26 +24,26 @@ pub(super) struct Slot {
 
 /// Slots in a group.
 const GROUP: usize = 8;
-/// One in each byte.
+/// A one in each byte.
 const ONES: u64 = u64::MAX / 0xff;
-/// The bit that tells a tag from a free slot, in each byte.
+/// The bit that distinguishes a tag from a free slot, in each byte.
 const TAKEN: u64 = 0x80 * ONES;
 
 impl ClosedList {
-    /// Slots of a group that are taken on average when the table is full.
+    /// Average number of occupied slots per group when the table is full.
     const LOAD: usize = 6;
 
-    /// Bytes that a node takes at most: where the number of groups has just passed a power of two, and
-    /// the allocator still holds the smaller tables before it, which together are as large.
+    /// Maximum bytes per node. The worst case is a number of groups just above a power of two, while the allocator
+    /// still holds the smaller tables before it, which together are as large.
     pub(super) const MAX_BYTES_PER_NODE: usize = 2 * 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
 
-    /// A table for so many nodes; the caller sees to it that no more are put.
+    /// A table for so many nodes. Callers must not insert more.
     pub(super) fn with_capacity(nodes: usize) -> Self {
         let groups = nodes.div_ceil(Self::LOAD).next_power_of_two().max(2);
         Self { tags: vec![0; groups], nodes: vec![[0; GROUP]; groups], shift: u64::BITS - groups.ilog2() }
     }
 
-    /// The node of that hash which `is_same` accepts, and the slot where it is or belongs.
+    /// The node with this hash that `is_same` accepts, and its slot or a free one.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> (Option<u32>, Slot) {
         let (tag, group) = (hash & 0x7f | 0x80, (hash >> self.shift) as usize);
@@ -76,18 +76,18 @@ impl ClosedList {
         }
     }
 
-    /// Lets `node` stand in a slot.
+    /// Stores `node` in a slot.
     #[inline]
     pub(super) fn put(&mut self, slot: Slot, node: u32) {
         let Slot { group, lane, tag } = slot;
-        // A slot that is taken has the same tag already.
+        // An occupied slot has the same tag already.
         self.tags[group] |= tag << (8 * lane);
         self.nodes[group][lane % GROUP] = node;
     }
 }
 
-/// The lanes whose tag is the given one. Borrowing may show some more above it, which are
-/// then refused by their boards.
+/// The lanes whose tag equals the given one. Borrows may add false positives above a match; comparing boards rejects
+/// them.
 #[inline]
 fn alike(tags: u64, tag: u64) -> u64 {
     let differing = tags ^ (tag * ONES);

@@ -10,18 +10,18 @@ struct DepthFirst<'a, P> {
     depth_limit: u32,
     arena: Arena<P, ()>,
     stack: Vec<u32>,
-    /// Nodes on the stack that will be passed over.
+    /// Nodes on the stack that will be skipped.
     superseded: usize,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
 }
 
-/// Expands the newest node first, a node's successors in successor order.
+/// Expands the newest node first, its successors in successor order.
 ///
-/// Without a depth limit a board is kept once, however often it is generated. With one, a board that is reached by fewer
-/// moves than before is opened again, for its successors may now lie within the limit; so the
-/// search finds a solution whenever one lies within the limit, and otherwise proves that none does.
+/// Without a depth limit each board is kept once. With a limit, a board reached by fewer moves than before is
+/// reopened, because its successors may now be within the limit. So the search finds a solution whenever one exists
+/// within the limit, and otherwise proves that none does.
 pub fn depth_first<P: Packed>(
     space: &Space<P>,
     duplicates: DuplicateDetection,
@@ -54,8 +54,8 @@ impl<P: Packed> DepthFirst<'_, P> {
                 continue;
             }
             if self.duplicates == DuplicateDetection::Parent {
-                // Nothing but this node, its ancestors and the stack is alive, and the stack's newest
-                // node is one of the last four: at most that many siblings lie in reverse.
+                // Only this node, its ancestors and the stack are alive. The stack's newest node is one of its last
+                // four, because at most four siblings are stored in reverse.
                 let newest = self.stack.iter().rev().take(4).fold(index, |newest, node| newest.max(*node));
                 self.arena.nodes.truncate(newest as usize + 1);
             }
@@ -75,7 +75,7 @@ impl<P: Packed> DepthFirst<'_, P> {
         let moves = node.onward_moves(self.space);
         self.meter.expand(self.stats.expanded, || Progress::from(&self.stats))?;
         if self.arena.is_full() {
-            self.arena.make_room(moves.len(), &self.meter)?;
+            self.arena.reserve(moves.len(), &self.meter)?;
         }
         self.stats.expanded += 1;
         self.stats.generated += moves.len() as u64;
@@ -97,13 +97,13 @@ impl<P: Packed> DepthFirst<'_, P> {
             let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
             self.stack.push(successor);
         }
-        // The stack gives back what came last; the first successor is to be expanded first.
+        // A stack returns the last item first, but the first successor is to be expanded first.
         self.stack[first..].reverse();
         self.stats.peak_open = self.stats.peak_open.max((self.stack.len() - self.superseded) as u64);
         Ok(())
     }
 
-    /// Whether a path of g moves to the twin's board replaces the known one.
+    /// True if a path of g moves replaces the known path to the board of `twin`.
     fn supersedes(&mut self, g: u32, twin: u32) -> bool {
         let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
         match superseded {

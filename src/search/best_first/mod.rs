@@ -1,4 +1,4 @@
-//! A*, weighted A* and greedy best-first search: one loop, told apart by its evaluation function.
+//! A\*, weighted A\* and greedy best-first search: one loop with different evaluation functions.
 
 mod breadth_first;
 mod closed_list;
@@ -9,12 +9,12 @@ mod perfect;
 
 pub use breadth_first::breadth_first;
 pub use depth_first::depth_first;
-pub use node::Room;
+pub use node::Capacity;
 pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;
 
 use super::{Budget, DuplicateDetection, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason, Trace, Weight};
-use crate::domain::{Move, MoveSet, Packed, Pair};
+use crate::domain::{Move, MoveSet, Packed, Packed128};
 use closed_list::ClosedList;
 use node::{Arena, Node, Phase};
 
@@ -48,35 +48,34 @@ impl Evaluation {
         self.g_weight * g + self.h_weight * h
     }
 
-    /// f as people write it, unscaled.
+    /// f for display, unscaled.
     fn displayed(self, f: u32) -> f64 {
         f64::from(f) / f64::from(self.g_weight.max(1))
     }
 
-    /// What g + h is at least, where a·g + b·h is at least `f`: with b ≥ a, f ÷ b.
+    /// Lower bound on g + h, given a lower bound `f` on a·g + b·h: f ÷ b, since b ≥ a.
     fn least_length(self, f: u32) -> u32 {
         if self.g_weight == 0 { 0 } else { f.div_ceil(self.h_weight) }
     }
 
-    /// Whether nodes come in another order than that of g + h, and what leads to them is improved all the same.
+    /// True if the order of expansion differs from that of g + h and better paths reopen nodes.
     fn is_weighted(self) -> bool {
         self.reopens() && self.g_weight != self.h_weight
     }
 
-    /// Whether values of f on boards of this form lie close enough for an array of buckets: few
-    /// weights and small h, or the array would be mostly holes.
+    /// True if the values of f on boards of this form are dense enough for an array of buckets: small weights and
+    /// small h.
     pub fn suits_buckets<P: Packed>(self) -> bool {
-        self.h_weight <= 4 && P::MAX_CELLS <= Pair::MAX_CELLS
+        self.h_weight <= 4 && P::MAX_CELLS <= Packed128::MAX_CELLS
     }
 
-    /// Greedy search is after any solution and keeps the first path it finds to a board.
+    /// Greedy search keeps the first path it finds to a board.
     fn reopens(self) -> bool {
         self.g_weight > 0
     }
 }
 
-/// Bytes that one node takes in all structures of a search at their fullest: arena, closed list and
-/// open list; `M` is what the heuristic remembers.
+/// Maximum memory per node in arena, closed list and open list together. `M` is the heuristic's memo.
 pub fn bytes_per_node<P: Packed, M>() -> u64 {
     (size_of::<Node<P, M>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
@@ -87,18 +86,18 @@ struct BestFirst<'a, P, H: Heuristic<P>, O> {
     evaluation: Evaluation,
     arena: Arena<P, H::Memo>,
     open_list: O,
-    /// Nodes that were passed over, or will be.
+    /// Nodes skipped, or to be skipped, because a shorter path to their board was found.
     superseded: u64,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
 }
 
-/// Expands the node of least f until that is the goal.
+/// Expands the node of least f until that node is the goal.
 ///
-/// With an admissible heuristic the lower bound rises with f: every solution not yet found leads
-/// through an open node, whose g + h it cannot undercut. So an A* solution is optimal, and a
-/// weighted one is at most w times as long as the optimal one; how much closer it is, its lower bound tells.
+/// With an admissible heuristic the lower bound rises with f: every solution not yet found passes through an open
+/// node, and is at least as long as that node's g + h. So A\* solutions are optimal. Weighted solutions are at most w
+/// times as long as an optimal one; the lower bound may prove a smaller ratio.
 pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     space: &Space<P>,
     heuristic: &H,
@@ -121,18 +120,18 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
         trace,
         stats: Stats { peak_open: 1, iterations: 1, initial_h, ..Stats::default() },
     };
-    search.open_list.make_room(search.arena.room());
+    search.open_list.reserve(search.arena.capacity());
     search.open_list.push(0, evaluation.f(0, initial_h), initial_h);
     let (result, last) = search.run();
     let lower_bound = search.lower_bound(&last);
-    // Every node generated was kept or was a duplicate.
+    // Every generated node was either kept or a duplicate.
     search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
     let result = result.map(|goal| search.arena.path_to(goal));
     Outcome { result, best: None, lower_bound, stats: search.stats }
 }
 
 impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
-    /// The goal's node or why there is none, with the node taken last.
+    /// Returns the goal's node or the reason for stopping, and the last node taken.
     fn run(&mut self) -> (Result<u32, StopReason>, Node<P, H::Memo>) {
         while let Some(index) = self.open_list.pop() {
             let node = self.arena.nodes[index as usize];
@@ -158,7 +157,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         self.ask(node)?;
         let moves = node.onward_moves(self.space);
         if self.arena.is_full() {
-            self.open_list.make_room(self.arena.make_room(moves.len(), &self.meter)?);
+            self.open_list.reserve(self.arena.reserve(moves.len(), &self.meter)?);
         }
         self.stats.expanded += 1;
         self.arena.nodes[index as usize].phase = Phase::Expanded;
@@ -167,7 +166,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             self.arena.record(self.trace, self.space, index, h, f);
         }
         let f_of_g = self.evaluation.f(node.g + 1, 0);
-        // Not a loop: so the compiler makes each direction's code for that direction.
+        // Unrolled so that the compiler specialises the code for each direction.
         self.generate(index, node, f_of_g, moves, Move::Up);
         self.generate(index, node, f_of_g, moves, Move::Left);
         self.generate(index, node, f_of_g, moves, Move::Down);
@@ -177,7 +176,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         Ok(())
     }
 
-    /// Asks to expand a node.
+    /// Checks the budget before a node is expanded.
     #[inline(always)]
     fn ask(&mut self, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
         let Self { heuristic, evaluation, arena, meter, stats, .. } = self;
@@ -193,7 +192,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         })
     }
 
-    /// What is proven when the search ends with a node, the first that was not expanded.
+    /// The proven lower bound, given the first node that was not expanded.
     fn lower_bound(&self, last: &Node<P, H::Memo>) -> u32 {
         if !H::ADMISSIBLE {
             return 0;
@@ -203,21 +202,21 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         least.max(least_ahead.unwrap_or(0))
     }
 
-    /// The least g + h of the nodes that await expansion, the goal's among them if it was found: any solution leads
-    /// through one of them by a path that is no shorter than the known one. None, if there is no time to look at all.
+    /// Least g + h of the open nodes, the goal included if it was found. Every solution passes through one of them,
+    /// by a path no shorter than the known one. `None` if there is no time to visit all nodes.
     fn least_ahead(&self) -> Option<u32> {
-        /// Nodes between two looks at the clock.
+        /// Nodes between two checks of the clock.
         const INTERVAL: usize = 1 << 14;
         let mut least = None;
         for nodes in self.arena.nodes.chunks(INTERVAL) {
-            self.meter.look().ok()?;
+            self.meter.check().ok()?;
             let open = nodes.iter().filter(|node| node.phase == Phase::Open);
             least = open.map(|node| node.g + self.heuristic.h(node.memo)).chain(least).min();
         }
         least
     }
 
-    /// Generates the successor by `mv`, if that is one of `moves`; `f_of_g` is its f less what h adds.
+    /// Generates the successor by `mv` if `moves` contains it. `f_of_g` is its f without the contribution of h.
     #[inline(always)]
     fn generate(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet, mv: Move) {
         if !moves.contains(mv) {
@@ -239,7 +238,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         self.open_list.push(successor, f_of_g + self.evaluation.h_weight * h, h);
     }
 
-    /// Whether a path of g moves to the twin's board replaces the known one.
+    /// True if a path of g moves replaces the known path to the board of `twin`.
     fn supersedes(&mut self, g: u32, twin: u32) -> bool {
         let superseded = if self.evaluation.reopens() { self.arena.supersede(twin, g) } else { None };
         match superseded {

@@ -1,35 +1,35 @@
-//! Nodes in an arena.
+//! Nodes of a search graph, stored in an arena.
 
 use super::closed_list::{ClosedList, Slot};
 use crate::domain::{Cell, Move, MoveSet, Packed, Path};
 use crate::search::{DuplicateDetection, Meter, Space, State, StopReason, Trace, trace::Visit};
 
-/// A board with g, h and parent. Parents are indices, not references.
+/// A board with g, memo and parent. Parents are indices into the arena.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<P, M> {
     tiles: P,
-    /// What the heuristic remembers of the board.
+    /// The heuristic's memo of the board.
     pub(super) memo: M,
     /// Moves from the start.
     pub(super) g: u32,
     parent: u32,
     blank: Cell,
-    /// The move that led here from the parent; none for the start.
+    /// The move that led here from the parent; `None` for the start.
     arrived_by: Option<Move>,
-    /// Where the node is on its way.
+    /// The node's state of expansion.
     pub(super) phase: Phase,
 }
 
-/// Where a node is on its way through a search.
+/// State of a node's expansion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     /// Awaits expansion.
     Open,
-    /// Was expanded.
+    /// Expanded.
     Expanded,
-    /// Was taken and not expanded, for it lies at the depth limit.
+    /// Taken but not expanded, because it is at the depth limit.
     Cut,
-    /// Awaited expansion when a shorter path to its board was found, and is to be passed over.
+    /// Still open when a shorter path to its board was found; skipped when taken.
     Superseded,
 }
 
@@ -50,60 +50,60 @@ impl<P: Packed, M> Node<P, M> {
         State { tiles: self.tiles, blank: self.blank }
     }
 
-    /// The moves of this node's successors: all but the one straight back.
+    /// The moves of this node's successors: all except the one straight back.
     #[inline]
     pub(super) fn onward_moves(&self, space: &Space<P>) -> MoveSet {
         space.moves_except(self.blank, self.arrived_by.map_or(MoveSet::EMPTY, MoveSet::back))
     }
 }
 
-/// All nodes of a search, and which of them stands for a board.
+/// All nodes of a search, and a hash table from boards to nodes.
 pub(super) struct Arena<P, M> {
     pub(super) nodes: Vec<Node<P, M>>,
-    /// Stays empty where no duplicates are looked for beyond the parent.
+    /// Empty if only the parent is checked for duplicates.
     closed: ClosedList,
     duplicates: DuplicateDetection,
-    room: Room,
+    capacity: Capacity,
 }
 
-/// How many nodes there is room for, and how many there may ever be.
+/// Current and maximum number of nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct Capacity {
     pub(super) nodes: usize,
     pub(super) limit: usize,
 }
 
-/// By how much an array is to grow at least, and at most.
-pub(super) struct More {
+/// Minimum and maximum number of elements by which an array grows.
+pub(super) struct Growth {
     pub(super) min: usize,
     pub(super) max: usize,
 }
 
-impl Room {
-    /// Nodes from which an array that grows is given all the room it may ever need. Memory that is
-    /// reserved and not touched costs nothing; to copy what was touched costs it twice.
+impl Capacity {
+    /// Number of nodes from which a growing array reserves its maximum size at once. Reserved memory costs nothing
+    /// until it is touched; copying touched memory doubles it.
     const LARGE: usize = 1 << 16;
 
-    /// By how much an array that holds so many is to grow.
-    pub(super) fn more(&self, held: usize) -> More {
+    /// By how much an array of `held` elements is to grow.
+    pub(super) fn more(&self, held: usize) -> Growth {
         let min = self.nodes - held;
-        More { min, max: if self.nodes > Self::LARGE { self.limit - held } else { min } }
+        Growth { min, max: if self.nodes > Self::LARGE { self.limit - held } else { min } }
     }
 }
 
 impl<P: Packed, M: Copy> Arena<P, M> {
-    /// Room for an easy 3×3 board.
-    const FIRST_ROOM: usize = 64;
-    /// Nodes below which room grows by leaps, which costs more memory than is used and less time.
+    /// Enough for an easy 3×3 board.
+    const FIRST_CAPACITY: usize = 64;
+    /// Below this number of nodes the arena grows in large steps, which wastes memory and saves time.
     const SMALL: usize = 1 << 11;
 
-    /// Holds the start, and will never hold more than `limit` nodes.
+    /// An arena that holds the start and at most `limit` nodes.
     pub(super) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
         // The largest index stands for no node.
         let limit = limit.min(u64::from(u32::MAX) - 1) as usize;
-        let room = Room { nodes: limit.min(Self::FIRST_ROOM), limit };
-        let (nodes, closed) = (Vec::with_capacity(room.nodes), ClosedList::with_capacity(room.nodes));
-        let mut arena = Self { nodes, closed, duplicates, room };
+        let capacity = Capacity { nodes: limit.min(Self::FIRST_CAPACITY), limit };
+        let (nodes, closed) = (Vec::with_capacity(capacity.nodes), ClosedList::with_capacity(capacity.nodes));
+        let mut arena = Self { nodes, closed, duplicates, capacity };
         let (_, slot) = arena.find(&start.tiles);
         arena.add(start, slot);
         arena
@@ -113,31 +113,31 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         self.nodes.len()
     }
 
-    /// How many nodes there is room for.
-    pub(super) fn room(&self) -> Room {
-        self.room
+    /// The current capacity.
+    pub(super) fn capacity(&self) -> Capacity {
+        self.capacity
     }
 
-    /// Whether there is no room for the successors of one more node.
+    /// True if the successors of another node do not fit.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.nodes.len() + Move::ALL.len() > self.room.nodes
+        self.nodes.len() + Move::ALL.len() > self.capacity.nodes
     }
 
-    /// Makes room for so many successors and more. Slots found before are no longer valid.
+    /// Reserves space for at least `successors` more nodes. Invalidates slots found before.
     ///
     /// # Errors
-    /// When so many may not be held, or the search is over.
+    /// If the node limit is reached, or the budget is exhausted.
     #[cold]
-    pub(super) fn make_room(&mut self, successors: usize, meter: &Meter<'_>) -> Result<Room, StopReason> {
-        if self.nodes.len() + successors > self.room.limit {
+    pub(super) fn reserve(&mut self, successors: usize, meter: &Meter<'_>) -> Result<Capacity, StopReason> {
+        if self.nodes.len() + successors > self.capacity.limit {
             return Err(StopReason::Nodes);
         }
         let wanted = self.nodes.len() + Move::ALL.len();
-        let nodes = self.room.limit.min(wanted * if wanted < Self::SMALL { 16 } else { 2 });
-        if nodes > self.room.nodes {
-            self.room.nodes = nodes;
-            let more = self.room.more(self.nodes.len());
+        let nodes = self.capacity.limit.min(wanted * if wanted < Self::SMALL { 16 } else { 2 });
+        if nodes > self.capacity.nodes {
+            self.capacity.nodes = nodes;
+            let more = self.capacity.more(self.nodes.len());
             if self.nodes.try_reserve_exact(more.max).is_err() {
                 self.nodes.reserve_exact(more.min);
             }
@@ -145,32 +145,32 @@ impl<P: Packed, M: Copy> Arena<P, M> {
                 self.rebuild_closed(meter)?;
             }
         }
-        Ok(self.room)
+        Ok(self.capacity)
     }
 
     fn rebuild_closed(&mut self, meter: &Meter<'_>) -> Result<(), StopReason> {
-        /// Nodes between two looks at the clock.
+        /// Nodes between two checks of the clock.
         const INTERVAL: usize = 1 << 16;
         self.closed = ClosedList::with_capacity(0);
-        self.closed = ClosedList::with_capacity(self.room.nodes);
+        self.closed = ClosedList::with_capacity(self.capacity.nodes);
         for index in 0..self.nodes.len() {
             if index % INTERVAL == 0 {
-                meter.look()?;
+                meter.check()?;
             }
             let (_, slot) = self.find(&self.nodes[index].tiles);
-            // Of nodes with one board the latest stands for it.
+            // The latest node of a board represents it.
             self.closed.put(slot, index as u32);
         }
         Ok(())
     }
 
-    /// The node that stands for a board, if any, and the slot for one that shall.
+    /// The node that represents a board, if any, and the slot for a new one.
     #[inline]
     pub(super) fn find(&self, tiles: &P) -> (Option<u32>, Slot) {
         self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles)
     }
 
-    /// Adds a node, which from now on stands for its board.
+    /// Adds a node, which then represents its board.
     #[inline]
     pub(super) fn add(&mut self, node: Node<P, M>, slot: Slot) -> u32 {
         let index = self.nodes.len() as u32;
@@ -181,8 +181,8 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         index
     }
 
-    /// Whether a path of g moves to a board is to replace the one to `twin`, which it does if it is
-    /// shorter; then says where the twin was on its way.
+    /// Checks whether a path of g moves to the board of `twin` is shorter than the known one. If so, returns the
+    /// phase of `twin`, which is skipped from now on if it is open.
     pub(super) fn supersede(&mut self, twin: u32, g: u32) -> Option<Phase> {
         let twin = &mut self.nodes[twin as usize];
         if g >= twin.g {
@@ -207,7 +207,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         moves.into()
     }
 
-    /// Records that a node is expanded.
+    /// Records the expansion of a node.
     pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, h: u32, f: f64) {
         let at = &self.nodes[node as usize];
         let state = at.state();

@@ -3,37 +3,37 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::node::Room;
+use super::node::Capacity;
 use crate::search::TieBreaking;
 
-/// Gives out nodes by least f.
+/// A priority queue that returns nodes by least f.
 ///
-/// Nodes are numbered from 0, and pushed once each in the order of their numbers.
+/// Nodes are numbered from 0 and pushed once each in ascending order.
 pub trait OpenList {
-    /// Makes room for as many nodes as there is room for.
-    fn make_room(&mut self, room: Room);
+    /// Reserves space for a number of nodes.
+    fn reserve(&mut self, capacity: Capacity);
 
-    /// Adds the next node, for which there is room.
+    /// Adds the next node, for which space is reserved.
     fn push(&mut self, node: u32, f: u32, h: u32);
 
-    /// Takes a node of the least f.
+    /// Removes a node of least f.
     fn pop(&mut self) -> Option<u32>;
 }
 
 const NONE: u32 = u32::MAX;
 
-/// An array of buckets, one for each f; within a bucket, chains of nodes by h through one shared
-/// array of links, and a bit for each chain that holds a node. So neither a push nor a pop
-/// searches, branches on what is not known beforehand, or allocates.
+/// An array of buckets, one per f. Each bucket has a linked list of nodes per h, with a bit that is set if the list
+/// is not empty; all links share one array. So push and pop neither search nor allocate, and have no unpredictable
+/// branch.
 #[derive(Clone, Debug)]
 pub struct BucketOpenList {
-    /// The bits of h that tell a chain: all for [`TieBreaking::LowH`], otherwise none.
+    /// Mask of the bits of h that select a list: all for [`TieBreaking::LowH`], otherwise none.
     chains: u32,
     is_queue: bool,
     /// The f of the first bucket.
     base: u32,
     buckets: Vec<Bucket>,
-    /// By node: the next one of its chain.
+    /// By node: the next node of its list.
     links: Vec<u32>,
     /// No bucket before this one holds a node.
     lowest: usize,
@@ -41,22 +41,23 @@ pub struct BucketOpenList {
 
 #[derive(Clone, Debug)]
 struct Bucket {
-    /// Which chains of each 64 hold a node.
+    /// One bit per list: set if it holds a node.
     occupied: [u64; Bucket::WORDS],
-    /// The first node of each chain.
+    /// The first node of each list.
     heads: Vec<u32>,
-    /// The last node of the single chain of a queue.
+    /// The last node of a queue's only list.
     tail: u32,
 }
 
 impl Bucket {
-    /// Values of h that are told apart: more than there are where [`Evaluation`](crate::search::Evaluation) suits buckets.
+    /// Number of lists per bucket: more than the values of h where [`Evaluation`](crate::search::Evaluation) suits
+    /// buckets.
     const CHAINS: usize = 256;
     const WORDS: usize = Self::CHAINS / 64;
 
     const EMPTY: Self = Self { occupied: [0; _], heads: Vec::new(), tail: NONE };
 
-    /// Moves a node that was put first into a queue to its end.
+    /// Moves a node from the front of a queue to its end.
     fn append(&mut self, node: u32, first: u32, links: &mut [u32]) {
         if first != NONE {
             self.heads[0] = first;
@@ -66,7 +67,7 @@ impl Bucket {
         self.tail = node;
     }
 
-    /// The first chain that holds a node.
+    /// The first list that holds a node.
     #[inline]
     fn first(&self) -> Option<usize> {
         if self.occupied[0] != 0 {
@@ -78,10 +79,10 @@ impl Bucket {
 }
 
 impl BucketOpenList {
-    /// An empty list that breaks ties in the given order.
+    /// An empty list with the given tie breaking.
     ///
     /// # Panics
-    /// On [`TieBreaking::Heap`], which is [`HeapOpenList`]'s.
+    /// On [`TieBreaking::Heap`]; use [`HeapOpenList`].
     pub fn new(order: TieBreaking) -> Self {
         assert_ne!(order, TieBreaking::Heap, "a heap is no array of buckets");
         let chains = if order == TieBreaking::LowH { Bucket::CHAINS as u32 - 1 } else { 0 };
@@ -89,12 +90,12 @@ impl BucketOpenList {
         Self { chains, is_queue, base: 0, buckets: Vec::new(), links: Vec::new(), lowest: 0 }
     }
 
-    /// Makes a chain for nodes of this f and h.
+    /// Creates the list for nodes of this f and h.
     #[cold]
     #[inline(never)]
     fn make_chain(&mut self, f: u32, chain: usize) {
         if self.buckets.is_empty() {
-            // Few searches meet more than some values of f beyond the first.
+            // Most searches meet only a few values of f.
             self.buckets.reserve(8);
             self.base = f;
         } else if f < self.base {
@@ -115,10 +116,10 @@ impl BucketOpenList {
 }
 
 impl OpenList for BucketOpenList {
-    fn make_room(&mut self, room: Room) {
-        // Where there is not so much to be had, `resize` takes what it needs.
-        let _ = self.links.try_reserve_exact(room.more(self.links.len()).max);
-        self.links.resize(room.nodes, NONE);
+    fn reserve(&mut self, capacity: Capacity) {
+        // If that much memory is not available, `resize` allocates what it needs.
+        let _ = self.links.try_reserve_exact(capacity.more(self.links.len()).max);
+        self.links.resize(capacity.nodes, NONE);
     }
 
     #[inline(always)]
@@ -222,9 +223,9 @@ impl OpenList for HeapOpenList {
         self.heap.push(Entry { f, tie, node });
     }
 
-    fn make_room(&mut self, room: Room) {
+    fn reserve(&mut self, capacity: Capacity) {
         // Where there is not so much to be had, the heap grows as it must.
-        let _ = self.heap.try_reserve_exact(room.more(self.heap.len()).max);
+        let _ = self.heap.try_reserve_exact(capacity.more(self.heap.len()).max);
     }
 
     fn pop(&mut self) -> Option<u32> {
@@ -240,7 +241,7 @@ mod tests {
     struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
 
     impl OpenList for Twin {
-        fn make_room(&mut self, _: Room) {}
+        fn reserve(&mut self, _: Capacity) {}
 
         fn push(&mut self, node: u32, f: u32, h: u32) {
             self.1.push((node, f, h));
@@ -263,7 +264,7 @@ mod tests {
         for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
             let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
             let mut heap = HeapOpenList::new(order);
-            fast.make_room(Room { nodes: 2_000, limit: 2_000 });
+            fast.reserve(Capacity { nodes: 2_000, limit: 2_000 });
             let mut word = 1_u32;
             for node in 0..2_000 {
                 word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,13 +1,13 @@
-//! Exact distances of every board of at most nine cells.
+//! Exact distances of all boards of at most nine cells.
 
 use super::Heuristic;
-use crate::domain::{Board, Cell, Move, Packed, Puzzle, Size, Word};
+use crate::domain::{Board, Cell, Move, Packed, Packed64, Puzzle, Size};
 use crate::search::{Slide, State};
 
-/// The distance of every reachable board of one shape to a goal with the blank in one cell.
+/// Distance of every reachable board of a shape to a goal, given the blank's goal cell.
 ///
-/// The pattern is the whole board, so the heuristic is perfect: A* expands exactly the nodes of
-/// one optimal path. One byte an entry, which tells the way as well; 3×3 has 181,440 entries.
+/// The pattern is the whole board, so the heuristic is perfect: A\* expands exactly the nodes of one optimal path.
+/// One byte per entry also stores a move; 3×3 has 181,440 entries.
 #[derive(Clone, Debug)]
 pub struct DistanceTable {
     size: Size,
@@ -15,12 +15,12 @@ pub struct DistanceTable {
     ranking: Ranking,
     /// By rank.
     entries: Vec<Entry>,
-    /// How many boards there are at each distance.
+    /// Number of boards at each distance.
     histogram: Vec<u32>,
 }
 
-/// What a table tells of a board: in the lower six bits its distance, which is at most 36 (2×4), and in
-/// the upper two the last move, in successor order, of those that lead nearer.
+/// Entry of a table. The lower six bits are the distance, at most 36 (2×4). The upper two are the last move, in
+/// successor order, of those that lead nearer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry(u8);
 
@@ -38,14 +38,14 @@ impl Entry {
         self.0 & ((1 << Self::DISTANCE_BITS) - 1)
     }
 
-    /// Of the goal, where there is none, any.
+    /// A move nearer to the goal; any move at the goal itself.
     #[inline]
     fn nearer(self) -> Move {
         Move::ALL[usize::from(self.0 >> Self::DISTANCE_BITS)]
     }
 }
 
-/// Bits of each 9-bit mask.
+/// Number of bits of each 9-bit mask.
 const BITS: [u8; 512] = {
     let mut bits = [0; 512];
     let mut mask = 1;
@@ -56,26 +56,26 @@ const BITS: [u8; 512] = {
     bits
 };
 
-/// Boards as integers: the blank's cell, then the Lehmer digits of the tiles in row order, without
-/// the last two, whose order parity decides. So n · (n − 1)!/2 ranks, without gaps.
+/// Ranks boards: the blank's cell, then the Lehmer digits of the tiles in row order, except the last two, whose order
+/// follows from parity. So there are n · (n − 1)!/2 ranks, without gaps.
 ///
-/// A digit is a label less the number of smaller labels before it. The digits of the first three
-/// tiles come from one table. Those of up to three more come from another, as if no tile stood
-/// before them; what the first three take off is counted.
+/// A digit is a label minus the number of smaller labels before it. The digits of the first three tiles come from one
+/// table. Those of up to three more come from another, as if no tile preceded them; a correction accounts for the
+/// first three.
 #[derive(Clone, Debug)]
 struct Ranking {
-    /// Ranks that share a blank's cell.
+    /// Number of ranks per blank cell.
     stride: usize,
     first_labels: usize,
-    /// By the first labels: their part of the rank, and above 16 bits the set of them and the blank.
+    /// By the first labels: their part of the rank, and in the upper 16 bits the set of them and the blank.
     first: Vec<u32>,
-    /// By the labels that follow: their part of the rank if none came before.
+    /// By the labels that follow: their part of the rank if none preceded them.
     second: Vec<u16>,
-    /// What one more in each digit of the second group adds to the rank.
+    /// Weight of each digit of the second group.
     second_weights: [u32; GROUP],
 }
 
-/// Labels in a group: twelve bits index a table that fits the innermost cache.
+/// Labels in a group: twelve bits index a table that fits the first-level cache.
 const GROUP: usize = 3;
 
 impl Ranking {
@@ -100,7 +100,7 @@ impl Ranking {
     }
 
     #[inline]
-    fn rank(&self, state: &State<Word>) -> usize {
+    fn rank(&self, state: &State<Packed64>) -> usize {
         let at_blank = 4 * u32::from(state.blank);
         let before_blank = (1 << at_blank) - 1;
         let labels = (state.tiles.0 & before_blank | state.tiles.0 >> 4 & !before_blank) as usize;
@@ -121,13 +121,13 @@ impl Ranking {
     }
 }
 
-/// The weighted digits of labels, four bits each, and the set of them and `seen`.
+/// The weighted sum of the digits of labels, four bits each, and the set of them and `seen`.
 fn digits(mut labels: u32, weights: &[u32], mut seen: u32) -> (u32, u32) {
     let mut part = 0;
     for weight in weights {
         let label = labels & 0xf;
         labels >>= 4;
-        // Labels that no board has give what they give.
+        // The result is unused for labels that no board has.
         part += weight * label.saturating_sub((seen & ((1 << label) - 1)).count_ones());
         seen |= 1 << label;
     }
@@ -135,23 +135,23 @@ fn digits(mut labels: u32, weights: &[u32], mut seen: u32) -> (u32, u32) {
 }
 
 impl DistanceTable {
-    /// The largest boards it is made for.
+    /// Cells of the largest supported boards.
     pub const MAX_CELLS: usize = 9;
 
-    /// Whether boards of this shape are small enough.
+    /// True if boards of this shape are small enough.
     pub fn serves(size: Size) -> bool {
         size.cells() <= Self::MAX_CELLS
     }
 
-    /// Every shape it is made for.
+    /// Every supported shape.
     pub fn sizes() -> impl Iterator<Item = Size> {
         Size::all().filter(|size| Self::serves(*size))
     }
 
-    /// Measures all boards by breadth-first search from the goal.
+    /// Builds the table by breadth-first search from the goal.
     ///
     /// # Panics
-    /// If the shape is not one it [serves](Self::serves).
+    /// If the shape is not [supported](Self::serves).
     pub fn build(size: Size, goal_blank: Cell) -> Self {
         assert!(Self::serves(size), "a board of {size} is too large for a full table");
         let cells = size.cells();
@@ -164,7 +164,7 @@ impl DistanceTable {
             histogram: vec![1],
         };
         let goal: Vec<u8> = (0..cells as u8).collect();
-        let mut layer = vec![State { tiles: Word::pack(&goal), blank: goal_blank }];
+        let mut layer = vec![State { tiles: Packed64::pack(&goal), blank: goal_blank }];
         let goal = table.ranking.rank(&layer[0]);
         table.entries[goal] = Entry::new(0, Move::Up);
         let exits = exits(size);
@@ -194,7 +194,7 @@ impl DistanceTable {
         table
     }
 
-    /// The board of a rank, its tiles named as `goal` names them.
+    /// The board of a rank, with tiles numbered as in `goal`.
     fn unrank(&self, mut rank: usize, goal: &Board) -> Board {
         let tiles = self.size.cells() - 1;
         let mut digits = [0; Self::MAX_CELLS];
@@ -215,19 +215,18 @@ impl DistanceTable {
         board
     }
 
-    /// The optimal length from a board to the goal.
+    /// Optimal length from a board to the goal.
     #[inline]
-    pub fn distance(&self, state: &State<Word>) -> u8 {
+    pub fn distance(&self, state: &State<Packed64>) -> u8 {
         self.entries[self.ranking.rank(state)].distance()
     }
 
-    /// How many boards there are at each optimal length, from 0 to the greatest.
+    /// Number of boards at each optimal length, from 0 to the greatest.
     pub fn histogram(&self) -> &[u32] {
         &self.histogram
     }
 
-    /// Board number `nth`, counted from 0, of those whose optimal length lies in `lengths`; the
-    /// order is fixed.
+    /// The board with index `nth`, from 0, among those whose optimal length is in `lengths`. The order is fixed.
     pub fn board_at(&self, lengths: std::ops::RangeInclusive<u32>, nth: u64, goal: &Board) -> Option<Board> {
         let is_wanted = |rank: &usize| lengths.contains(&u32::from(self.entries[*rank].distance()));
         let mut ranks = (0..self.entries.len()).filter(is_wanted);
@@ -244,74 +243,74 @@ impl DistanceTable {
         self.goal_blank
     }
 
-    /// Memory it takes.
+    /// Memory of the table.
     pub fn bytes(&self) -> usize {
         self.entries.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
     }
 }
 
-/// By the blank's cell: the cells that it can go to, and the move that takes it back.
+/// By the blank's cell: the adjacent cells, and the move back from each.
 fn exits(size: Size) -> Vec<Vec<(Cell, Move)>> {
     let exit = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
     (0..size.cells() as Cell).map(|blank| Move::ALL.into_iter().filter_map(|mv| exit(blank, mv)).collect()).collect()
 }
 
-/// A table of exact distances as a heuristic: perfect, so consistent.
+/// A table of exact distances as a heuristic: perfect, and so consistent.
 #[derive(Clone, Copy, Debug)]
-pub struct PatternDatabase<'t> {
+pub struct ExactDistance<'t> {
     table: &'t DistanceTable,
 }
 
-impl<'t> PatternDatabase<'t> {
-    /// Looks h up in a table, which must be that of the space's shape and goal.
+impl<'t> ExactDistance<'t> {
+    /// Reads h from a table, which must be that of the space's shape and goal.
     pub fn new(table: &'t DistanceTable) -> Self {
         Self { table }
     }
 }
 
-/// What is remembered of a board: where it stands in the table, and what stands there.
+/// Rank of a board, and its table entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct TableEntry {
     rank: u32,
     entry: Entry,
 }
 
-impl PatternDatabase<'_> {
+impl ExactDistance<'_> {
     #[inline]
-    fn place(&self, rank: usize) -> Place {
-        Place { rank: rank as u32, entry: self.table.entries[rank] }
+    fn entry_at(&self, rank: usize) -> TableEntry {
+        TableEntry { rank: rank as u32, entry: self.table.entries[rank] }
     }
 }
 
-impl Heuristic<Word> for PatternDatabase<'_> {
-    type Memo = Place;
+impl Heuristic<Packed64> for ExactDistance<'_> {
+    type Memo = TableEntry;
 
     const ADMISSIBLE: bool = true;
 
     const PERFECT: bool = true;
 
-    fn evaluate(&self, state: &State<Word>) -> Place {
-        self.place(self.table.ranking.rank(state))
+    fn evaluate(&self, state: &State<Packed64>) -> TableEntry {
+        self.entry_at(self.table.ranking.rank(state))
     }
 
     #[inline]
-    fn after(&self, memo: Place, slide: &Slide, state: &State<Word>) -> Place {
+    fn after(&self, memo: TableEntry, slide: &Slide, state: &State<Packed64>) -> TableEntry {
         let (rank, stride) = (memo.rank as usize, self.table.ranking.stride);
         match slide.mv {
-            // Along its row a tile passes no other, so all but the blank's cell is as it was.
-            Move::Left => self.place(rank - stride),
-            Move::Right => self.place(rank + stride),
-            Move::Up | Move::Down => self.place(self.table.ranking.rank(state)),
+            // A horizontal slide passes no other tile, so only the blank's cell changes.
+            Move::Left => self.entry_at(rank - stride),
+            Move::Right => self.entry_at(rank + stride),
+            Move::Up | Move::Down => self.entry_at(self.table.ranking.rank(state)),
         }
     }
 
     #[inline]
-    fn h(&self, memo: Place) -> u32 {
+    fn h(&self, memo: TableEntry) -> u32 {
         u32::from(memo.entry.distance())
     }
 
     #[inline]
-    fn nearer(&self, memo: Place) -> Option<Move> {
+    fn nearer(&self, memo: TableEntry) -> Option<Move> {
         Some(memo.entry.nearer())
     }
 }

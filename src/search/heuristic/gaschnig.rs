@@ -15,7 +15,7 @@ pub struct Gaschnig {
 }
 
 impl Gaschnig {
-    /// For boards of one shape.
+    /// For boards of a shape.
     pub fn new(size: Size) -> Self {
         Self { cells: size.cells() as Cell }
     }

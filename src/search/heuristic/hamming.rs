@@ -4,10 +4,10 @@ use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
 use crate::search::{Slide, State};
 
-/// How many tiles are out of place; with `COUNT_BLANK`, the blank as if it were a tile.
+/// Number of tiles out of place. With `COUNT_BLANK`, the blank counts as a tile.
 ///
-/// A move takes one tile into or out of its place, so the plain count is consistent. With the
-/// blank counted it is not even admissible: one move from the goal it says 2.
+/// A move takes one tile into or out of its goal cell, so the plain count is consistent. With the blank it is not
+/// even admissible: one move from the goal it is 2.
 #[derive(Clone, Debug)]
 pub struct Hamming<const COUNT_BLANK: bool> {
     goal_blank: Cell,
@@ -15,7 +15,7 @@ pub struct Hamming<const COUNT_BLANK: bool> {
 }
 
 impl<const COUNT_BLANK: bool> Hamming<COUNT_BLANK> {
-    /// For boards of one shape whose blank belongs in `goal_blank`.
+    /// For boards of a shape with the given goal cell of the blank.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         Self { goal_blank, cells: size.cells() as Cell }
     }

@@ -4,25 +4,25 @@ use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// The vertical moves that undo the inversions of the row order, and the horizontal moves that
-/// undo those of the column order.
+/// Vertical moves that undo the inversions of the row order, plus horizontal moves that undo those of the column
+/// order.
 ///
-/// A vertical move takes a tile past the k = columns − 1 tiles between its two cells in row order,
-/// so it changes the inversions by k, k − 2, …, −k and by nothing else; a horizontal move leaves
-/// them alone. The fewest vertical moves are then the least m with m·k at least the inversions
-/// and, for odd k, of their parity. Columns likewise. (Known from hobby solvers of the 15-puzzle,
-/// there as `inversions / 3 + inversions % 3`.) The bounds for the two kinds of moves add up.
+/// A vertical move takes a tile past the k = columns − 1 tiles between its two cells in row order, so it changes the
+/// number of inversions by k, k − 2, …, or −k; a horizontal move leaves it unchanged. The minimum number of vertical
+/// moves is therefore the least m with m·k at least the number of inversions and, for odd k, of its parity. Columns
+/// likewise. The two bounds count different moves, so they add up. (Known from hobby solvers of the 15-puzzle as
+/// `inversions / 3 + inversions % 3`.)
 #[derive(Clone, Debug)]
 pub struct InversionDistance {
     size: Size,
     goal_blank: Cell,
-    /// A cell's place in column order.
+    /// A cell's index in column order.
     in_column_order: [Cell; Size::MAX_CELLS],
     vertical: Vec<u16>,
     horizontal: Vec<u16>,
 }
 
-/// Inversions of the row order and of the column order.
+/// Number of inversions in row order and in column order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Inversions {
     by_rows: u16,
@@ -30,7 +30,7 @@ pub struct Inversions {
 }
 
 impl InversionDistance {
-    /// For boards of one shape whose blank belongs in `goal_blank`.
+    /// For boards of a shape with the given goal cell of the blank.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         let mut in_column_order = [0; Size::MAX_CELLS];
         for cell in 0..size.cells() as Cell {
@@ -53,7 +53,7 @@ impl InversionDistance {
         }
     }
 
-    /// The cell that comes `place`-th in column order.
+    /// The cell with a given index in column order.
     fn cell_in_column_order(&self, place: Cell) -> Cell {
         let rows = self.size.rows() as Cell;
         self.size.cell_at(usize::from(place % rows), usize::from(place / rows))
@@ -71,12 +71,12 @@ impl InversionDistance {
     }
 }
 
-/// Inversions after a tile has gone past others, from one place to a higher or a lower one.
+/// Number of inversions after a tile has passed others, from one index to another.
 fn gone_past(inversions: u16, tile: u8, from: Cell, to: Cell, label_at: impl Fn(Cell) -> u8) -> u16 {
     let past = from.min(to) + 1..from.max(to);
     let (all, smaller) =
         past.fold((0, 0), |(all, smaller), place| (all + 1, smaller + u16::from(label_at(place) < tile)));
-    // Going forward makes pairs in order with the smaller ones and out of order with the others.
+    // Moving forward removes the inversions with smaller tiles and adds one with each of the others.
     if from < to { inversions + (all - smaller) - smaller } else { inversions + smaller - (all - smaller) }
 }
 

@@ -1,32 +1,32 @@
-//! The heuristics, by name.
+//! Heuristics, by name.
 
 use super::{DistanceTable, GoalClass, WalkingTable};
 use crate::domain::Size;
 use crate::search::named;
 
-/// A heuristic by name.
+/// A heuristic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HeuristicKind {
     /// 0: no estimate.
     Zero,
     /// Tiles out of place.
     Hamming,
-    /// Tiles out of place, the blank counted as one.
+    /// Tiles out of place, and the blank.
     MisplacedWithBlank,
-    /// Rows and columns between each tile and its place.
+    /// Sum of the rows and columns between each tile and its goal cell.
     Manhattan,
-    /// The sum of the two that its name says.
+    /// Sum of the Manhattan distance and the number of tiles out of place.
     ManhattanPlusHamming,
-    /// Moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
+    /// Moves of a relaxed puzzle in which any tile may jump into the blank (Gaschnig 1979).
     Gaschnig,
-    /// Moves it takes at least to undo the inversions, by rows and by columns.
+    /// Minimum number of moves that undo all inversions, by rows and by columns.
     InversionDistance,
-    /// Manhattan, and two more for each tile that must leave its line (Hansson, Mayer & Yung 1992).
+    /// Manhattan distance, plus two for each tile that must leave its line (Hansson, Mayer & Yung 1992).
     LinearConflict,
-    /// Moves that sort tiles into their rows, and into their columns (Takahashi 2002).
+    /// Moves that sort tiles into their rows, plus moves that sort them into their columns (Takahashi 2002).
     WalkingDistance,
-    /// A table of exact distances (after Culberson & Schaeffer 1998), or the sum of disjoint patterns'
-    /// (Korf & Felner 2002).
+    /// A table of exact distances (after Culberson & Schaeffer 1998), or a sum over disjoint patterns (Korf & Felner
+    /// 2002).
     PatternDatabase,
 }
 
@@ -44,17 +44,17 @@ named!(HeuristicKind {
 });
 
 impl HeuristicKind {
-    /// Whether it never exceeds the true distance.
+    /// True if it never exceeds the true distance.
     pub fn is_admissible(self) -> bool {
         !matches!(self, Self::MisplacedWithBlank | Self::ManhattanPlusHamming)
     }
 
-    /// Whether it never drops by more than 1 along a move.
+    /// True if it never falls by more than 1 along a move.
     pub fn is_consistent(self) -> bool {
         self.is_admissible()
     }
 
-    /// Whether it can be had for boards of this shape.
+    /// True if it is available for boards of this shape.
     pub fn serves(self, size: Size) -> bool {
         match self {
             Self::WalkingDistance => WalkingTable::serves(size),

@@ -4,12 +4,12 @@ use super::{Heuristic, Manhattan};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// Manhattan distance, and two moves more for each tile that must leave its own line to let
-/// another one pass (Hansson, Mayer & Yung 1992).
+/// Manhattan distance, plus two moves for each tile that must leave its line so that another can pass (Hansson, Mayer
+/// & Yung 1992).
 ///
-/// Of the tiles that stand in their goal row, those that may stay are in the order of their goal
-/// columns: a longest increasing run of them. Each other one leaves the row and comes back, two
-/// vertical moves that Manhattan distance does not count. Columns likewise. Consistent.
+/// Of the tiles in their goal row, a longest subsequence in the order of their goal columns may stay. Each other tile
+/// leaves the row and returns: two vertical moves that Manhattan distance does not count. Columns likewise.
+/// Consistent.
 #[derive(Clone, Debug)]
 pub struct LinearConflict {
     size: Size,
@@ -25,19 +25,19 @@ enum Line {
 }
 
 impl LinearConflict {
-    /// For boards of one shape whose blank belongs in `goal_blank`.
+    /// For boards of a shape with the given goal cell of the blank.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         Self { size, goal_blank, manhattan: Manhattan::new(size, goal_blank) }
     }
 
-    /// The moves that a line adds: two for each tile that has to leave it.
+    /// Moves that a line adds: two for each tile that must leave it.
     fn added_by<P: Packed>(&self, state: &State<P>, line: Line) -> u16 {
         let size = self.size;
         let length = match line {
             Line::Row(_) => size.cols(),
             Line::Col(_) => size.rows(),
         };
-        // ends[k]: the least last place of an increasing run of k + 1 tiles.
+        // ends[k]: the least last element of an increasing subsequence of k + 1 tiles.
         let mut ends = [0; Size::MAX_SIDE];
         let (mut tiles, mut longest) = (0, 0);
         for at in 0..length {
@@ -74,8 +74,7 @@ impl<P: Packed> Heuristic<P> for LinearConflict {
         self.manhattan.evaluate(state) + rows.chain(cols).sum::<u16>()
     }
 
-    /// Of all lines, only the tile's goal row or goal column can change, and only when the tile
-    /// slides into it or out of it.
+    /// Only the tile's goal row or goal column can change, and only if the tile slides into it or out of it.
     fn after(&self, memo: u16, slide: &Slide, state: &State<P>) -> u16 {
         let after = self.manhattan.after(memo, slide, state);
         let size = self.size;

@@ -4,9 +4,9 @@ use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// The sum, over the tiles, of the rows and columns between a tile and its place.
+/// Sum, over the tiles, of the rows and columns between a tile and its goal cell.
 ///
-/// A move takes one tile one step, so the sum changes by exactly 1: consistent.
+/// Each move changes the sum by exactly 1, so it is consistent.
 #[derive(Clone, Debug)]
 pub struct Manhattan {
     size: Size,
@@ -16,7 +16,7 @@ pub struct Manhattan {
 }
 
 impl Manhattan {
-    /// For boards of one shape whose blank belongs in `goal_blank`.
+    /// For boards of a shape with the given goal cell of the blank.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
         let mut lines = [[0; 256]; 2];
         for cell in 0..size.cells() as Cell {
@@ -42,7 +42,7 @@ impl<P: Packed> Heuristic<P> for Manhattan {
 
     #[inline]
     fn after(&self, memo: u16, slide: &Slide, _: &State<P>) -> u16 {
-        // Up and down change rows, left and right columns; the tile goes the other way than the blank.
+        // Up and down change rows, left and right columns. The tile moves opposite to the blank.
         let lines = &self.lines[slide.mv as usize % 2];
         let (nearer, goal) = (lines[usize::from(slide.from.min(slide.to))], lines[usize::from(slide.label)]);
         let comes_closer = (nearer < goal) == matches!(slide.mv, Move::Up | Move::Left);

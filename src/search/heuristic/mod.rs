@@ -1,6 +1,6 @@
-//! Heuristics: estimates of the moves that are left.
+//! Heuristics: estimates of the remaining moves.
 //!
-//! All of them see boards through goal cells ([`Space`](super::Space)), so each serves any goal.
+//! All heuristics name tiles by their goal cells ([`Space`](super::Space)), so each serves any goal.
 
 mod exact_distance;
 mod gaschnig;
@@ -12,7 +12,7 @@ mod manhattan;
 pub(in crate::search) mod pattern;
 mod walking_distance;
 
-pub use exact_distance::{DistanceTable, PatternDatabase};
+pub use exact_distance::{DistanceTable, ExactDistance};
 pub use gaschnig::Gaschnig;
 pub use hamming::Hamming;
 pub use inversion_distance::InversionDistance;
@@ -20,8 +20,8 @@ pub use kind::HeuristicKind;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
 pub use pattern::{
-    AdditivePatterns, Costs, Geometry, GoalClass, Partition, PatternTable, Patterns, Symmetry, Tier, WideCosts,
-    WidePatterns,
+    AdditivePatterns, Costs, Geometry, GoalClass, LargeAdditivePatterns, LargeCosts, Partition, PatternTable, Patterns,
+    Symmetry, Tier,
 };
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 
@@ -30,28 +30,27 @@ use crate::domain::Move;
 
 /// An estimate of the moves from a board to the goal.
 ///
-/// Two operations that must agree: *evaluate* a board, and follow one move *after* it.
+/// Implementations provide two operations that must agree: evaluating a board, and updating the memo after a move.
 pub trait Heuristic<P>: Sync {
-    /// What is remembered of a board so that the next one is cheap; holds at least h.
+    /// State kept with a board, from which h and the memo of a successor follow cheaply.
     type Memo: Copy + Send + Sync;
 
-    /// Whether h never exceeds the true distance.
+    /// True if h never exceeds the true distance.
     const ADMISSIBLE: bool;
 
-    /// Whether h is the true distance, and the way [nearer](Self::nearer) is known.
+    /// True if h is the true distance, and a move [nearer](Self::nearer) to the goal is known.
     const PERFECT: bool = false;
 
-    /// From scratch.
+    /// The memo of a board.
     fn evaluate(&self, state: &State<P>) -> Self::Memo;
 
-    /// From the memo of the board before a slide; `state` is the board after it.
+    /// The memo after a slide, given the memo before it. `state` is the board after the slide.
     fn after(&self, memo: Self::Memo, slide: &Slide, state: &State<P>) -> Self::Memo;
 
-    /// The memo after a slide if h is no more than `limit`, or else a number above it that h is at
-    /// least.
+    /// The memo after a slide, if h is at most `limit`.
     ///
     /// # Errors
-    /// That number.
+    /// A number above `limit` that is a lower bound of h.
     #[inline]
     fn after_within(&self, memo: Self::Memo, slide: &Slide, state: &State<P>, limit: i32) -> Result<Self::Memo, u32> {
         let after = self.after(memo, slide, state);
@@ -62,13 +61,13 @@ pub trait Heuristic<P>: Sync {
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
 
-    /// The last move, in successor order, of those that lead nearer to the goal, if the heuristic knows.
+    /// The last move, in successor order, that leads nearer to the goal, if the heuristic knows one.
     fn nearer(&self, _: Self::Memo) -> Option<Move> {
         None
     }
 }
 
-/// The zero heuristic, with which best-first search is uniform-cost search.
+/// The zero heuristic. With it, best-first search is uniform-cost search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zero;
 
@@ -88,7 +87,7 @@ impl<P> Heuristic<P> for Zero {
     }
 }
 
-/// The sum of two heuristics, which is not admissible even if both are.
+/// The sum of two heuristics. It is not admissible even if both are.
 #[derive(Clone, Debug)]
 pub struct Sum<A, B>(pub A, pub B);
 

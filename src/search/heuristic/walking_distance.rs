@@ -3,38 +3,38 @@
 use std::collections::HashMap;
 
 use super::Heuristic;
-use crate::domain::{Cell, Move, Packed, Size, Word};
+use crate::domain::{Cell, Move, Packed, Packed64, Size};
 use crate::search::{Slide, State};
 
-/// Exact distances of the puzzle in which tiles of one goal line are alike and a line has no order.
+/// Exact distances of a relaxed puzzle in which tiles of the same goal line are identical and lines are unordered.
 ///
-/// A state says how many tiles of each goal line stand in each line, and where the blank is; a
-/// move exchanges the blank with any tile of a neighbouring line. For 4×4 there are 24,964 states
-/// (Takahashi 2002). One table serves rows or columns of any board with as many lines as long.
+/// A state counts the tiles of each goal line in each line, and has the blank's line. A move exchanges the blank with
+/// any tile of an adjacent line. 4×4 has 24,964 states (Takahashi 2002). One table serves rows or columns of every
+/// board with the same number and length of lines.
 #[derive(Clone, Debug)]
 pub struct WalkingTable {
     shape: WalkingShape,
     distances: Vec<u8>,
-    /// The state after the blank goes back or forth a line and meets a tile of a goal line, at
-    /// `(state × 2 + forth) × lines + goal line`.
+    /// Successor state after the blank moves back or forth a line and meets a tile of a goal line, at `(state × 2 +
+    /// forth) × lines + goal line`.
     transitions: Vec<u32>,
     /// States by key, sorted.
     keys: Vec<(u64, u32)>,
     coding: Coding,
 }
 
-/// What a table depends on.
+/// Parameters of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WalkingShape {
-    /// How many lines there are.
+    /// Number of lines.
     pub lines: usize,
-    /// How many cells each has.
+    /// Cells per line.
     pub width: usize,
-    /// The line in which the blank belongs.
+    /// The blank's goal line.
     pub blank_line: usize,
 }
 
-/// Counts in a key: a few bits for each pair of line and goal line, the blank's line above them.
+/// Layout of a key: some bits per pair of line and goal line, the blank's line above them.
 #[derive(Clone, Copy, Debug)]
 struct Coding {
     lines: usize,
@@ -62,17 +62,17 @@ impl Coding {
 const NONE: u32 = u32::MAX;
 
 impl WalkingTable {
-    /// The longest side of a board that it is made for.
+    /// The longest supported side.
     pub const MAX_LINES: usize = 5;
 
-    /// Whether tables for boards of this shape are built within some ten milliseconds: sides of at
-    /// most 4, and 2×5. (Five lines of three have 352,560 states, six lines millions.)
+    /// True if tables for boards of this shape are built within about ten milliseconds: sides of at most 4, and 2×5.
+    /// (Five lines of three have 352,560 states, six lines have millions.)
     pub fn serves(size: Size) -> bool {
         let (short, long) = (size.rows().min(size.cols()), size.rows().max(size.cols()));
         long <= 4 || (long == Self::MAX_LINES && short == 2)
     }
 
-    /// Measures all states by breadth-first search from the goal.
+    /// Builds the table by breadth-first search from the goal.
     pub fn build(shape: WalkingShape) -> Self {
         let WalkingShape { lines, width, blank_line } = shape;
         let coding = Coding::new(shape);
@@ -108,7 +108,7 @@ impl WalkingTable {
     }
 
     /// The state of a board, given the line of each cell.
-    fn state(&self, tiles: &State<Word>, lines: &[u8; Word::MAX_CELLS], cells: usize, goal_blank: Cell) -> u32 {
+    fn state(&self, tiles: &State<Packed64>, lines: &[u8; Packed64::MAX_CELLS], cells: usize, goal_blank: Cell) -> u32 {
         let line_of = |cell: u8| usize::from(lines[usize::from(cell)]);
         let key = (0..cells as Cell).fold(self.coding.blank(line_of(tiles.blank)), |key, cell| {
             let label = tiles.tiles.get(cell);
@@ -125,39 +125,38 @@ impl WalkingTable {
         self.transitions[(state as usize * 2 + usize::from(forth)) * self.shape.lines + usize::from(goal_line)]
     }
 
-    /// What it is a table of.
+    /// Parameters of the table.
     pub fn shape(&self) -> WalkingShape {
         self.shape
     }
 
-    /// How many states there are.
+    /// Number of states.
     pub fn states(&self) -> usize {
         self.distances.len()
     }
 
-    /// Memory it takes.
+    /// Memory of the table.
     pub fn bytes(&self) -> usize {
         self.distances.len() + size_of_val(self.transitions.as_slice()) + size_of_val(self.keys.as_slice())
     }
 }
 
-/// The vertical moves that sort tiles into their rows, and the horizontal ones that sort them into
-/// their columns (Takahashi 2002).
+/// Vertical moves that sort tiles into their rows, plus horizontal moves that sort them into their columns (Takahashi
+/// 2002).
 ///
-/// Each half is an exact distance in a relaxed puzzle and counts one kind of move only, so the sum
-/// is consistent.
+/// Each half is an exact distance in a relaxed puzzle and counts one kind of move, so the sum is consistent.
 #[derive(Clone, Debug)]
 pub struct WalkingDistance<'t> {
     rows: &'t WalkingTable,
     cols: &'t WalkingTable,
     goal_blank: Cell,
     cells: usize,
-    row_of: [u8; Word::MAX_CELLS],
-    col_of: [u8; Word::MAX_CELLS],
+    row_of: [u8; Packed64::MAX_CELLS],
+    col_of: [u8; Packed64::MAX_CELLS],
 }
 
 impl<'t> WalkingDistance<'t> {
-    /// The shapes of the two tables for a board: that of its rows and that of its columns.
+    /// Parameters of the two tables of a board: one for its rows, one for its columns.
     pub fn shapes(size: Size, goal_blank: Cell) -> [WalkingShape; 2] {
         let (rows, cols) = (size.rows(), size.cols());
         [
@@ -166,9 +165,9 @@ impl<'t> WalkingDistance<'t> {
         ]
     }
 
-    /// Looks h up in the tables of the two [shapes](Self::shapes).
+    /// Reads h from the tables with these two [shapes](Self::shapes).
     pub fn new(size: Size, goal_blank: Cell, rows: &'t WalkingTable, cols: &'t WalkingTable) -> Self {
-        let (mut row_of, mut col_of) = ([0; Word::MAX_CELLS], [0; Word::MAX_CELLS]);
+        let (mut row_of, mut col_of) = ([0; Packed64::MAX_CELLS], [0; Packed64::MAX_CELLS]);
         for cell in 0..size.cells() {
             row_of[cell] = size.row_of(cell as Cell) as u8;
             col_of[cell] = size.col_of(cell as Cell) as u8;
@@ -177,12 +176,12 @@ impl<'t> WalkingDistance<'t> {
     }
 }
 
-impl Heuristic<Word> for WalkingDistance<'_> {
+impl Heuristic<Packed64> for WalkingDistance<'_> {
     type Memo = [u32; 2];
 
     const ADMISSIBLE: bool = true;
 
-    fn evaluate(&self, state: &State<Word>) -> [u32; 2] {
+    fn evaluate(&self, state: &State<Packed64>) -> [u32; 2] {
         [
             self.rows.state(state, &self.row_of, self.cells, self.goal_blank),
             self.cols.state(state, &self.col_of, self.cells, self.goal_blank),
@@ -190,8 +189,8 @@ impl Heuristic<Word> for WalkingDistance<'_> {
     }
 
     #[inline]
-    fn after(&self, [rows, cols]: [u32; 2], slide: &Slide, _: &State<Word>) -> [u32; 2] {
-        let label = usize::from(slide.label) % Word::MAX_CELLS;
+    fn after(&self, [rows, cols]: [u32; 2], slide: &Slide, _: &State<Packed64>) -> [u32; 2] {
+        let label = usize::from(slide.label) % Packed64::MAX_CELLS;
         match slide.mv {
             Move::Up => [self.rows.after(rows, false, self.row_of[label]), cols],
             Move::Down => [self.rows.after(rows, true, self.row_of[label]), cols],

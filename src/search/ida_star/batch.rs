@@ -1,16 +1,16 @@
 //! Depth-first search of many subtrees by turns, so that they wait for memory together.
 
-use super::board_form::Scale;
-use super::frontier::Crown;
-use super::node::{Child, Ground, Look, Node, Onward, Way};
-use super::subtrees::{Spent, Subtrees};
+use super::board_form::BoardForm;
+use super::frontier::Frontier;
+use super::node::{BatchNode, Child, MoveList, MoveTables, PackedMove, Probe};
+use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
 
 /// Subtrees that a thread searches at one time.
 const LANES: usize = 16;
 
-const _: () = assert!(LANES * (u8::MAX as usize + 1) <= Way::NODES, "each lane's nodes have numbers");
+const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "each lane's nodes have numbers");
 
 /// The most nodes that are expanded to make a part.
 pub(super) const MOST_PER_PART: usize = 8;
@@ -19,10 +19,10 @@ pub(super) const MOST_PER_PART: usize = 8;
 const WAYS: usize = 4;
 
 /// A thread's own memory of a descent.
-pub(super) struct Lanes<'g, S: Scale> {
-    ground: &'g Ground<'g, S>,
+pub(super) struct BatchSearch<'g, S: BoardForm> {
+    tables: &'g MoveTables<'g, S>,
     /// The boards on the way to the one in hand, by the moves left and lane.
-    nodes: Vec<Node<S>>,
+    nodes: Vec<BatchNode<S>>,
     /// What is still to be gone into, a stack for each lane.
     children: Vec<Child<S>>,
     stack: usize,
@@ -44,7 +44,7 @@ struct Lane {
 
 /// Why a thread puts down its subtrees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pause {
+pub(super) enum Interrupt {
     /// The search is over.
     Stopped(StopReason),
     /// Others need the thread.
@@ -53,33 +53,33 @@ pub(super) enum Pause {
 
 /// Asked now and then, and told how many nodes were expanded since: how many more may be before it is
 /// asked again.
-pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Pause> + 'p;
+pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 
 /// The nodes expanded at one time, one of each lane at most.
-struct Batch<'g, S: Scale> {
-    ways: [Way; WAYS * (LANES + 1)],
+struct Batch<'g, S: BoardForm> {
+    ways: [PackedMove; WAYS * (LANES + 1)],
     len: usize,
-    looks: [Look<'g, S>; WAYS * LANES],
+    probes: [Probe<'g, S>; WAYS * LANES],
     /// Which ways are within the threshold as far as the first view knows.
     kept: [u8; WAYS * LANES],
-    second_looks: [Look<'g, S>; WAYS * LANES],
+    second_probes: [Probe<'g, S>; WAYS * LANES],
 }
 
-impl<'g, S: Scale> Lanes<'g, S> {
-    pub(super) fn new(ground: &'g Ground<'g, S>) -> Self {
+impl<'g, S: BoardForm> BatchSearch<'g, S> {
+    pub(super) fn new(tables: &'g MoveTables<'g, S>) -> Self {
         Self {
-            ground,
+            tables,
             nodes: Vec::new(),
             children: Vec::new(),
             stack: 0,
             lanes: [Lane::begin(Lane::IDLE, 0); LANES],
             tops: [0; LANES],
             batch: Batch {
-                ways: [Way(0); WAYS * (LANES + 1)],
+                ways: [PackedMove(0); WAYS * (LANES + 1)],
                 len: 0,
-                looks: [Look::NONE; WAYS * LANES],
+                probes: [Probe::NONE; WAYS * LANES],
                 kept: [0; WAYS * LANES],
-                second_looks: [Look::NONE; WAYS * LANES],
+                second_probes: [Probe::NONE; WAYS * LANES],
             },
         }
     }
@@ -89,16 +89,16 @@ impl<'g, S: Scale> Lanes<'g, S> {
         let depth = usize::from(threshold) + 1;
         // Of a node's successors all but one wait while that one is gone into.
         self.stack = (WAYS - 1) * depth + 1;
-        self.nodes.resize(depth * LANES, Node::NONE);
+        self.nodes.resize(depth * LANES, BatchNode::NONE);
         self.children.resize(self.stack * LANES, Child::NONE);
         self.tops = std::array::from_fn(|lane| lane * self.stack);
     }
 
     /// Searches subtrees until there are none left to take.
-    pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Pause> {
+    pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
         self.reserve(subtrees.threshold());
-        let mut busy = Busy { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
+        let mut busy = ActiveLanes { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
         let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
         loop {
             if expanded >= allowed || busy.count == 0 {
@@ -106,7 +106,7 @@ impl<'g, S: Scale> Lanes<'g, S> {
                 if busy.count == 0 {
                     return Ok(());
                 }
-                allowed = polled.inspect_err(|pause| self.put_down(subtrees, *pause))?;
+                allowed = polled.inspect_err(|pause| self.release(subtrees, *pause))?;
                 expanded = 0;
             }
             if subtrees.best() < best {
@@ -122,13 +122,13 @@ impl<'g, S: Scale> Lanes<'g, S> {
 
     /// Each lane's next node comes into the batch; lanes for which there is none are no longer busy.
     #[inline(always)]
-    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut Busy) {
+    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
         let mut nth = 0;
         while nth < busy.count {
             let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
             let number = if self.tops[lane] > lane * self.stack {
                 self.enter(lane)
-            } else if let Some(number) = self.take_up(lane, subtrees) {
+            } else if let Some(number) = self.start_next(lane, subtrees) {
                 number
             } else {
                 busy.count -= 1;
@@ -140,7 +140,7 @@ impl<'g, S: Scale> Lanes<'g, S> {
                 self.finish(lane, subtrees, true);
                 continue;
             }
-            let onward = self.ground.onward(node);
+            let onward = self.tables.onward(node);
             this.expanded += 1;
             this.generated += u64::from(onward.count);
             this.least_left = this.least_left.min(node.left);
@@ -158,7 +158,7 @@ impl<'g, S: Scale> Lanes<'g, S> {
         let number = parent - LANES;
         self.nodes[number] = self.nodes[parent];
         let node = &mut self.nodes[number];
-        self.ground.enter(node, &child);
+        self.tables.enter(node, &child);
         number
     }
 
@@ -170,35 +170,35 @@ impl<'g, S: Scale> Lanes<'g, S> {
     /// written and then overwritten.
     #[inline(always)]
     fn expand(&mut self) {
-        let Self { ground, nodes, children, tops, batch: Batch { ways, len, looks, kept, second_looks }, .. } = self;
+        let Self { tables, nodes, children, tops, batch: Batch { ways, len, probes, kept, second_probes }, .. } = self;
         let ways = &ways[..*len];
-        for (way, look) in ways.iter().zip(&mut *looks) {
-            *look = ground.look(&nodes[way.node()], *way, 0);
+        for (way, look) in ways.iter().zip(&mut *probes) {
+            *look = tables.look(&nodes[way.node()], *way, 0);
         }
         let mut count = 0;
-        for (nth, (way, look)) in (0..).zip(ways.iter().zip(&mut *looks)) {
+        for (nth, (way, look)) in (0..).zip(ways.iter().zip(&mut *probes)) {
             kept[count % (WAYS * LANES)] = nth;
             count += look.settle(*way, 0);
         }
         let kept = &kept[..count];
-        if ground.is_mirrored {
-            for (nth, look) in kept.iter().zip(&mut *second_looks) {
+        if tables.is_mirrored {
+            for (nth, look) in kept.iter().zip(&mut *second_probes) {
                 let way = ways[usize::from(*nth)];
-                *look = ground.look(&nodes[way.node()], way, 1);
+                *look = tables.look(&nodes[way.node()], way, 1);
             }
         }
-        for (nth, second) in kept.iter().zip(second_looks).rev() {
+        for (nth, second) in kept.iter().zip(second_probes).rev() {
             let way = ways[usize::from(*nth)];
-            let is_within = if ground.is_mirrored { second.settle(way, 1) } else { 1 };
+            let is_within = if tables.is_mirrored { second.settle(way, 1) } else { 1 };
             let top = &mut tops[way.node() % LANES];
-            children[*top] = looks[usize::from(*nth)].child(second, way);
+            children[*top] = probes[usize::from(*nth)].child(second, way);
             *top += is_within;
         }
     }
 
     /// Ends a lane's subtree and begins the next, if there is one.
     #[cold]
-    fn take_up(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
+    fn start_next(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
         self.finish(lane, subtrees, false);
         let (subtree, root) = subtrees.take()?;
         self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
@@ -231,60 +231,60 @@ impl<'g, S: Scale> Lanes<'g, S> {
 
     /// The moves from a root to a lane's last node, the goal: no move is left there, since a shorter way would
     /// have been within the threshold before.
-    fn moves_to_goal(&self, lane: usize, root: &Node<S>) -> Vec<Move> {
+    fn moves_to_goal(&self, lane: usize, root: &BatchNode<S>) -> Vec<Move> {
         debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
         let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
-        below.rev().map(Node::last).collect()
+        below.rev().map(BatchNode::last).collect()
     }
 
     /// Gives up all subtrees in hand.
-    fn put_down(&mut self, subtrees: &Subtrees<S>, pause: Pause) {
+    fn release(&mut self, subtrees: &Subtrees<S>, pause: Interrupt) {
         for this in &mut self.lanes {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
             if number != Lane::IDLE {
                 match pause {
-                    Pause::Wanted => subtrees.give_back(number, this.expanded),
-                    Pause::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
+                    Interrupt::Wanted => subtrees.give_back(number, this.expanded),
+                    Interrupt::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
                 }
             }
         }
     }
 
     /// Makes parts of what is below a root, as many as wanted if there are.
-    pub(super) fn split(&mut self, root: Node<S>, wanted: usize) -> Subtrees<S> {
+    pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize) -> Subtrees<S> {
         self.reserve(root.left);
-        let mut crown = Crown::new(root);
+        let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(LANES);
         let mut expanded = 0;
-        while crown.leaves() < wanted && expanded + LANES <= MOST_PER_PART * wanted {
+        while frontier.leaves() < wanted && expanded + LANES <= MOST_PER_PART * wanted {
             expanded += chosen.len();
             chosen.clear();
-            chosen.extend(std::iter::from_fn(|| crown.pop()).take(LANES));
+            chosen.extend(std::iter::from_fn(|| frontier.pop()).take(LANES));
             if chosen.is_empty() {
                 break;
             }
-            self.grow(&mut crown, &chosen);
+            self.grow(&mut frontier, &chosen);
         }
-        Subtrees::of(crown)
+        Subtrees::of(frontier)
     }
 
-    /// Expands some leaves of a crown, one a lane.
-    fn grow(&mut self, crown: &mut Crown<S>, chosen: &[u32]) {
+    /// Expands some leaves of a frontier, one a lane.
+    fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
         self.batch.len = 0;
         for (lane, leaf) in chosen.iter().enumerate() {
-            let node = crown.node(*leaf);
+            let node = frontier.node(*leaf);
             let number = usize::from(node.left) * LANES + lane;
             self.nodes[number] = *node;
-            self.batch.add(node.ways(number), self.ground.onward(node));
+            self.batch.add(node.ways(number), self.tables.onward(node));
         }
         self.expand();
         for (lane, leaf) in chosen.iter().enumerate() {
-            let generated = self.ground.onward(crown.node(*leaf)).count;
+            let generated = self.tables.onward(frontier.node(*leaf)).count;
             let below = std::iter::from_fn(|| {
                 let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
                 Some(self.nodes[number])
             });
-            crown.branch(*leaf, generated, below);
+            frontier.branch(*leaf, generated, below);
         }
     }
 }
@@ -297,25 +297,29 @@ impl Lane {
         Self { subtree, expanded: 0, generated: 0, least_left: threshold }
     }
 
-    fn spent(&self, threshold: u8) -> Spent {
-        Spent { expanded: self.expanded, generated: self.generated, deepest: u32::from(threshold - self.least_left) }
+    fn spent(&self, threshold: u8) -> NodeCounts {
+        NodeCounts {
+            expanded: self.expanded,
+            generated: self.generated,
+            deepest: u32::from(threshold - self.least_left),
+        }
     }
 }
 
-impl<S: Scale> Batch<'_, S> {
+impl<S: BoardForm> Batch<'_, S> {
     /// Adds the ways out of a node.
     #[inline(always)]
-    fn add(&mut self, of_node: u32, onward: &Onward) {
+    fn add(&mut self, of_node: u32, onward: &MoveList) {
         let free = &mut self.ways[self.len % (WAYS * LANES)..][..WAYS];
         for (way, onward) in free.iter_mut().zip(onward.ways) {
-            *way = Way(onward | of_node);
+            *way = PackedMove(onward | of_node);
         }
         self.len += onward.count as usize;
     }
 }
 
 /// The lanes that have a subtree, or may get one.
-struct Busy {
+struct ActiveLanes {
     lanes: [u8; LANES],
     count: usize,
 }

@@ -3,39 +3,40 @@
 use std::fmt::Debug;
 use std::ops::IndexMut;
 
-use crate::domain::{Cell, Packed, Pair, Word};
+use crate::domain::{Cell, Packed, Packed64, Packed128};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
-use crate::search::heuristic::pattern::additive_large::{WideCosts, WidePatterns};
-use crate::search::heuristic::pattern::database::{Lookup, Spot, WideLookup};
+use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
+use crate::search::heuristic::pattern::database::{Lookup16, Lookup36, Placement16};
+use crate::search::heuristic::pattern::index_16::TileStep16;
+use crate::search::heuristic::pattern::index_36::{Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
-use crate::search::heuristic::pattern::{index_16 as narrow, index_36 as wide};
 
 /// Numbers and lists as large as boards of some size need.
-pub(super) trait Scale: Copy + Debug + Send + Sync + 'static {
+pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// A board.
     type Board: Packed;
     /// Four bits a cell.
     type Kinds: Copy + Debug + Send + Sync;
     /// Where the tiles of a pattern are.
-    type Spot: Copy + Debug + Send + Sync;
+    type Placement: Copy + Debug + Send + Sync;
     /// By kind.
-    type Spots: Copy + Debug + Send + Sync + IndexMut<usize, Output = Self::Spot>;
+    type Placements: Copy + Debug + Send + Sync + IndexMut<usize, Output = Self::Placement>;
     /// By kind.
-    type Ups: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
+    type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
     /// A tile's way into the blank.
-    type Step: Copy + Default + Sync;
+    type TileStep: Copy + Default + Sync;
     /// A table's look-ups.
     type Lookup<'t>: Copy + Sync;
     /// Aligns nodes.
-    type Line: Copy + Debug + Send + Sync;
+    type CacheLine: Copy + Debug + Send + Sync;
 
     /// Patterns of a view, for which there is room.
     const PATTERNS: usize;
     const NO_KINDS: Self::Kinds;
-    const NO_SPOT: Self::Spot;
-    const NO_SPOTS: Self::Spots;
-    const NO_UPS: Self::Ups;
-    const LINE: Self::Line;
+    const NO_PLACEMENT: Self::Placement;
+    const NO_PLACEMENTS: Self::Placements;
+    const NO_UPS: Self::CostsUp;
+    const CACHE_LINE: Self::CacheLine;
 
     /// One bit of a cell.
     fn only(cell: Cell) -> Self::Kinds;
@@ -53,14 +54,18 @@ pub(super) trait Scale: Copy + Debug + Send + Sync + 'static {
     fn kind(kind: usize) -> usize;
 
     /// A step without its cost, and the word that tells it: its line of memory is asked for.
-    fn begin<'t>(lookup: &Self::Lookup<'t>, spot: Self::Spot, step: &Self::Step) -> (Self::Spot, &'t u64);
+    fn begin<'t>(
+        lookup: &Self::Lookup<'t>,
+        placement: Self::Placement,
+        step: &Self::TileStep,
+    ) -> (Self::Placement, &'t u64);
 
-    /// Which bit of its word a spot has.
-    fn bit(spot: Self::Spot) -> u32;
+    /// Which bit of its word a placement has.
+    fn bit(placement: Self::Placement) -> u32;
 }
 
 /// Patterns, as a descent asks them.
-pub(super) trait Views<S: Scale>: Sync {
+pub(super) trait Views<S: BoardForm>: Sync {
     /// What they tell of a board.
     type Costs: Copy;
 
@@ -74,43 +79,43 @@ pub(super) trait Views<S: Scale>: Sync {
     fn pattern(&self, view: usize, label: u8) -> usize;
 
     /// A tile's way between two cells.
-    fn step(&self, view: usize, from: Cell, to: Cell) -> S::Step;
+    fn step(&self, view: usize, from: Cell, to: Cell) -> S::TileStep;
 
     /// Where the tiles of a pattern are and what they cost; nothing, where there are fewer patterns.
-    fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Spot, u8);
+    fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Placement, u8);
 }
 
 /// Boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Small;
+pub(super) struct Form16;
 
 /// Boards of at most twenty-five.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Middle;
+pub(super) struct Form25;
 
 /// A line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Line;
+pub(super) struct CacheLine;
 
-const SMALL_KINDS: usize = VIEWS * Small::PATTERNS;
+const FORM16_KINDS: usize = VIEWS * Form16::PATTERNS;
 
-impl Scale for Small {
-    type Board = Word;
+impl BoardForm for Form16 {
+    type Board = Packed64;
     type Kinds = u64;
-    type Spot = Spot;
-    type Spots = [Spot; SMALL_KINDS];
-    type Ups = [u8; SMALL_KINDS];
-    type Step = narrow::Step;
-    type Lookup<'t> = Lookup<'t>;
-    type Line = Line;
+    type Placement = Placement16;
+    type Placements = [Placement16; FORM16_KINDS];
+    type CostsUp = [u8; FORM16_KINDS];
+    type TileStep = TileStep16;
+    type Lookup<'t> = Lookup16<'t>;
+    type CacheLine = CacheLine;
 
     const PATTERNS: usize = (MAX_PATTERNS + 1).next_power_of_two();
     const NO_KINDS: u64 = 0;
-    const NO_SPOT: Spot = Spot::NOWHERE;
-    const NO_SPOTS: Self::Spots = [Spot::NOWHERE; SMALL_KINDS];
-    const NO_UPS: Self::Ups = [0; SMALL_KINDS];
-    const LINE: Line = Line;
+    const NO_PLACEMENT: Placement16 = Placement16::NOWHERE;
+    const NO_PLACEMENTS: Self::Placements = [Placement16::NOWHERE; FORM16_KINDS];
+    const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
+    const CACHE_LINE: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
         1 << (4 * cell)
@@ -127,43 +132,43 @@ impl Scale for Small {
 
     #[inline(always)]
     fn kind_in(kinds: u64, shift: u8) -> usize {
-        (kinds >> shift) as usize % SMALL_KINDS
+        (kinds >> shift) as usize % FORM16_KINDS
     }
 
     #[inline(always)]
     fn kind(kind: usize) -> usize {
-        kind % SMALL_KINDS
+        kind % FORM16_KINDS
     }
 
     #[inline(always)]
-    fn begin<'t>(lookup: &Self::Lookup<'t>, spot: Spot, step: &narrow::Step) -> (Spot, &'t u64) {
-        lookup.begin(spot, step)
+    fn begin<'t>(lookup: &Self::Lookup<'t>, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
+        lookup.begin(placement, step)
     }
 
     #[inline(always)]
-    fn bit(spot: Spot) -> u32 {
-        spot.bit()
+    fn bit(placement: Placement16) -> u32 {
+        placement.bit()
     }
 }
 
-const MIDDLE_KINDS: usize = VIEWS * Middle::PATTERNS;
+const FORM25_KINDS: usize = VIEWS * Form25::PATTERNS;
 
-impl Scale for Middle {
-    type Board = Pair;
+impl BoardForm for Form25 {
+    type Board = Packed128;
     type Kinds = u128;
-    type Spot = wide::Spot;
-    type Spots = [wide::Spot; MIDDLE_KINDS];
-    type Ups = [u8; MIDDLE_KINDS];
-    type Step = wide::Step;
-    type Lookup<'t> = WideLookup<'t>;
-    type Line = ();
+    type Placement = Placement36;
+    type Placements = [Placement36; FORM25_KINDS];
+    type CostsUp = [u8; FORM25_KINDS];
+    type TileStep = TileStep36;
+    type Lookup<'t> = Lookup36<'t>;
+    type CacheLine = ();
 
     const PATTERNS: usize = 5;
     const NO_KINDS: u128 = 0;
-    const NO_SPOT: wide::Spot = wide::Spot::NOWHERE;
-    const NO_SPOTS: Self::Spots = [wide::Spot::NOWHERE; MIDDLE_KINDS];
-    const NO_UPS: Self::Ups = [0; MIDDLE_KINDS];
-    const LINE: () = ();
+    const NO_PLACEMENT: Placement36 = Placement36::NOWHERE;
+    const NO_PLACEMENTS: Self::Placements = [Placement36::NOWHERE; FORM25_KINDS];
+    const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
+    const CACHE_LINE: () = ();
 
     fn only(cell: Cell) -> u128 {
         1 << (4 * cell)
@@ -189,24 +194,24 @@ impl Scale for Middle {
     }
 
     #[inline(always)]
-    fn begin<'t>(lookup: &Self::Lookup<'t>, spot: wide::Spot, step: &wide::Step) -> (wide::Spot, &'t u64) {
-        lookup.begin(spot, step)
+    fn begin<'t>(lookup: &Self::Lookup<'t>, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
+        lookup.begin(placement, step)
     }
 
     #[inline(always)]
-    fn bit(spot: wide::Spot) -> u32 {
-        spot.order() % 64
+    fn bit(placement: Placement36) -> u32 {
+        placement.order() % 64
     }
 }
 
-impl Views<Small> for AdditivePatterns<'_> {
+impl Views<Form16> for AdditivePatterns<'_> {
     type Costs = Costs;
 
     fn count(&self) -> usize {
         self.views().len()
     }
 
-    fn lookup(&self, view: usize, pattern: usize) -> Lookup<'_> {
+    fn lookup(&self, view: usize, pattern: usize) -> Lookup16<'_> {
         self.views()[view].lookup(pattern)
     }
 
@@ -214,23 +219,23 @@ impl Views<Small> for AdditivePatterns<'_> {
         self.views()[view].pattern(label)
     }
 
-    fn step(&self, view: usize, from: Cell, to: Cell) -> narrow::Step {
+    fn step(&self, view: usize, from: Cell, to: Cell) -> TileStep16 {
         self.views()[view].step(from, to)
     }
 
-    fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> (Spot, u8) {
-        costs.placed[view].get(pattern).map_or((Spot::NOWHERE, 0), |placed| (placed.spot, placed.cost))
+    fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> (Placement16, u8) {
+        costs.placed[view].get(pattern).map_or((Placement16::NOWHERE, 0), |placed| (placed.placement, placed.cost))
     }
 }
 
-impl<const N: usize> Views<Middle> for WidePatterns<'_, N> {
-    type Costs = WideCosts<N>;
+impl<const N: usize> Views<Form25> for LargeAdditivePatterns<'_, N> {
+    type Costs = LargeCosts<N>;
 
     fn count(&self) -> usize {
         self.views().len()
     }
 
-    fn lookup(&self, view: usize, pattern: usize) -> WideLookup<'_> {
+    fn lookup(&self, view: usize, pattern: usize) -> Lookup36<'_> {
         self.views()[view].lookup(pattern)
     }
 
@@ -238,11 +243,11 @@ impl<const N: usize> Views<Middle> for WidePatterns<'_, N> {
         self.views()[view].pattern(label)
     }
 
-    fn step(&self, view: usize, from: Cell, to: Cell) -> wide::Step {
+    fn step(&self, view: usize, from: Cell, to: Cell) -> TileStep36 {
         self.views()[view].step(from, to)
     }
 
-    fn placed(&self, costs: &WideCosts<N>, view: usize, pattern: usize) -> (wide::Spot, u8) {
+    fn placed(&self, costs: &LargeCosts<N>, view: usize, pattern: usize) -> (Placement36, u8) {
         costs.placed(view, pattern)
     }
 }

@@ -8,17 +8,17 @@ mod node;
 mod parallel;
 mod subtrees;
 
-pub use move_automaton::{MoveAutomaton, Past};
+pub use move_automaton::{MoveAutomaton, MoveHistory};
 
 use super::heuristic::{
-    AdditivePatterns, Gaschnig, Hamming, InversionDistance, LinearConflict, Manhattan, PatternDatabase, Sum,
-    WalkingDistance, WidePatterns, Zero,
+    AdditivePatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns, LinearConflict,
+    Manhattan, Sum, WalkingDistance, Zero,
 };
 use super::trace::Visit;
 use super::{Budget, Heuristic, Meter, Outcome, Progress, Space, State, Stats, StopReason, Trace};
-use crate::domain::{Bytes, Move, Packed, Pair, Path, Word};
-use board_form::{Middle, Scale, Small};
-use parallel::descend;
+use crate::domain::{Move, Packed, Packed64, Packed128, PackedBytes, Path};
+use board_form::{BoardForm, Form16, Form25};
+use parallel::parallel_ida_star;
 
 /// IDA* with a heuristic.
 pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
@@ -39,36 +39,36 @@ impl<P: Packed> IdaStar<P> for Gaschnig {}
 impl<P: Packed> IdaStar<P> for InversionDistance {}
 impl<P: Packed> IdaStar<P> for LinearConflict {}
 impl<P: Packed, A: Heuristic<P>, B: Heuristic<P>> IdaStar<P> for Sum<A, B> {}
-impl IdaStar<Word> for WalkingDistance<'_> {}
-impl IdaStar<Word> for PatternDatabase<'_> {}
+impl IdaStar<Packed64> for WalkingDistance<'_> {}
+impl IdaStar<Packed64> for ExactDistance<'_> {}
 
-impl IdaStar<Word> for AdditivePatterns<'_> {
+impl IdaStar<Packed64> for AdditivePatterns<'_> {
     const PRUNES: bool = true;
 
-    fn ida_star(&self, space: &Space<Word>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
+    fn ida_star(&self, space: &Space<Packed64>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         if trace.is_recording() {
             return sequential(space, self, proven, budget, trace);
         }
-        descend::<Small, _>(self, space, proven, budget)
+        parallel_ida_star::<Form16, _>(self, space, proven, budget)
     }
 }
 
-impl<const N: usize> IdaStar<Pair> for WidePatterns<'_, N> {
+impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 
-    fn ida_star(&self, space: &Space<Pair>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
+    fn ida_star(&self, space: &Space<Packed128>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         /// The parallel search counts costs in bytes, and its threshold rises from that of the start.
         const COST_LIMIT: u32 = 200;
-        let initial_h = || Heuristic::<Pair>::h(self, Heuristic::<Pair>::evaluate(self, &space.start()));
-        let fits = self.most_patterns() <= Middle::PATTERNS && proven < COST_LIMIT && initial_h() < COST_LIMIT;
+        let initial_h = || Heuristic::<Packed128>::h(self, Heuristic::<Packed128>::evaluate(self, &space.start()));
+        let fits = self.most_patterns() <= Form25::PATTERNS && proven < COST_LIMIT && initial_h() < COST_LIMIT;
         if trace.is_recording() || !fits {
             return sequential(space, self, proven, budget, trace);
         }
-        descend::<Middle, _>(self, space, proven, budget)
+        parallel_ida_star::<Form25, _>(self, space, proven, budget)
     }
 }
 
-impl<const N: usize> IdaStar<Bytes> for WidePatterns<'_, N> {
+impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 }
 
@@ -133,8 +133,8 @@ fn sequential<P: Packed, H: IdaStar<P>>(
 
 impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
     #[inline]
-    fn then(&self, past: Past, mv: Move) -> Past {
-        self.automaton.map_or(Past::straight_back(mv), |automaton| automaton.next(past, mv))
+    fn then(&self, past: MoveHistory, mv: Move) -> MoveHistory {
+        self.automaton.map_or(MoveHistory::straight_back(mv), |automaton| automaton.next(past, mv))
     }
 
     fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {
@@ -144,9 +144,9 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
             self.next_threshold = u32::MAX;
             let state = self.space.start();
             let is_found = if self.trace.is_recording() {
-                self.visit::<true>(state, start, 0, Past::START, None)?
+                self.visit::<true>(state, start, 0, MoveHistory::START, None)?
             } else {
-                self.visit::<false>(state, start, 0, Past::START, None)?
+                self.visit::<false>(state, start, 0, MoveHistory::START, None)?
             };
             if is_found {
                 self.found.reverse();
@@ -164,7 +164,7 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         state: State<P>,
         memo: H::Memo,
         g: u32,
-        past: Past,
+        past: MoveHistory,
         parent: Option<u32>,
     ) -> Result<bool, StopReason> {
         if self.space.is_goal(&state) {
@@ -209,7 +209,14 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
     }
 
     #[cold]
-    fn record(&mut self, state: &State<P>, memo: H::Memo, g: u32, past: Past, parent: Option<u32>) -> Option<u32> {
+    fn record(
+        &mut self,
+        state: &State<P>,
+        memo: H::Memo,
+        g: u32,
+        past: MoveHistory,
+        parent: Option<u32>,
+    ) -> Option<u32> {
         if !self.trace.is_recording() {
             return None;
         }

@@ -21,7 +21,7 @@ use crate::domain::{Move, MoveSet, mix};
 #[derive(Debug)]
 pub struct MoveAutomaton {
     /// By state and move: what is remembered after it, if it was not refused.
-    next: Vec<[Past; 4]>,
+    next: Vec<[MoveHistory; 4]>,
 }
 
 /// The most moves of a word. Fourteen would leave a twentieth fewer nodes of the hardest 15-puzzles, and
@@ -33,9 +33,9 @@ const WIDEST: u8 = 4;
 /// What is remembered of the moves made: the automaton's state, the moves that need not be made next,
 /// and the move straight back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Past(u32);
+pub struct MoveHistory(u32);
 
-impl Past {
+impl MoveHistory {
     /// Before any move.
     pub const START: Self = Self(0);
     const BACK: u32 = 4;
@@ -72,27 +72,27 @@ impl Past {
 impl MoveAutomaton {
     /// The one there is. Who asks first waits 20 to 30 milliseconds until it is made.
     pub fn get() -> &'static Self {
-        static AUTOMATON: LazyLock<MoveAutomaton> = LazyLock::new(|| Words::up_to(LONGEST).into_automaton());
+        static AUTOMATON: LazyLock<MoveAutomaton> = LazyLock::new(|| MoveStrings::up_to(LONGEST).into_automaton());
         &AUTOMATON
     }
 
     /// What is remembered after a move that was not refused.
     #[inline(always)]
-    pub fn next(&self, past: Past, mv: Move) -> Past {
+    pub fn next(&self, past: MoveHistory, mv: Move) -> MoveHistory {
         self.next[past.state()][mv as usize]
     }
 }
 
 /// All words without a refused one in them, by length and then in order, as a tree.
-struct Words {
-    list: Vec<Word>,
+struct MoveStrings {
+    list: Vec<MoveString>,
     /// By arrangement: what the first word that leads to it touches.
-    first: HashMap<Arrangement, Bounds, BuildHasherDefault<AsItIs>>,
+    first: HashMap<Arrangement, Bounds, BuildHasherDefault<IdentityHasher>>,
     /// Whether words that are added now are not lengthened any more.
     are_longest: bool,
 }
 
-struct Word {
+struct MoveString {
     /// The word without its last move.
     shorter: u32,
     /// The word without its first move; of the empty word itself.
@@ -108,9 +108,9 @@ struct Word {
 #[derive(Clone, Copy)]
 enum Next {
     Refused,
-    Word(u32),
+    MoveString(u32),
     /// One that is too long or too wide: all that matters is what becomes of its rest.
-    AsRest,
+    AsSuffix,
 }
 
 /// The first and last row and column that a word touches.
@@ -145,9 +145,9 @@ struct Arrangement(u64);
 
 /// The hash of a number that is as good as random.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -199,11 +199,11 @@ impl Grid {
     }
 }
 
-impl Words {
+impl MoveStrings {
     const EMPTY: u32 = 0;
 
     fn up_to(longest: usize) -> Self {
-        let word = Word { shorter: 0, rest: 0, next: [Next::AsRest; 4], back: MoveSet::EMPTY, is_needed: true };
+        let word = MoveString { shorter: 0, rest: 0, next: [Next::AsSuffix; 4], back: MoveSet::EMPTY, is_needed: true };
         let [row, column] = Grid::place(Grid::MIDDLE);
         let bounds = Bounds { first: [row, column], last: [row, column] };
         let mut first = HashMap::with_capacity_and_hasher(1 << 18, BuildHasherDefault::default());
@@ -216,7 +216,7 @@ impl Words {
         words
     }
 
-    fn word(&self, word: u32) -> &Word {
+    fn word(&self, word: u32) -> &MoveString {
         &self.list[word as usize]
     }
 
@@ -224,13 +224,13 @@ impl Words {
     fn lengthen(&mut self, word: u32, moves: usize, grid: &mut Grid, bounds: Bounds) {
         for mv in Move::ALL {
             let next = self.word(word).next[mv as usize];
-            if moves > 0 && !matches!(next, Next::Word(_)) {
+            if moves > 0 && !matches!(next, Next::MoveString(_)) {
                 continue;
             }
             grid.make(mv);
             let bounds = bounds.with(grid.blank);
             match next {
-                Next::Word(next) => self.lengthen(next, moves - 1, grid, bounds),
+                Next::MoveString(next) => self.lengthen(next, moves - 1, grid, bounds),
                 _ => self.list[word as usize].next[mv as usize] = self.add(word, mv, grid.arrangement, bounds),
             }
             grid.make(mv.inverse());
@@ -241,11 +241,11 @@ impl Words {
     fn add(&mut self, word: u32, mv: Move, arrangement: Arrangement, bounds: Bounds) -> Next {
         let rest = match self.word(self.word(word).rest).next[mv as usize] {
             _ if word == Self::EMPTY => Self::EMPTY,
-            Next::Word(rest) => rest,
+            Next::MoveString(rest) => rest,
             other => return other,
         };
         if bounds.are_too_wide() {
-            return Next::AsRest;
+            return Next::AsSuffix;
         }
         match self.first.entry(arrangement) {
             Entry::Occupied(first) if bounds.contain(first.get()) => {
@@ -255,11 +255,11 @@ impl Words {
             first => first.or_insert(bounds),
         };
         if self.are_longest {
-            return Next::AsRest;
+            return Next::AsSuffix;
         }
         let back = MoveSet::back(mv);
-        self.list.push(Word { shorter: word, rest, next: [Next::AsRest; 4], back, is_needed: false });
-        Next::Word(self.list.len() as u32 - 1)
+        self.list.push(MoveString { shorter: word, rest, next: [Next::AsSuffix; 4], back, is_needed: false });
+        Next::MoveString(self.list.len() as u32 - 1)
     }
 
     /// Marks a word, and all that it begins with.
@@ -275,8 +275,8 @@ impl Words {
         let mut next = loop {
             match self.word(word).next[mv as usize] {
                 Next::Refused => return None,
-                Next::Word(next) => break next,
-                Next::AsRest => word = self.word(word).rest,
+                Next::MoveString(next) => break next,
+                Next::AsSuffix => word = self.word(word).rest,
             }
         };
         while !self.word(next).is_needed {
@@ -289,11 +289,11 @@ impl Words {
         let needed: Vec<u32> = (0..self.list.len() as u32).filter(|word| self.word(*word).is_needed).collect();
         let past = |(state, word): (u32, &u32)| {
             let refused = Move::ALL.into_iter().filter(|mv| self.after(*word, *mv).is_none()).collect();
-            Past::new(state, refused, self.word(*word).back)
+            MoveHistory::new(state, refused, self.word(*word).back)
         };
-        let pasts: Vec<Past> = (0..).zip(&needed).map(past).collect();
+        let pasts: Vec<MoveHistory> = (0..).zip(&needed).map(past).collect();
         let past_of = |word: u32| pasts[needed.binary_search(&word).expect("a state for each needed word")];
-        let next = |word: &u32| Move::ALL.map(|mv| self.after(*word, mv).map_or(Past::START, past_of));
+        let next = |word: &u32| Move::ALL.map(|mv| self.after(*word, mv).map_or(MoveHistory::START, past_of));
         MoveAutomaton { next: needed.iter().map(next).collect() }
     }
 }
@@ -310,7 +310,7 @@ mod tests {
     fn assert_first_ways_are_open(start: Board, longest: u32) {
         let automaton = MoveAutomaton::get();
         let mut known = HashSet::from([start]);
-        let mut layer = vec![(start, Past::START)];
+        let mut layer = vec![(start, MoveHistory::START)];
         for _ in 0..longest {
             let mut next = Vec::new();
             for (board, past) in layer {
@@ -349,14 +349,14 @@ mod tests {
     }
 
     /// Where tiles are that are not where they were, by the arrangement that tells: of all words that come of one.
-    fn collect(words: &Words, word: u32, grid: &mut Grid, known: &mut HashMap<Arrangement, Vec<(usize, u8)>>) {
+    fn collect(words: &MoveStrings, word: u32, grid: &mut Grid, known: &mut HashMap<Arrangement, Vec<(usize, u8)>>) {
         for mv in Move::ALL {
             grid.make(mv);
             let moved = grid.tiles.into_iter().enumerate().filter(|(cell, tile)| *cell != usize::from(*tile));
             let moved: Vec<(usize, u8)> = moved.collect();
             let known_as = known.entry(grid.arrangement).or_insert_with(|| moved.clone());
             assert_eq!(*known_as, moved);
-            if let Next::Word(next) = words.word(word).next[mv as usize] {
+            if let Next::MoveString(next) = words.word(word).next[mv as usize] {
                 collect(words, next, grid, known);
             }
             grid.make(mv.inverse());
@@ -365,8 +365,8 @@ mod tests {
 
     #[test]
     fn it_knows_two_thousand_words() {
-        let words = Words::up_to(LONGEST);
-        let is_first = |word: &Word, mv: usize| {
+        let words = MoveStrings::up_to(LONGEST);
+        let is_first = |word: &MoveString, mv: usize| {
             let rest = &words.list[word.rest as usize];
             // Of the refused ones, those that have no other in them.
             matches!(word.next[mv], Next::Refused) && !matches!(rest.next[mv], Next::Refused)
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn no_two_arrangements_are_taken_for_one() {
         let mut known = HashMap::new();
-        collect(&Words::up_to(LONGEST), Words::EMPTY, &mut Grid::new(), &mut known);
+        collect(&MoveStrings::up_to(LONGEST), MoveStrings::EMPTY, &mut Grid::new(), &mut known);
         assert!(known.len() > 100_000);
     }
 
@@ -388,7 +388,7 @@ mod tests {
         for round in [[Move::Up, Move::Left, Move::Down, Move::Right], [Move::Up, Move::Right, Move::Down, Move::Left]]
         {
             for first in 0..4_usize {
-                let (mut past, mut ahead) = (Past::START, (first..).map(|nth| round[nth % 4]));
+                let (mut past, mut ahead) = (MoveHistory::START, (first..).map(|nth| round[nth % 4]));
                 let moves = std::iter::from_fn(|| {
                     let mv = ahead.next().filter(|mv| !past.refused().contains(*mv))?;
                     past = automaton.next(past, mv);

@@ -2,36 +2,41 @@
 
 use std::sync::atomic::Ordering;
 
-use super::batch::{Lanes, MOST_PER_PART, Pause};
-use super::board_form::{Scale, Views};
-use super::frontier::Crown;
-use super::node::Ground;
-use super::subtrees::{Spent, Subtrees};
+use super::batch::{BatchSearch, Interrupt, MOST_PER_PART};
+use super::board_form::{BoardForm, Views};
+use super::frontier::Frontier;
+use super::node::MoveTables;
+use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
 use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 
 /// What [`ida_star`](crate::search::ida_star) does with patterns, many times as fast: the same
 /// solution, and the same counts.
-pub(super) fn descend<S, V>(patterns: &V, space: &Space<S::Board>, proven: u32, budget: &Budget<'_>) -> Outcome
+pub(super) fn parallel_ida_star<S, V>(
+    patterns: &V,
+    space: &Space<S::Board>,
+    proven: u32,
+    budget: &Budget<'_>,
+) -> Outcome
 where
-    S: Scale,
+    S: BoardForm,
     V: Views<S, Costs = V::Memo> + Heuristic<S::Board>,
 {
     let costs = patterns.evaluate(&space.start());
     let initial_h = patterns.h(costs);
-    let ground = Ground::<S>::new(patterns, space, &costs);
-    let lanes = Lanes::new(&ground);
-    let mut descent = Descent {
-        ground: &ground,
+    let tables = MoveTables::<S>::new(patterns, space, &costs);
+    let lanes = BatchSearch::new(&tables);
+    let mut descent = ParallelSearch {
+        tables: &tables,
         budget,
         lanes,
         threshold: threshold_from(initial_h, proven),
         iterations: 0,
-        spent: Spent::default(),
+        spent: NodeCounts::default(),
     };
     let found = descent.run();
-    let Descent { threshold, iterations, spent: Spent { expanded, generated, deepest }, .. } = descent;
+    let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = descent;
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
     Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
@@ -43,13 +48,13 @@ fn threshold_from(initial_h: u32, proven: u32) -> u32 {
     least + (least - initial_h) % 2
 }
 
-struct Descent<'a, S: Scale> {
-    ground: &'a Ground<'a, S>,
+struct ParallelSearch<'a, S: BoardForm> {
+    tables: &'a MoveTables<'a, S>,
     budget: &'a Budget<'a>,
-    lanes: Lanes<'a, S>,
+    lanes: BatchSearch<'a, S>,
     threshold: u32,
     iterations: u32,
-    spent: Spent,
+    spent: NodeCounts,
 }
 
 /// Nodes that the iteration before expanded, for each part of the next, which has several times as many.
@@ -58,7 +63,7 @@ const PART: u64 = 16;
 /// held in little memory.
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
-impl<S: Scale> Descent<'_, S> {
+impl<S: BoardForm> ParallelSearch<'_, S> {
     fn run(&mut self) -> Result<Vec<Move>, StopReason> {
         let mut expanded = 0;
         loop {
@@ -76,7 +81,7 @@ impl<S: Scale> Descent<'_, S> {
 
     /// Searches within the threshold.
     fn iterate(&mut self, parts: u64) -> Result<Option<Vec<Move>>, StopReason> {
-        let root = self.ground.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
+        let root = self.tables.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
         // Close to the limit the order of the whole is kept from the start.
         let subtrees = if allowed > MOST_PER_PART as u64 * parts {
@@ -84,17 +89,17 @@ impl<S: Scale> Descent<'_, S> {
             self.search(&subtrees, allowed);
             subtrees
         } else {
-            Subtrees::of(Crown::new(root))
+            Subtrees::of(Frontier::new(root))
         };
         self.sum_up(&subtrees)
     }
 
     /// Searches what it can within the budget, with what help it gets.
     fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
-        let Self { ground, budget, threshold, spent: before, .. } = *self;
-        let watch = Watch { meter: budget.meter(), subtrees, allowed, threshold, before };
+        let Self { tables, budget, threshold, spent: before, .. } = *self;
+        let watch = SharedMeter { meter: budget.meter(), subtrees, allowed, threshold, before };
         // Those who are needed elsewhere leave their parts to others, perhaps when all others are done.
-        while subtrees.is_any_left() && watch.look().is_ok() {
+        while subtrees.is_any_left() && watch.check().is_ok() {
             // What stops anybody is told by the subtrees.
             let mut main = |ask: &dyn Fn()| {
                 let poll = &mut |expanded| {
@@ -108,12 +113,12 @@ impl<S: Scale> Descent<'_, S> {
             let help = |is_wanted: &dyn Fn() -> bool| {
                 let poll = &mut |expanded| {
                     let allowed = watch.count(expanded)?;
-                    if is_wanted() { Err(Pause::Wanted) } else { Ok(allowed) }
+                    if is_wanted() { Err(Interrupt::Wanted) } else { Ok(allowed) }
                 };
-                let _ = Lanes::new(ground).run(subtrees, poll);
+                let _ = BatchSearch::new(tables).run(subtrees, poll);
             };
-            match budget.crew {
-                Some(crew) => crew.work(&mut main, &help),
+            match budget.helpers {
+                Some(helpers) => helpers.work(&mut main, &help),
                 None => main(&|| ()),
             }
         }
@@ -146,7 +151,7 @@ impl<S: Scale> Descent<'_, S> {
     }
 
     /// Counts what was spent above the parts, if it is within the budget.
-    fn spend(&mut self, above: Spent) -> Result<(), StopReason> {
+    fn spend(&mut self, above: NodeCounts) -> Result<(), StopReason> {
         self.spent += above;
         let is_within = self.spent.expanded <= self.budget.expanded;
         self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
@@ -167,40 +172,40 @@ impl<S: Scale> Descent<'_, S> {
 }
 
 /// Keeps all who work on an iteration within the budget.
-struct Watch<'a, S: Scale> {
+struct SharedMeter<'a, S: BoardForm> {
     meter: Meter<'a>,
     subtrees: &'a Subtrees<S>,
     allowed: u64,
     threshold: u32,
     /// What was spent before.
-    before: Spent,
+    before: NodeCounts,
 }
 
 /// Nodes of an iteration before it asks for help: to start a thread takes as long as some thousands.
 const ENOUGH_FOR_TWO: u64 = 1 << 14;
 
-impl<S: Scale> Watch<'_, S> {
+impl<S: BoardForm> SharedMeter<'_, S> {
     /// Whether the search may go on.
-    fn look(&self) -> Result<(), Pause> {
+    fn check(&self) -> Result<(), Interrupt> {
         let stopped = match self.subtrees.stopped.get() {
             Some(reason) => Err(*reason),
-            None => self.meter.look(),
+            None => self.meter.check(),
         };
-        stopped.map_err(|reason| Pause::Stopped(*self.subtrees.stopped.get_or_init(|| reason)))
+        stopped.map_err(|reason| Interrupt::Stopped(*self.subtrees.stopped.get_or_init(|| reason)))
     }
 
     /// Adds nodes that somebody expanded, and says how many more they may before they ask again.
-    fn count(&self, expanded: u64) -> Result<u64, Pause> {
+    fn count(&self, expanded: u64) -> Result<u64, Interrupt> {
         let total = self.subtrees.expanded.fetch_add(expanded, Ordering::Relaxed) + expanded;
         let left = self.allowed.saturating_sub(total);
         if left == 0 {
             self.subtrees.stopped.get_or_init(|| StopReason::Expanded);
         }
-        self.look()?;
+        self.check()?;
         Ok(left.min(Meter::INTERVAL))
     }
 
-    /// Tells the witness how far all are together.
+    /// Tells the observer how far all are together.
     fn tell(&self) {
         self.meter.reached(|| Progress {
             expanded: self.before.expanded + self.subtrees.expanded.load(Ordering::Relaxed),

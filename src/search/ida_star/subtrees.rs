@@ -4,22 +4,22 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::board_form::Scale;
-use super::frontier::Crown;
-use super::node::Node;
+use super::board_form::BoardForm;
+use super::frontier::Frontier;
+use super::node::BatchNode;
 use crate::domain::Move;
 use crate::search::StopReason;
 
 /// What a search spent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct NodeCounts {
     pub(super) expanded: u64,
     pub(super) generated: u64,
     /// The greatest g of an expanded node.
     pub(super) deepest: u32,
 }
 
-impl AddAssign for Spent {
+impl AddAssign for NodeCounts {
     fn add_assign(&mut self, other: Self) {
         self.expanded += other.expanded;
         self.generated += other.generated;
@@ -30,16 +30,16 @@ impl AddAssign for Spent {
 /// A part of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Subtree {
-    /// Which node of the crown is its root.
+    /// Which node of the frontier is its root.
     root: u32,
     /// What a search of the whole tree spends above the subtree, after those before it.
-    above: Spent,
+    above: NodeCounts,
 }
 
 /// A subtree that was searched in full, or up to the goal.
 #[derive(Clone, Debug)]
-pub(super) struct Searched {
-    pub(super) spent: Spent,
+pub(super) struct SubtreeResult {
+    pub(super) spent: NodeCounts,
     /// The moves from the start to the goal, if it was there.
     pub(super) found: Option<Vec<Move>>,
 }
@@ -49,14 +49,14 @@ pub(super) struct Searched {
 /// They are searched in any order, by any number of threads. What comes of it is read in the order of
 /// the whole and up to the first part that has the goal, so that it is the same, to the last count.
 #[derive(Debug)]
-pub(super) struct Subtrees<S: Scale> {
-    crown: Arc<Crown<S>>,
+pub(super) struct Subtrees<S: BoardForm> {
+    frontier: Arc<Frontier<S>>,
     list: Vec<Subtree>,
     /// What a search of the whole spends after the last part.
-    rest: Spent,
+    rest: NodeCounts,
     next: AtomicUsize,
     returned: Mutex<Vec<usize>>,
-    searched: Vec<OnceLock<Searched>>,
+    searched: Vec<OnceLock<SubtreeResult>>,
     /// The first part in which the goal was found.
     best: AtomicUsize,
     /// Nodes expanded by all threads.
@@ -64,32 +64,32 @@ pub(super) struct Subtrees<S: Scale> {
     /// Nodes generated in parts that were searched.
     pub(super) generated: AtomicU64,
     pub(super) stopped: OnceLock<StopReason>,
-    given_up: Mutex<Spent>,
+    given_up: Mutex<NodeCounts>,
 }
 
-impl<S: Scale> Subtrees<S> {
-    /// The leaves of a crown.
-    pub(super) fn of(crown: Crown<S>) -> Self {
-        let mut list = Vec::with_capacity(crown.leaves());
-        let mut above = Spent::default();
-        for (number, branches) in crown.in_order() {
+impl<S: BoardForm> Subtrees<S> {
+    /// The leaves of a frontier.
+    pub(super) fn of(frontier: Frontier<S>) -> Self {
+        let mut list = Vec::with_capacity(frontier.leaves());
+        let mut above = NodeCounts::default();
+        for (number, branches) in frontier.in_order() {
             if let Some(branches) = branches {
-                let deepest = u32::from(crown.root().left - crown.node(number).left);
-                above += Spent { expanded: 1, generated: u64::from(branches.generated), deepest };
+                let deepest = u32::from(frontier.root().left - frontier.node(number).left);
+                above += NodeCounts { expanded: 1, generated: u64::from(branches.generated), deepest };
             } else {
                 list.push(Subtree { root: number, above: std::mem::take(&mut above) });
             }
         }
-        Self::new(Arc::new(crown), list, above)
+        Self::new(Arc::new(frontier), list, above)
     }
 
     /// One alone.
     pub(super) fn one(&self, nth: usize) -> Self {
-        let alone = Subtree { above: Spent::default(), ..self.list[nth] };
-        Self::new(Arc::clone(&self.crown), vec![alone], Spent::default())
+        let alone = Subtree { above: NodeCounts::default(), ..self.list[nth] };
+        Self::new(Arc::clone(&self.frontier), vec![alone], NodeCounts::default())
     }
 
-    fn new(crown: Arc<Crown<S>>, list: Vec<Subtree>, rest: Spent) -> Self {
+    fn new(frontier: Arc<Frontier<S>>, list: Vec<Subtree>, rest: NodeCounts) -> Self {
         Self {
             rest,
             next: AtomicUsize::new(0),
@@ -100,7 +100,7 @@ impl<S: Scale> Subtrees<S> {
             generated: AtomicU64::new(0),
             stopped: OnceLock::new(),
             given_up: Mutex::default(),
-            crown,
+            frontier,
             list,
         }
     }
@@ -110,11 +110,11 @@ impl<S: Scale> Subtrees<S> {
     }
 
     pub(super) fn threshold(&self) -> u8 {
-        self.crown.root().left
+        self.frontier.root().left
     }
 
     /// What a search of the whole spends above a part, and after the last one.
-    pub(super) fn above(&self, nth: usize) -> Spent {
+    pub(super) fn above(&self, nth: usize) -> NodeCounts {
         self.list.get(nth).map_or(self.rest, |subtree| subtree.above)
     }
 
@@ -125,16 +125,16 @@ impl<S: Scale> Subtrees<S> {
     }
 
     /// A part that nobody has, to be searched: its number, and its root.
-    pub(super) fn take(&self) -> Option<(usize, &Node<S>)> {
+    pub(super) fn take(&self) -> Option<(usize, &BatchNode<S>)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
         let subtree = self.list.get(nth).filter(|_| nth <= self.best())?;
-        Some((nth, self.crown.node(subtree.root)))
+        Some((nth, self.frontier.node(subtree.root)))
     }
 
     /// A part's root.
-    pub(super) fn root(&self, nth: usize) -> &Node<S> {
-        self.crown.node(self.list[nth].root)
+    pub(super) fn root(&self, nth: usize) -> &BatchNode<S> {
+        self.frontier.node(self.list[nth].root)
     }
 
     /// Whether there is a part that nobody has.
@@ -146,9 +146,9 @@ impl<S: Scale> Subtrees<S> {
     }
 
     /// Tells of a part that was searched, and of the moves from its root to the goal, if it was there.
-    pub(super) fn finish(&self, nth: usize, spent: Spent, below: Option<Vec<Move>>) {
+    pub(super) fn finish(&self, nth: usize, spent: NodeCounts, below: Option<Vec<Move>>) {
         let found = below.map(|below| {
-            let mut moves: Vec<Move> = self.crown.moves_back(self.list[nth].root).collect();
+            let mut moves: Vec<Move> = self.frontier.moves_back(self.list[nth].root).collect();
             moves.reverse();
             moves.extend(below);
             moves
@@ -158,7 +158,7 @@ impl<S: Scale> Subtrees<S> {
         }
         self.generated.fetch_add(spent.generated, Ordering::Relaxed);
         // Nobody else has it.
-        let _ = self.searched[nth].set(Searched { spent, found });
+        let _ = self.searched[nth].set(SubtreeResult { spent, found });
     }
 
     /// Leaves a part to others, who begin it anew: what was expanded of it was in vain.
@@ -168,12 +168,12 @@ impl<S: Scale> Subtrees<S> {
     }
 
     /// Leaves a part to nobody.
-    pub(super) fn give_up(&self, spent: Spent) {
+    pub(super) fn give_up(&self, spent: NodeCounts) {
         *self.given_up.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
     /// What came of a part, once it was searched.
-    pub(super) fn searched(&self, nth: usize) -> Option<&Searched> {
+    pub(super) fn searched(&self, nth: usize) -> Option<&SubtreeResult> {
         self.searched[nth].get()
     }
 
@@ -183,7 +183,7 @@ impl<S: Scale> Subtrees<S> {
     }
 
     /// What was spent, by whomever, on parts from one on.
-    pub(super) fn spent_from(&self, nth: usize) -> Spent {
+    pub(super) fn spent_from(&self, nth: usize) -> NodeCounts {
         let mut spent = *self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         self.searched[nth..].iter().filter_map(OnceLock::get).for_each(|searched| spent += searched.spent);
         spent

@@ -26,9 +26,9 @@ pub(super) use result_cache::bytes_of;
 pub use scheduler::Load;
 pub use subscription::{Seen, Watching};
 
-use crate::domain::{Packed, Word};
+use crate::domain::{Packed, Packed64};
 use crate::search::heuristic::GoalClass;
-use crate::search::{HeuristicKind, Named, StopReason, Witness};
+use crate::search::{HeuristicKind, Named, Observer, StopReason};
 use crate::service::metrics::Stage;
 use crate::service::solver::{JobTables, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
@@ -214,7 +214,7 @@ impl Pool {
         let patience = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
         let patterns = timeout_at((submitted + patience).into(), self.tables.ready_patterns(size, goal_blank)).await;
         let patterns = match patterns {
-            Ok(Ok(small)) if plan.require_optimal && size.cells() > Word::MAX_CELLS => {
+            Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
                 let stronger = self.tables.stronger_patterns(Arc::clone(&small));
                 Ok(Ok(timeout_at((submitted + limits.time / SHARE).into(), stronger).await.unwrap_or(small)))
             }
@@ -358,8 +358,8 @@ impl Search {
             before_search(job);
         }
         let cancel: [&AtomicBool; 2] = [&patience.flags[0], &patience.flags[1]];
-        let (deadline, witness) = (patience.deadline, Some(&**sight as &dyn Witness));
-        let means = Means { deadline, cancel: &cancel, crew: Some(turn), witness };
+        let (deadline, observer) = (patience.deadline, Some(&**sight as &dyn Observer));
+        let means = Means { deadline, cancel: &cancel, helpers: Some(turn), observer };
         let tables = JobTables::with_patterns(&pool.tables, patterns.clone());
         let report = solver::solve_with(job, &tables, means);
         let (worked, paused) = turn.times();

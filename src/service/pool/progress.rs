@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{SetOnce, broadcast};
 
 use crate::domain::Path;
-use crate::search::{Progress, Witness};
+use crate::search::{Observer, Progress};
 
 /// A solution that a search has on its way, shorter than those before.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,7 +111,7 @@ impl Sight {
     }
 }
 
-impl Witness for Sight {
+impl Observer for Sight {
     fn reached(&self, progress: Progress) {
         self.expanded.fetch_max(progress.expanded, Ordering::Relaxed);
         self.generated.fetch_max(progress.generated, Ordering::Relaxed);

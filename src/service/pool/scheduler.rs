@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::search::{Crew, Help, MainWork};
+use crate::search::{Help, Helpers, MainWork};
 
 /// Workers and memory, and the jobs that want them.
 ///
@@ -347,7 +347,7 @@ impl Drop for Turn {
     }
 }
 
-impl Crew for Turn {
+impl Helpers for Turn {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
         let is_wanted = || self.turns.waiting.load(Ordering::Relaxed) != NOBODY;
         std::thread::scope(|scope| {

@@ -8,7 +8,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::progress::{Found, Sight};
 use super::result_cache::Flight;
-use crate::search::{Progress, Witness};
+use crate::search::{Observer, Progress};
 use crate::service::{Answer, Job, Origin, ServiceError, solver};
 
 /// A search that has its place in the house, or is over, and is watched. Dropping it is leaving it.

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use crate::domain::{Bytes, Packed, Pair, Puzzle, Size, Word};
+use crate::domain::{Packed, Packed64, Packed128, PackedBytes, Puzzle, Size};
 use crate::search::heuristic::{
-    AdditivePatterns, Costs, Gaschnig, GoalClass, Hamming, InversionDistance, LinearConflict, Manhattan,
-    PatternDatabase, Sum, WalkingDistance, WideCosts, WidePatterns, Zero,
+    AdditivePatterns, Costs, ExactDistance, Gaschnig, GoalClass, Hamming, InversionDistance, LargeAdditivePatterns,
+    LargeCosts, LinearConflict, Manhattan, Sum, WalkingDistance, Zero,
 };
 use crate::search::{
     Algorithm, HeuristicKind, IdaStar, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
@@ -26,8 +26,8 @@ pub(super) trait Call {
 /// As many patterns as boards of up to 25 cells have at most, and larger ones.
 const PAIR_PATTERNS: usize = 5;
 const BYTES_PATTERNS: usize = 7;
-type PairPatterns<'t> = WidePatterns<'t, PAIR_PATTERNS>;
-type BytesPatterns<'t> = WidePatterns<'t, BYTES_PATTERNS>;
+type PairPatterns<'t> = LargeAdditivePatterns<'t, PAIR_PATTERNS>;
+type BytesPatterns<'t> = LargeAdditivePatterns<'t, BYTES_PATTERNS>;
 
 /// Tables as one job sees them: the same patterns from its beginning to its end.
 pub(in crate::service) struct JobTables<'t> {
@@ -61,22 +61,22 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
             let partitions = &job.patterns.get_or_init(|| tables.patterns(size, goal_blank)).partitions;
             match size.cells() {
-                ..=Word::MAX_CELLS => {
-                    call.call(&Space::<Word>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partitions))
+                ..=Packed64::MAX_CELLS => {
+                    call.call(&Space::<Packed64>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partitions))
                 }
-                17..=Pair::MAX_CELLS => {
-                    call.call(&Space::<Pair>::new(puzzle), &PairPatterns::new(size, goal_blank, partitions))
+                17..=Packed128::MAX_CELLS => {
+                    call.call(&Space::<Packed128>::new(puzzle), &PairPatterns::new(size, goal_blank, partitions))
                 }
-                _ => call.call(&Space::<Bytes>::new(puzzle), &BytesPatterns::new(size, goal_blank, partitions)),
+                _ => call.call(&Space::<PackedBytes>::new(puzzle), &BytesPatterns::new(size, goal_blank, partitions)),
             }
         }
         (_, HeuristicKind::PatternDatabase) => {
             let table = tables.distances(size, goal_blank);
-            call.call(&Space::<Word>::new(puzzle), &PatternDatabase::new(table))
+            call.call(&Space::<Packed64>::new(puzzle), &ExactDistance::new(table))
         }
         (_, HeuristicKind::WalkingDistance) => {
             let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(|shape| tables.walking(shape));
-            call.call(&Space::<Word>::new(puzzle), &WalkingDistance::new(size, goal_blank, rows, cols))
+            call.call(&Space::<Packed64>::new(puzzle), &WalkingDistance::new(size, goal_blank, rows, cols))
         }
         _ => connect_alone(puzzle, heuristic, call),
     }
@@ -88,9 +88,9 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &
 /// If it needs one.
 pub(super) fn connect_alone<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, call: C) -> C::Output {
     match puzzle.size().cells() {
-        ..=Word::MAX_CELLS => connect_any(&Space::<Word>::new(puzzle), heuristic, call),
-        17..=Pair::MAX_CELLS => connect_any(&Space::<Pair>::new(puzzle), heuristic, call),
-        _ => connect_any(&Space::<Bytes>::new(puzzle), heuristic, call),
+        ..=Packed64::MAX_CELLS => connect_any(&Space::<Packed64>::new(puzzle), heuristic, call),
+        17..=Packed128::MAX_CELLS => connect_any(&Space::<Packed128>::new(puzzle), heuristic, call),
+        _ => connect_any(&Space::<PackedBytes>::new(puzzle), heuristic, call),
     }
 }
 
@@ -118,7 +118,7 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
 /// an iteration and what threads remember of them (`search::ida_star::parallel`), on large boards the tables of stages.
 fn little(size: Size, heuristic: HeuristicKind) -> u64 {
     let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
-    let beside_nodes = if size.cells() > Word::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };
+    let beside_nodes = if size.cells() > Packed64::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };
     beside_nodes + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
@@ -143,11 +143,13 @@ fn per_node(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
         return bytes_per_beam_node();
     }
     match (size.cells(), heuristic) {
-        (10..=Word::MAX_CELLS, HeuristicKind::PatternDatabase) => bytes_per_node::<Word, Costs>(),
-        (17..=Pair::MAX_CELLS, HeuristicKind::PatternDatabase) => bytes_per_node::<Pair, WideCosts<PAIR_PATTERNS>>(),
-        (26.., HeuristicKind::PatternDatabase) => bytes_per_node::<Bytes, WideCosts<BYTES_PATTERNS>>(),
-        (..=Word::MAX_CELLS, _) => bytes_per_node::<Word, Memo>(),
-        (..=Pair::MAX_CELLS, _) => bytes_per_node::<Pair, Memo>(),
-        _ => bytes_per_node::<Bytes, Memo>(),
+        (10..=Packed64::MAX_CELLS, HeuristicKind::PatternDatabase) => bytes_per_node::<Packed64, Costs>(),
+        (17..=Packed128::MAX_CELLS, HeuristicKind::PatternDatabase) => {
+            bytes_per_node::<Packed128, LargeCosts<PAIR_PATTERNS>>()
+        }
+        (26.., HeuristicKind::PatternDatabase) => bytes_per_node::<PackedBytes, LargeCosts<BYTES_PATTERNS>>(),
+        (..=Packed64::MAX_CELLS, _) => bytes_per_node::<Packed64, Memo>(),
+        (..=Packed128::MAX_CELLS, _) => bytes_per_node::<Packed128, Memo>(),
+        _ => bytes_per_node::<PackedBytes, Memo>(),
     }
 }

@@ -11,9 +11,9 @@ pub(super) use dispatch::{JobTables, bytes_for, nodes_within};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Aim, Algorithm, BucketOpenList, Budget, Crew, Evaluation, HeapOpenList, HeuristicKind, IdaStar, Outcome, Space,
-    Stats, StopReason, TieBreaking, Trace, Witness, anytime, best_first, breadth_first, constructive, depth_first,
-    ida_star, perfect,
+    Aim, Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Observer,
+    Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
+    depth_first, ida_star, perfect,
 };
 use crate::service::{Job, Plan, Report, ServiceError, Solution, Tables};
 
@@ -25,9 +25,9 @@ pub struct Means<'a> {
     /// Flags of which any, once raised, stops the search.
     pub cancel: &'a [&'a AtomicBool],
     /// Who may help.
-    pub crew: Option<&'a dyn Crew>,
+    pub helpers: Option<&'a dyn Helpers>,
     /// Who sees how it goes.
-    pub witness: Option<&'a dyn Witness>,
+    pub observer: Option<&'a dyn Observer>,
 }
 
 /// Makes the search that a job asks for and replays its answer.
@@ -42,8 +42,8 @@ pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, Ser
 pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let Means { deadline, cancel, crew, witness } = means;
-    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, crew, witness };
+    let Means { deadline, cancel, helpers, observer } = means;
+    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
     let mut trace = Trace::new(job.expansions);
     let outcome = connect(
         puzzle,

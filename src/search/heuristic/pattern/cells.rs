@@ -2,16 +2,16 @@
 
 use crate::domain::Cell;
 
-/// Cells as a set, one bit each.
+/// A set of cells, one bit each.
 pub(super) type Cells = u64;
 
-/// The connected regions that a set leaves for the blank, ascending by their first cells.
+/// The connected regions that a set leaves for the blank, ordered by their first cells.
 pub(super) type Regions = Vec<Cells>;
 
-/// Cells of the largest boards with patterns.
+/// Cells of the largest boards with pattern databases.
 pub(super) const MAX_CELLS: usize = 36;
 
-/// The cells of a set, lowest first.
+/// The cells of a set, in ascending order.
 pub(super) fn members(mut set: Cells) -> impl Iterator<Item = Cell> {
     std::iter::from_fn(move || {
         let cell = (set != 0).then(|| set.trailing_zeros() as Cell)?;
@@ -20,7 +20,7 @@ pub(super) fn members(mut set: Cells) -> impl Iterator<Item = Cell> {
     })
 }
 
-/// How many cells of a set lie before a cell.
+/// Number of cells of a set before a cell.
 pub(super) fn before(set: Cells, cell: Cell) -> u32 {
     (set & ((1 << cell) - 1)).count_ones()
 }

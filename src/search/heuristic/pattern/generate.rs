@@ -1,73 +1,74 @@
-//! Breadth-first search over all entries of a pattern's table.
+//! Retrograde breadth-first generation of a pattern's table.
 
 use super::cells::before;
-use super::index::Placements;
+use super::index::PatternIndex;
 use super::permutation::{Permutations, Shifts};
-use super::row_shift::{Passing, Rows};
+use super::row_shift::{RowShift, Rows};
 
-/// The second bit of each entry's cost: for each slot a row of bits, one an order.
+/// Generates the second bit of each entry's cost: a row of bits per slot, one per permutation.
 ///
-/// All entries at one cost are found at once, row by row: a row takes over what lies one move away
-/// from it. Where a tile slides past no other the orders stay what they are, and elsewhere they change in
-/// one of [a few ways](Passing). A row that is found in full is not looked at again.
-pub(super) fn flood(
-    placements: &Placements,
+/// All entries of a cost are found together, row by row, from the rows one move away. Where a tile passes no other,
+/// permutations are unchanged; elsewhere they change in one of [a few ways](RowShift). A complete row is not visited
+/// again.
+pub(super) fn generate(
+    index: &PatternIndex,
     permutations: &Permutations,
     shifts: &Shifts,
     home_slot: usize,
 ) -> Vec<u64> {
-    let mut flood = Flood::new(placements, permutations, shifts);
-    flood.start(home_slot);
+    let mut generate = Generator::new(index, permutations, shifts);
+    generate.start(home_slot);
     for cost in 1.. {
-        if !flood.rise(cost) {
+        if !generate.next_cost(cost) {
             break;
         }
     }
-    flood.second_bits
+    generate.second_bits
 }
 
-/// Memory that [`flood`] takes at most beside the bits that it returns.
-pub(super) fn bytes_beside(placements: &Placements, permutations: &Permutations, tiles: usize) -> usize {
-    // Two planes, and the moves of a pattern's tiles: of each to either side, and to the rows before and after.
+/// Maximum memory of [`generate`] besides its result.
+pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations, tiles: usize) -> usize {
+    // Two bit planes, and up to three moves per tile on average.
     let rows = Rows::of(permutations);
-    let of_slot = size_of::<Slot>() + size_of::<usize>();
-    placements.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>() + of_slot)
+    let of_slot = size_of::<SlotState>() + size_of::<usize>();
+    index.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>() + of_slot)
 }
 
-/// Each move takes a tile to a cell of the other colour of a chequerboard, so the entries of a slot have
-/// costs of one parity. What was found last of a slot is therefore not in the way of what is found
-/// next, two moves later.
-struct Flood {
+/// State of the generation.
+///
+/// Each move takes a tile to a cell of the other chequerboard colour, so all costs of a slot have the same parity.
+/// The last entries found of a slot are therefore not in the way of the next ones, two moves later.
+struct Generator {
     rows: Rows,
     edges: Edges,
-    slots: Vec<Slot>,
-    /// What is told of entries, in rows without gaps.
+    slots: Vec<SlotState>,
+    /// The result, in rows without gaps.
     second_bits: Vec<u64>,
     /// Entries found.
     seen: Vec<u32>,
-    /// The entries of each slot that were found last.
+    /// Entries of each slot found last.
     last: Vec<u32>,
-    /// Room for what is found of one slot.
+    /// Buffer for the entries of one slot.
     found: Vec<u32>,
 }
 
 #[derive(Clone)]
-struct Slot {
-    /// The cost of the entries found last.
+struct SlotState {
+    /// Cost of the entries found last.
     cost: u32,
-    /// Entries not found.
+    /// Number of entries not found yet.
     left: u32,
 }
 
-impl Flood {
-    fn new(placements: &Placements, permutations: &Permutations, shifts: &Shifts) -> Self {
+impl Generator {
+    fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
         let rows = Rows::of(permutations);
-        let plane = || vec![0; placements.len() * rows.groups()];
+        let plane = || vec![0; index.len() * rows.groups()];
         Self {
-            edges: Edges::new(placements, permutations, shifts),
-            slots: vec![Slot { cost: u32::MAX, left: permutations.count() as u32 }; placements.len()],
-            // Before the planes: where one of them has lain, an allocator keeps the rest of its pages.
-            second_bits: vec![0; placements.len() * rows.words()],
+            edges: Edges::new(index, permutations, shifts),
+            slots: vec![SlotState { cost: u32::MAX, left: permutations.count() as u32 }; index.len()],
+            // Allocated before the planes, so that freeing them returns their pages.
+            second_bits: vec![0; index.len() * rows.words()],
             seen: plane(),
             last: plane(),
             found: vec![0; rows.groups()],
@@ -75,16 +76,16 @@ impl Flood {
         }
     }
 
-    /// Home is the first order of its slot.
+    /// The home permutation is the first of its slot.
     fn start(&mut self, home_slot: usize) {
         let first = self.rows.range(home_slot).start;
         self.last[first] = 1;
         self.seen[first] = 1;
-        self.slots[home_slot] = Slot { cost: 0, left: self.slots[home_slot].left - 1 };
+        self.slots[home_slot] = SlotState { cost: 0, left: self.slots[home_slot].left - 1 };
     }
 
-    /// Finds the entries at a cost from those at one less; false if there are none.
-    fn rise(&mut self, cost: u32) -> bool {
+    /// Finds the entries of a cost from those of the cost before; false if there are none.
+    fn next_cost(&mut self, cost: u32) -> bool {
         let mut is_any = false;
         for slot in 0..self.slots.len() {
             if self.slots[slot].left > 0 && self.reach(slot, cost) {
@@ -94,8 +95,7 @@ impl Flood {
         is_any
     }
 
-    /// Gathers for a slot what lies one move away, and perhaps what was found before; false if there is
-    /// nothing.
+    /// Collects the entries of a slot that are one move away, known ones included; false if there are none.
     fn reach(&mut self, slot: usize, cost: u32) -> bool {
         let Self { rows, edges, slots, last, found, .. } = self;
         let mut edges = edges.of(slot).filter(|(other, _)| slots[*other].cost == cost - 1).peekable();
@@ -103,11 +103,11 @@ impl Flood {
             return false;
         }
         found.fill(0);
-        edges.for_each(|(other, passing)| passing.add(&last[rows.range(other)], found));
+        edges.for_each(|(other, shift)| shift.add(&last[rows.range(other)], found));
         true
     }
 
-    /// Keeps what is new for a slot; false if nothing is.
+    /// Keeps the new entries of a slot; false if there are none.
     fn settle(&mut self, slot: usize, cost: u32) -> bool {
         let Self { rows, slots, seen, second_bits, last, found, .. } = self;
         let range = rows.range(slot);
@@ -122,13 +122,13 @@ impl Flood {
             rows.pack(last, &mut second_bits[slot * rows.words()..(slot + 1) * rows.words()]);
         }
         if count > 0 {
-            slots[slot] = Slot { cost, left: slots[slot].left - count };
+            slots[slot] = SlotState { cost, left: slots[slot].left - count };
         }
         count > 0
     }
 }
 
-/// Out of which other slot, and below it the number of the shift that this makes of orders.
+/// A slot from which a move leads here, and in the lower 6 bits the number of the rank shift.
 #[derive(Clone, Copy)]
 struct Edge(u32);
 
@@ -141,36 +141,36 @@ impl Edge {
     }
 }
 
-/// For each slot the moves of tiles that lead into it.
+/// By slot: the moves that lead into it.
 struct Edges {
     edges: Vec<Edge>,
     first: Vec<usize>,
     /// By the number of the shift.
-    passings: Vec<Passing>,
+    shifts_by_number: Vec<RowShift>,
 }
 
 impl Edges {
-    fn new(placements: &Placements, permutations: &Permutations, shifts: &Shifts) -> Self {
-        // Room for more than there are, which takes no memory until it is used; to grow would take twice as much.
-        let mut edges = Vec::with_capacity(3 * permutations.things() * placements.len());
+    fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
+        // An upper bound: unused memory is never touched, while growing would double the peak.
+        let mut edges = Vec::with_capacity(3 * permutations.things() * index.len());
         let mut first = vec![0];
-        for (set, region) in placements.places() {
-            // Moves can be taken back: what leads out of a slot leads into it.
-            edges.extend(placements.moves(set, region).map(|(from, to)| {
+        for (set, region) in index.places() {
+            // Moves are reversible, so those out of a slot are also those into it.
+            edges.extend(index.moves(set, region).map(|(from, to)| {
                 let other = set ^ 1 << from ^ 1 << to;
-                Edge::new(placements.slot(other, from), Shifts::number(before(other, to), before(set, from)))
+                Edge::new(index.slot(other, from), Shifts::number(before(other, to), before(set, from)))
             }));
             first.push(edges.len());
         }
-        let passings = Shifts::numbers().map(|number| Passing::new(permutations, shifts, number)).collect();
-        Self { edges, first, passings }
+        let shifts_by_number = Shifts::numbers().map(|number| RowShift::new(permutations, shifts, number)).collect();
+        Self { edges, first, shifts_by_number }
     }
 
-    fn of(&self, slot: usize) -> impl Iterator<Item = (usize, &Passing)> {
+    fn of(&self, slot: usize) -> impl Iterator<Item = (usize, &RowShift)> {
         let edges = &self.edges[self.first[slot]..self.first[slot + 1]];
         edges.iter().map(|Edge(edge)| {
             let number = edge % (1 << Edge::NUMBER);
-            ((edge >> Edge::NUMBER) as usize, &self.passings[number as usize])
+            ((edge >> Edge::NUMBER) as usize, &self.shifts_by_number[number as usize])
         })
     }
 }

@@ -1,55 +1,54 @@
-//! Placements on boards of at most sixteen cells, laid out for speed.
+//! Index for boards of at most sixteen cells, laid out for speed.
 
 use super::cells::{Cells, Regions, before, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Move, Size};
 
-/// Cells of the largest boards that these are for.
+/// Cells of the largest boards that this index supports.
 pub(in crate::search) const MAX_CELLS: usize = 16;
 
-/// What there is to know of each set of so many cells.
+/// Data of each set of so many cells.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Narrow {
+pub(in crate::search) struct Index16 {
     ranks: SetRanks,
     /// By rank of the set.
     layouts: Vec<Layout>,
 }
 
-/// Ranks of sets of so many cells each, ascending: what their upper eight cells decide, and what their
-/// lower eight do.
+/// Ranks of sets of a given size, ascending. The rank is the sum of a table entry for the upper eight cells and one
+/// for the lower eight.
 #[derive(Clone, Debug)]
 struct SetRanks {
-    /// How many sets have lower upper cells.
+    /// Number of sets with a lower upper half.
     upper: [u16; 256],
-    /// How many as many of the lower cells are lower.
+    /// Number of lower halves of the same size that are lower.
     lower: [u16; 256],
 }
 
-/// What there is to know of a set, two bytes a cell: of a free one the slot of the blank there, and of
-/// one of its own the numbers of the shifts that the tile there has made of the order, if it has come
-/// from the row before and if it has come from the one after.
+/// Data of a set, two bytes a cell. A free cell has the slot of a blank there. A cell of the set has the numbers of
+/// the rank shifts for a tile that arrived there from the row above and from the row below.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::search) struct Layout([[u8; 2]; MAX_CELLS]);
 
-/// A tile's way from a cell into the blank beside it.
+/// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
-pub(in crate::search) struct Step {
+pub(in crate::search) struct TileStep16 {
     /// Both cells.
     cells: u16,
     from: Cell,
-    /// Where layouts have the number of the shift, and which bits of it count: within a row none do,
-    /// since no tile is passed.
+    /// Index of the shift's number in a layout, and a mask for it: a horizontal move passes no tile, so it has no
+    /// shift.
     shift: u8,
     mask: u8,
 }
 
-impl Step {
+impl TileStep16 {
     pub(in crate::search) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }
     }
 
-    /// What it makes of a set, and of whatever is in the bits above.
+    /// A set after the move. Bits above the set are unchanged.
     #[inline(always)]
     pub(in crate::search) fn after(&self, set: u32) -> u32 {
         set ^ u32::from(self.cells)
@@ -57,21 +56,21 @@ impl Step {
 }
 
 impl Layout {
-    /// The slot of a blank.
+    /// The slot of a blank cell.
     #[inline(always)]
     fn slot(&self, blank: Cell) -> usize {
         usize::from(u16::from_le_bytes(self.0[usize::from(blank) % MAX_CELLS]))
     }
 
-    /// The slot after a step that leads to this set.
+    /// The slot after a move that leads to this set.
     #[inline(always)]
-    pub(in crate::search) fn slot_after(&self, step: &Step) -> usize {
+    pub(in crate::search) fn slot_after(&self, step: &TileStep16) -> usize {
         self.slot(step.from)
     }
 
-    /// The number of the shift that a step to this set makes of the order.
+    /// The number of the rank shift of a move that leads to this set.
     #[inline(always)]
-    pub(in crate::search) fn shift(&self, step: &Step) -> u8 {
+    pub(in crate::search) fn shift(&self, step: &TileStep16) -> u8 {
         self.0.as_flattened()[usize::from(step.shift) % (2 * MAX_CELLS)] & step.mask
     }
 }
@@ -96,13 +95,13 @@ impl SetRanks {
     }
 }
 
-impl Narrow {
-    /// Nothing of any set of so many cells yet.
+impl Index16 {
+    /// An empty index for sets of so many cells.
     pub(in crate::search) fn new(tiles: usize) -> Self {
         Self { ranks: SetRanks::new(tiles), layouts: Vec::new() }
     }
 
-    /// Adds what there is to know of the next set, the first of whose regions has that slot.
+    /// Adds the next set, given the slot of its first region.
     pub(in crate::search) fn add(&mut self, size: Size, set: Cells, slot: usize, regions: &Regions) {
         let mut layout = [[0; 2]; MAX_CELLS];
         for to in members(set) {
@@ -119,18 +118,18 @@ impl Narrow {
         self.layouts.push(Layout(layout));
     }
 
-    /// What there is to know of a set.
+    /// The data of a set.
     #[inline(always)]
     pub(in crate::search) fn layout(&self, set: u16) -> &Layout {
         &self.layouts[self.ranks.of(set)]
     }
 
-    /// The slot of a set and a blank outside it.
+    /// The slot of a set and a blank cell outside it.
     pub(in crate::search) fn slot(&self, set: Cells, blank: Cell) -> usize {
         self.layout(set as u16).slot(blank)
     }
 
-    /// Memory it takes.
+    /// Memory of the index.
     pub(in crate::search) fn bytes(&self) -> usize {
         size_of_val(self.layouts.as_slice())
     }

@@ -1,31 +1,30 @@
-//! Placements on boards of more than sixteen cells.
+//! Index for boards of seventeen to thirty-six cells.
 
 use super::cells::{Cells, MAX_CELLS, Regions, before, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Size};
 
-/// What there is to know of each set of so many cells.
+/// Data of each set of so many cells.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Wide {
+pub(in crate::search) struct Index36 {
     ranks: SetRanks,
     /// By rank of the set.
     layouts: Vec<Layout>,
 }
 
-/// Ranks of sets of so many cells each, ascending: what their upper half of the board decides, and what their lower
-/// half does.
+/// Ranks of sets of a given size, ascending. The rank is the sum of a table entry for the upper half of the board and
+/// one for the lower half.
 #[derive(Clone, Debug)]
 struct SetRanks {
     /// Cells of the lower half.
     half: u32,
-    /// How many sets have lower upper cells.
+    /// Number of sets with a lower upper half.
     upper: Box<[u32]>,
-    /// How many as many of the lower cells are lower.
+    /// Number of lower halves of the same size that are lower.
     lower: Box<[u16]>,
 }
 
-/// What there is to know of a set: three bits a cell for which of its regions has it, and above them the slot of the
-/// first.
+/// Data of a set: three bits a cell for the index of its region, and above them the slot of the first region.
 #[derive(Clone, Copy, Debug)]
 struct Layout(u128);
 
@@ -47,13 +46,14 @@ impl Layout {
     }
 }
 
-/// How the tiles of a pattern lie: in which cells, and above them the rank of their order by cells.
+/// Placement of a pattern's tiles: their cells in the lower 48 bits, and above them the rank of their permutation by
+/// cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Spot(u64);
+pub(in crate::search) struct Placement36(u64);
 
-impl Spot {
+impl Placement36 {
     pub(in crate::search) const NOWHERE: Self = Self(0);
-    /// Where the order is.
+    /// Position of the rank.
     const ORDER: u32 = 48;
 
     pub(in crate::search) fn new(set: Cells, order: usize) -> Self {
@@ -71,18 +71,18 @@ impl Spot {
     }
 }
 
-/// A tile's way from a cell into the blank beside it.
+/// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
-pub(in crate::search) struct Step {
+pub(in crate::search) struct TileStep36 {
     /// Both cells.
     cells: Cells,
     from: Cell,
     to: Cell,
-    /// Which bits of the number of a shift count: within a row none do, since no tile is passed.
+    /// Mask of the shift's number: a horizontal move passes no tile, so it has no shift.
     mask: u8,
 }
 
-impl Step {
+impl TileStep36 {
     pub(in crate::search) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, to, mask }
@@ -96,7 +96,7 @@ impl SetRanks {
         let lower = (0..1_u32 << half).map(|set| {
             let rank = &mut of_ones[set.count_ones() as usize];
             let this = *rank;
-            // Sets of more cells than a pattern has tiles are never asked for.
+            // Larger sets than the pattern may overflow; their ranks are never used.
             *rank = rank.wrapping_add(1);
             this
         });
@@ -117,18 +117,18 @@ impl SetRanks {
     }
 }
 
-/// In how many ways some can be chosen of more.
+/// Binomial coefficient: the number of ways to choose `some` of `of`.
 fn binomial(of: u32, some: u32) -> u32 {
     (0..some).fold(1, |ways, nth| ways * of.saturating_sub(nth) / (nth + 1))
 }
 
-impl Wide {
+impl Index36 {
     /// Nothing of any set of so many cells yet.
     pub(in crate::search) fn new(size: Size, tiles: usize) -> Self {
         Self { ranks: SetRanks::new(size, tiles), layouts: Vec::new() }
     }
 
-    /// Adds what there is to know of the next set, the first of whose regions has that slot.
+    /// Adds the next set, given the slot of its first region.
     pub(in crate::search) fn add(&mut self, slot: usize, regions: &Regions) {
         self.layouts.push(Layout::new(slot, regions));
     }
@@ -138,24 +138,24 @@ impl Wide {
         self.layouts[self.ranks.of(set)]
     }
 
-    /// The slot of a set and a blank outside it.
+    /// The slot of a set and a blank cell outside it.
     pub(in crate::search) fn slot(&self, set: Cells, blank: Cell) -> usize {
         self.layout(set).slot(blank)
     }
 
-    /// How the tiles lie after a step of one of them, and the slot.
+    /// The placement after a move of a tile, and its slot.
     #[inline(always)]
-    pub(super) fn after(&self, shifts: &Shifts, spot: Spot, step: &Step) -> (Spot, usize) {
-        let before_it = before(spot.set(), step.from);
-        let moved = spot.0 ^ step.cells;
-        let set = Spot(moved).set();
+    pub(super) fn after(&self, shifts: &Shifts, placement: Placement36, step: &TileStep36) -> (Placement36, usize) {
+        let before_it = before(placement.set(), step.from);
+        let moved = placement.0 ^ step.cells;
+        let set = Placement36(moved).set();
         let number = Shifts::number(before_it, before(set, step.to)) & step.mask;
-        let added = shifts.added(number, spot.order());
-        let spot = Spot(moved.wrapping_add(u64::from(added) << Spot::ORDER));
-        (spot, self.layout(set).slot(step.from))
+        let added = shifts.added(number, placement.order());
+        let placement = Placement36(moved.wrapping_add(u64::from(added) << Placement36::ORDER));
+        (placement, self.layout(set).slot(step.from))
     }
 
-    /// Memory it takes.
+    /// Memory of the index.
     pub(in crate::search) fn bytes(&self) -> usize {
         let SetRanks { upper, lower, .. } = &self.ranks;
         size_of_val(self.layouts.as_slice()) + size_of_val(&**upper) + size_of_val(&**lower)

@@ -1,4 +1,4 @@
-//! Pattern databases: costs of some tiles of a board, which add up.
+//! Additive pattern databases: costs of disjoint sets of tiles, which add up.
 
 pub(in crate::search) mod additive;
 pub(in crate::search) mod additive_large;
@@ -15,7 +15,7 @@ mod row_shift;
 pub(in crate::search) mod symmetry;
 
 pub use additive::{AdditivePatterns, Costs};
-pub use additive_large::{WideCosts, WidePatterns};
+pub use additive_large::{LargeAdditivePatterns, LargeCosts};
 pub use database::{Geometry, PatternTable};
 pub use partition::{Partition, Patterns, Tier};
 pub use symmetry::{GoalClass, Symmetry};

@@ -1,26 +1,26 @@
-//! All tiles, in patterns.
+//! Partitions of the tiles into patterns.
 
 use std::sync::Arc;
 
 use super::database::{Geometry, PatternTable};
 use super::symmetry::GoalClass;
 
-/// Tiles by their goal cells, for each pattern.
+/// The tiles of each pattern, by goal cell.
 pub type Patterns = Vec<Vec<u8>>;
 
-/// How much is spent on patterns.
+/// Memory and time spent on pattern databases.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
-    /// Some megabytes and a tenth of a second; on boards of more than 25 cells tens of megabytes and some seconds.
+    /// Some megabytes and a tenth of a second; for more than 25 cells tens of megabytes and some seconds.
     Small,
-    /// Some tens of megabytes and a second; of 24-puzzles 94 MB and some seconds.
+    /// Tens of megabytes and a second; for 24-puzzles 94 MB and some seconds.
     Standard,
-    /// Some hundreds of megabytes and seven seconds.
+    /// Hundreds of megabytes and seven seconds.
     Large,
 }
 
 impl Tier {
-    /// As settings spell it.
+    /// The name used in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -90,19 +90,19 @@ fn parse(choice: &str) -> Vec<Patterns> {
     choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
 }
 
-/// Tiles of a pattern where none are listed, if a tier has any for a class.
+/// Tiles per pattern of a class without a listed partition, if the tier has one.
 fn tiles_of(tier: Tier, class: GoalClass) -> Option<usize> {
     match (tier, class.size.cells()) {
         (Tier::Small, ..=16) => Some(6),
         (Tier::Small, _) => Some(5),
         (Tier::Standard, 17..24) => Some(6),
-        // Two partitions would take more than a hundred megabytes.
+        // Without a reflection two partitions would be needed: more than a hundred megabytes.
         (Tier::Standard, 24 | 25) if class.is_mirrored() => Some(6),
         _ => None,
     }
 }
 
-/// On larger boards one partition is enough: two would take minutes on small machines.
+/// Larger boards have a single partition: two would take minutes on small machines.
 const TWICE_CELLS: usize = 25;
 
 fn sorted(tiles: &[u8]) -> Vec<u8> {
@@ -111,7 +111,7 @@ fn sorted(tiles: &[u8]) -> Vec<u8> {
     pattern
 }
 
-/// Disjoint patterns that together have every tile.
+/// Disjoint patterns that contain every tile.
 #[derive(Clone, Debug)]
 pub struct Partition {
     class: GoalClass,
@@ -119,7 +119,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Puts tables together.
+    /// Combines tables into a partition.
     ///
     /// # Panics
     /// If a tile is in two of them or in none.
@@ -130,7 +130,7 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// Measures all patterns one after another.
+    /// Generates the tables of all patterns, one after another.
     pub fn build_all(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
         let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
             PatternTable::build(class.size, class.goal_blank, labels, &geometry)
@@ -139,18 +139,17 @@ impl Partition {
         Self::assemble(class, choice, tables.collect())
     }
 
-    /// Puts the tables of all patterns, in their order, into partitions.
+    /// Combines the tables of all patterns, in order, into partitions.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If the number of tables differs from that of patterns.
     pub fn assemble(class: GoalClass, choice: &[Patterns], tables: Vec<PatternTable>) -> Vec<Self> {
         let mut tables = tables.into_iter();
         let partitions = choice.iter().map(|patterns| Self::new(class, tables.by_ref().take(patterns.len()).collect()));
         partitions.collect()
     }
 
-    /// The geometry of each pattern, one for all that have as many tiles: what is looked up in it for
-    /// one is at hand for the other.
+    /// The geometry of each pattern. Patterns with the same number of tiles share one, and so share its cache lines.
     pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
         let mut geometries: Vec<Arc<Geometry>> = Vec::new();
         let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
@@ -164,10 +163,10 @@ impl Partition {
         geometries
     }
 
-    /// The patterns of a tier, if it has any for a class: one partition where a reflection keeps the
-    /// blank's goal in its place, so that boards can be seen from two sides, and two elsewhere.
+    /// The patterns of a tier for a class, if any: one partition if a reflection keeps the blank's goal cell, so that
+    /// boards can be looked up under two symmetries, and two partitions otherwise.
     ///
-    /// Where none are listed, they are column by column, and row by row.
+    /// Unlisted patterns take the tiles column by column, and row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
         let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
         let listed = CHOICES.iter().find(|(rows, cols, goal_blank, tier, _)| (*rows, *cols, *goal_blank, *tier) == key);
@@ -184,23 +183,23 @@ impl Partition {
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
     }
 
-    /// What it is for.
+    /// The class of boards and goals.
     pub fn class(&self) -> GoalClass {
         self.class
     }
 
-    /// The patterns' tables.
+    /// The tables of the patterns.
     pub fn tables(&self) -> &[PatternTable] {
         &self.tables
     }
 
-    /// How many tiles each pattern has, as people write it: `7-7-1`.
+    /// Number of tiles of each pattern: `7-7-1`.
     pub fn name(&self) -> String {
         let tiles: Vec<String> = self.tables.iter().map(|table| table.labels().len().to_string()).collect();
         tiles.join("-")
     }
 
-    /// Memory that some take together.
+    /// Memory of some partitions together.
     pub fn bytes_of(partitions: &[Self]) -> usize {
         let tables: Vec<&PatternTable> = partitions.iter().flat_map(|partition| &partition.tables).collect();
         let shared = tables.iter().enumerate().filter(|(at, table)| {

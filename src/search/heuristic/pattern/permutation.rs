@@ -1,41 +1,41 @@
-//! Orders of a few things as numbers.
+//! Permutations and their ranks.
 
-/// Orders of up to eight things: packed, three bits a place with the first place lowest, and as
-/// ranks in lexicographic order.
+/// Permutations of up to eight things: packed, three bits a position with the first lowest, and as ranks in
+/// lexicographic order.
 #[derive(Clone, Debug)]
 pub(super) struct Permutations {
     things: usize,
 }
 
-/// Bits of a place.
+/// Bits per position.
 const BITS: usize = 3;
 
 impl Permutations {
-    /// The most things there can be.
+    /// Maximum number of things.
     pub(super) const MAX_THINGS: usize = 8;
 
-    /// Orders of so many things, named 0 to `things` − 1.
+    /// Permutations of the things 0 to `things` − 1.
     pub(super) fn new(things: usize) -> Self {
         assert!((1..=Self::MAX_THINGS).contains(&things), "orders of {things} things are not ranked here");
         Self { things }
     }
 
-    /// How many things.
+    /// Number of things.
     pub(super) fn things(&self) -> usize {
         self.things
     }
 
-    /// How many orders there are.
+    /// Number of permutations.
     pub(super) fn count(&self) -> usize {
         (1..=self.things).product()
     }
 
-    /// How many orders there are of the things that are left for the places from one on.
+    /// Number of permutations of the things from a position on.
     fn count_from(&self, place: u32) -> usize {
         (1..=self.things - place as usize).product()
     }
 
-    /// The rank of a packed order.
+    /// The rank of a packed permutation.
     pub(super) fn rank(&self, packed: u32) -> usize {
         let thing = |place: usize| packed >> (BITS * place) & 7;
         (0..self.things).fold(0, |rank, place| {
@@ -44,7 +44,7 @@ impl Permutations {
         })
     }
 
-    /// The packed order of a rank.
+    /// The packed permutation of a rank.
     pub(super) fn unrank(&self, mut rank: usize) -> u32 {
         let mut digits = [0; Self::MAX_THINGS];
         for place in (0..self.things).rev() {
@@ -61,12 +61,12 @@ pub(super) fn pack(things: impl Iterator<Item = u8>) -> u32 {
     things.enumerate().fold(0, |packed, (place, thing)| packed | u32::from(thing) << (BITS * place))
 }
 
-/// The things of a packed order, and then whatever zeros stand behind them.
+/// The things of a packed permutation, followed by zeros.
 pub(super) fn unpack(packed: u32) -> impl Iterator<Item = u8> {
     (0..Permutations::MAX_THINGS).map(move |place| (packed >> (BITS * place) & 7) as u8)
 }
 
-/// Takes the thing in one place out of a packed order and puts it into another.
+/// Moves the thing at one position of a packed permutation to another.
 #[inline]
 pub(super) fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
     let (from, to) = (BITS as u32 * from, BITS as u32 * to);
@@ -76,40 +76,40 @@ pub(super) fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
     others & below(to) | thing << to | (others & !below(to)) << BITS
 }
 
-/// What becomes of the ranks of orders when a thing passes some others.
+/// Changes of permutation ranks when a thing passes others.
 ///
-/// A rank has a digit for each place, in the factorial number system: how many smaller things come
-/// after. Passing changes the digits of the places passed, and no other digit has a say in it. So what
-/// a shift adds to a rank is kept by the value of these digits: a few kilobytes for all shifts, where
-/// all ranks would take megabytes.
+/// A rank has a digit for each position in the factorial number system: the number of smaller things after it.
+/// Passing changes the digits of the positions passed, independently of all others. So the change of the rank is
+/// stored by the value of these digits: a few kilobytes for all shifts, where a table of all ranks would take
+/// megabytes.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
     /// By [`Shifts::number`].
     shifts: [Shift; Self::COUNT],
-    /// What shifts add to ranks, modulo 2¹⁶; first nothing.
+    /// Changes of ranks, modulo 2¹⁶. The first is 0.
     added: Box<[u16; Self::ADDED]>,
 }
 
-/// What becomes of ranks when the thing in one place goes to another.
+/// Change of ranks when the thing at one position moves to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shift {
-    /// 2³² by how many values the digits have that change and those after them, rounded up.
+    /// 2³² divided by the number of values of the changing digits and those after them, rounded up.
     scale: u32,
-    /// How many values the digits have that change.
+    /// Number of values of the changing digits.
     values: u16,
-    /// Where what it adds for the first of them is.
+    /// Index of the change for the first value.
     first: u16,
 }
 
 impl Shift {
-    /// Leaves all ranks as they are.
+    /// Leaves all ranks unchanged.
     const NONE: Self = Self { scale: 0, values: 0, first: 0 };
 
-    /// Where what it adds to a rank is.
+    /// Index of the change for a rank.
     #[inline(always)]
     fn at(self, rank: u32) -> usize {
-        // What remains without the digits before, as a part of 2³². That the scale was rounded up
-        // changes nothing, since there are no more than 2¹⁶ orders: the square is below 2³².
+        // The rank without its leading digits, as a fraction of 2³². Rounding up the scale does not change the result,
+        // because there are at most 2¹⁶ permutations.
         let part = u64::from(rank.wrapping_mul(self.scale));
         let value = (part * u64::from(self.values)) >> u32::BITS;
         usize::from(self.first) + value as usize
@@ -118,11 +118,10 @@ impl Shift {
 
 impl Shifts {
     const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
-    /// As many as seven things need that pass any of the others, and a power of two, so that nothing
-    /// needs to be checked.
+    /// Enough for seven things that pass any number of others. A power of two, so that no bounds check is needed.
     const ADDED: usize = 1 << 15;
 
-    /// Of things that pass at most `most` others.
+    /// The shifts of things that pass at most `most` others.
     pub(super) fn new(permutations: &Permutations, most: u32) -> Self {
         let (mut shifts, mut added) = ([Shift::NONE; Self::COUNT], vec![0]);
         let places = 0..permutations.things() as u32;
@@ -131,7 +130,7 @@ impl Shifts {
                 let (all, after) = (permutations.count_from(from.min(to)), permutations.count_from(from.max(to) + 1));
                 let (scale, values) = ((1_u64 << 32).div_ceil(all as u64) as u32, (all / after) as u16);
                 shifts[usize::from(Self::number(from, to))] = Shift { scale, values, first: added.len() as u16 };
-                // All other digits are zero.
+                // All other digits are 0.
                 let moved = |rank| permutations.rank(move_thing(permutations.unrank(rank), from, to));
                 added.extend((0..all).step_by(after).map(|rank| moved(rank).wrapping_sub(rank) as u16));
             }
@@ -141,36 +140,36 @@ impl Shifts {
         Self { shifts, added: added.try_into().expect("as many as there are") }
     }
 
-    /// The number of the shift of a thing from one place to another; zero changes nothing.
+    /// Number of the shift from one position to another; 0 changes nothing.
     pub(super) fn number(from: u32, to: u32) -> u8 {
         (from * Permutations::MAX_THINGS as u32 + to) as u8
     }
 
-    /// From which place to which, by the number.
+    /// Positions of a shift, by its number.
     pub(super) fn places(number: u8) -> (u32, u32) {
         let number = u32::from(number);
         (number / Permutations::MAX_THINGS as u32, number % Permutations::MAX_THINGS as u32)
     }
 
-    /// What a shift adds to a rank, modulo 2¹⁶.
+    /// The change of a rank by a shift, modulo 2¹⁶.
     #[inline(always)]
     pub(super) fn added(&self, number: u8, rank: u32) -> u16 {
         self.added[self.shifts[usize::from(number) % Self::COUNT].at(rank) % Self::ADDED]
     }
 
-    /// The ranks that a shift takes all of so many to, or none if it leaves them as they are.
+    /// The ranks after a shift of the first `count` ranks; empty if the shift changes none.
     pub(super) fn ranks(&self, number: u8, count: usize) -> Vec<u16> {
         let is_none = self.shifts[usize::from(number)] == Shift::NONE;
         let ranks = (0..count as u32).map(|rank| (rank as u16).wrapping_add(self.added(number, rank)));
         if is_none { Vec::new() } else { ranks.collect() }
     }
 
-    /// How many numbers there are.
+    /// All shift numbers.
     pub(super) fn numbers() -> std::ops::Range<u8> {
         0..Self::COUNT as u8
     }
 
-    /// Memory it takes.
+    /// Memory of the shifts.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.added)
     }

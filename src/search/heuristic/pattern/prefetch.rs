@@ -1,6 +1,6 @@
-//! Asking for memory before it is needed.
+//! Memory prefetch.
 
-/// Asks for the line of memory that holds an item, and does not wait for it.
+/// Prefetches the cache line that holds an item.
 #[inline(always)]
 #[allow(unsafe_code, reason = "a prefetch reads nothing, and there is no safe way to ask for one")]
 pub(super) fn prefetch<T>(item: &T) {

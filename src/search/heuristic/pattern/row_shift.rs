@@ -1,20 +1,20 @@
-//! What becomes of many orders at once when a thing passes some others.
+//! Applies one tile move to a whole row of permutation ranks at once.
 
 use std::ops::Range;
 
 use super::permutation::{Permutations, Shifts};
 
-/// Rows of bits, one an order, as words of 24: a word, or *group*, has the orders that differ in their
-/// last four places alone, and sixes of its bits those that differ in the last three.
+/// Rows of bits, one per permutation, in groups of 24 bits per word. The permutations of a group differ in their last
+/// four positions only; six consecutive bits differ in the last three.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
     orders: usize,
 }
 
-/// Places within a group, and bits of it.
+/// Positions that vary within a group, and bits of a group.
 const PLACES: u32 = 4;
 const GROUP: usize = 24;
-/// Orders that differ in all of those places but the first, and how many such sixes there are.
+/// Permutations that agree in all positions but the last three, and the number of such sixes per group.
 const SIX: usize = 6;
 const SIXES: usize = GROUP / SIX;
 
@@ -28,17 +28,17 @@ impl Rows {
         self.orders.div_ceil(GROUP)
     }
 
-    /// Where a row is of many, one after the other.
+    /// Range of a row among consecutive rows.
     pub(super) fn range(self, row: usize) -> Range<usize> {
         row * self.groups()..(row + 1) * self.groups()
     }
 
-    /// Words of 64 bits in a row without gaps.
+    /// 64-bit words in a row without gaps.
     pub(super) fn words(self) -> usize {
         self.orders.div_ceil(64)
     }
 
-    /// Adds a row to one without gaps.
+    /// Adds a row to a row without gaps.
     pub(super) fn pack(self, row: &[u32], dense: &mut [u64]) {
         // Eight groups fill three words.
         for (groups, words) in row.chunks(8).zip(dense.chunks_mut(3)) {
@@ -51,45 +51,44 @@ impl Rows {
     }
 }
 
-/// What becomes of a row's orders when the thing in one place passes some others.
+/// Effect of a rank shift on a row.
 ///
-/// Ranks are lexicographic, so the places before those passed and the ones behind stay as they are and have
-/// no say: whole groups move, or sixes, or bits alike in each group. A thing that passes from before the last
-/// four places into them, or out of them, does one after the other.
+/// Ranks are lexicographic, so positions before and after those passed do not matter: whole groups move, or sixes, or
+/// the bits within each group alike. A thing that enters or leaves the last four positions does so in two steps.
 #[derive(Clone, Debug)]
-pub(super) enum Passing {
-    /// None is passed.
+pub(super) enum RowShift {
+    /// No thing is passed.
     None,
-    /// By group: which it becomes.
+    /// By group: its target.
     Groups(Vec<u16>),
-    /// The same within each group.
-    Within(Within),
-    /// Within each group first, if at all; then each six goes to another group, and within that.
-    Across(Box<Across>),
+    /// Alike within each group.
+    WithinGroup(WithinGroup),
+    /// Within each group first, if needed; then each six moves to another group, and within it.
+    AcrossGroups(Box<AcrossGroups>),
 }
 
-/// How sixes move.
+/// Moves of sixes between groups.
 #[derive(Clone, Debug)]
-pub(super) struct Across {
-    before: Option<Within>,
-    /// By group and place in it: which six it becomes.
+pub(super) struct AcrossGroups {
+    before: Option<WithinGroup>,
+    /// By group and position in it: the target six.
     sixes: Vec<u16>,
-    /// By place in the group that it comes to, and its bits.
+    /// By position in the target group, and bits of the six.
     after: [[u32; 1 << SIX]; SIXES],
 }
 
-/// What becomes of a group's bits, by each of its bytes.
+/// Effect on a group's bits, by each of its bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Within(Box<[[u32; 256]; 3]>);
+pub(super) struct WithinGroup(Box<[[u32; 256]; 3]>);
 
-impl Passing {
-    /// Of the number of a shift.
+impl RowShift {
+    /// The effect of a shift, by its number.
     pub(super) fn new(permutations: &Permutations, shifts: &Shifts, number: u8) -> Self {
         let ranks = |number| shifts.ranks(number, permutations.count());
         let (from, to) = Shifts::places(number);
         let border = (permutations.things() as u32).saturating_sub(PLACES);
-        let within = |from, to| (from != to).then(|| Within::new(&ranks(Shifts::number(from, to))));
-        // What becomes of every group, or six, by its first rank.
+        let within = |from, to| (from != to).then(|| WithinGroup::new(&ranks(Shifts::number(from, to))));
+        // Targets of groups or sixes follow from their first ranks.
         let parts = |part: usize, from, to| {
             let ranks = ranks(Shifts::number(from, to));
             ranks.into_iter().step_by(part).map(|rank| rank / part as u16).collect()
@@ -97,35 +96,35 @@ impl Passing {
         if ranks(number).is_empty() {
             Self::None
         } else if from.min(to) >= border {
-            Self::Within(Within::new(&ranks(number)))
+            Self::WithinGroup(WithinGroup::new(&ranks(number)))
         } else if from.max(to) < border {
             Self::Groups(parts(GROUP, from, to))
         } else if from < to {
-            Self::Across(Box::new(Across::new(None, parts(SIX, from, border), within(border, to))))
+            Self::AcrossGroups(Box::new(AcrossGroups::new(None, parts(SIX, from, border), within(border, to))))
         } else {
-            Self::Across(Box::new(Across::new(within(from, border), parts(SIX, border, to), None)))
+            Self::AcrossGroups(Box::new(AcrossGroups::new(within(from, border), parts(SIX, border, to), None)))
         }
     }
 
-    /// Adds to one row what becomes of another.
+    /// Adds the shifted row to another.
     pub(super) fn add(&self, row: &[u32], sum: &mut [u32]) {
         match self {
             Self::None => sum.iter_mut().zip(row).for_each(|(sum, bits)| *sum |= bits),
             Self::Groups(groups) => {
                 row.iter().zip(groups).for_each(|(bits, group)| sum[usize::from(*group)] |= bits);
             }
-            Self::Within(within) => {
+            Self::WithinGroup(within) => {
                 for (sum, bits) in sum.iter_mut().zip(row).filter(|(_, bits)| **bits != 0) {
                     *sum |= within.of(*bits);
                 }
             }
-            Self::Across(across) => across.add(row, sum),
+            Self::AcrossGroups(across) => across.add(row, sum),
         }
     }
 }
 
-impl Across {
-    fn new(before: Option<Within>, sixes: Vec<u16>, after: Option<Within>) -> Self {
+impl AcrossGroups {
+    fn new(before: Option<WithinGroup>, sixes: Vec<u16>, after: Option<WithinGroup>) -> Self {
         let after = std::array::from_fn(|six| {
             std::array::from_fn(|bits| {
                 let bits = (bits as u32) << (SIX * six);
@@ -148,8 +147,8 @@ impl Across {
     }
 }
 
-impl Within {
-    /// Of what becomes of the ranks of the first group.
+impl WithinGroup {
+    /// Creates the effect from the target ranks of the first group.
     fn new(ranks: &[u16]) -> Self {
         let bit = |at: usize| ranks.get(at).map_or(0, |rank| 1 << rank);
         let of_byte =
@@ -189,7 +188,7 @@ mod tests {
                     let ranks = shifts.ranks(number, permutations.count());
                     let moved = |order: usize| ranks.get(order).map_or(order, |rank| usize::from(*rank));
                     let mut sum = row(rows, std::iter::once(0));
-                    Passing::new(&permutations, &shifts, number).add(&whole, &mut sum);
+                    RowShift::new(&permutations, &shifts, number).add(&whole, &mut sum);
                     let expected = row(rows, orders.iter().map(|order| moved(*order)).chain([0]));
                     assert_eq!(sum, expected, "{things} things, {:?}", Shifts::places(number));
                 }

@@ -1,14 +1,14 @@
-//! Boards and goals up to symmetry.
+//! Symmetries of boards and goals.
 
 use super::cells::MAX_CELLS;
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::DistanceTable;
 
-/// From how many sides a board is seen at most.
+/// Maximum number of symmetries under which a board is looked up.
 pub(in crate::search) const VIEWS: usize = 2;
 
-/// What stands for all boards and goals that are the same but for turning and reflecting: no more
-/// rows than columns, and the blank's goal in the first cell of those it can be carried to.
+/// Representative of all shapes and goals that are equal under rotation and reflection: no more rows than columns,
+/// and the blank's goal in the first cell that a symmetry maps it to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GoalClass {
     /// The shape.
@@ -17,20 +17,20 @@ pub struct GoalClass {
     pub goal_blank: Cell,
 }
 
-/// A way to carry the cells of a board onto those of another, neighbours onto neighbours.
+/// A mapping of the cells of a board to those of another that preserves adjacency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Symmetry {
     /// The shape of the other board.
     size: Size,
-    /// Where each cell goes.
+    /// Target of each cell.
     cells: [Cell; Self::CELLS],
 }
 
 impl Symmetry {
-    /// A power of two, so that nothing needs to be checked.
+    /// A power of two, so that no bounds check is needed.
     const CELLS: usize = MAX_CELLS.next_power_of_two();
 
-    /// All of a shape: its reflections, and those of the shape that lies on its side.
+    /// All symmetries of a shape: its reflections, and those onto the transposed shape.
     pub fn all(size: Size) -> impl Iterator<Item = Self> {
         let turned = Size::try_from((size.cols(), size.rows())).unwrap_or(size);
         (0..8).map(move |kind| {
@@ -47,12 +47,12 @@ impl Symmetry {
         })
     }
 
-    /// The shape of the board that it carries boards to.
+    /// Shape of the target board.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// Where a cell goes.
+    /// Target of a cell.
     #[inline]
     pub fn cell(&self, cell: Cell) -> Cell {
         self.cells[usize::from(cell) % Self::CELLS]
@@ -60,7 +60,7 @@ impl Symmetry {
 }
 
 impl GoalClass {
-    /// Cells of the largest boards that have patterns.
+    /// Cells of the largest boards with pattern databases.
     pub const MAX_CELLS: usize = MAX_CELLS;
 
     /// Every class of boards that have patterns.
@@ -75,18 +75,18 @@ impl GoalClass {
         Self { size: Size::try_from((4, 4)).expect("a shape"), goal_blank: 0 }
     }
 
-    /// Whether boards of a shape have patterns: those with too many cells for a table of all boards, and few enough
-    /// for patterns of some tiles to tell much of them.
+    /// True if boards of a shape have pattern databases: too many cells for a table of all boards, and few enough for
+    /// patterns to be useful.
     pub fn serves(size: Size) -> bool {
         size.cells() > DistanceTable::MAX_CELLS && size.cells() <= MAX_CELLS
     }
 
-    /// Whether its boards have more than sixteen cells.
+    /// True if its boards have more than sixteen cells.
     pub fn is_wide(self) -> bool {
         self.size.cells() > super::index_16::MAX_CELLS
     }
 
-    /// The class of a shape and a goal of the blank.
+    /// The class of a shape and the blank's goal cell.
     pub fn of(size: Size, goal_blank: Cell) -> Self {
         let lying = |symmetry: &Symmetry| symmetry.size.rows() <= symmetry.size.cols();
         let targets = Symmetry::all(size).filter(lying).map(|symmetry| (symmetry.size, symmetry.cell(goal_blank)));
@@ -94,13 +94,13 @@ impl GoalClass {
         Self { size, goal_blank }
     }
 
-    /// Whether a reflection keeps the blank's goal in its place.
+    /// True if a reflection keeps the blank's goal cell.
     pub fn is_mirrored(self) -> bool {
-        self.ways_from(self.size, self.goal_blank).count() > 1
+        self.symmetries_from(self.size, self.goal_blank).count() > 1
     }
 
-    /// The ways to carry boards of a shape and goal onto those of this class.
-    pub(super) fn ways_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
+    /// The symmetries that map boards of a shape and goal to this class.
+    pub(super) fn symmetries_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
         Symmetry::all(size).filter(move |way| way.size == self.size && way.cell(goal_blank) == self.goal_blank)
     }
 }
@@ -139,7 +139,7 @@ mod tests {
             for goal_blank in 0..size.cells() as Cell {
                 let class = GoalClass::of(size, goal_blank);
                 assert!(classes.contains(&class));
-                assert!(class.ways_from(size, goal_blank).count() >= 1, "{size}, blank in {goal_blank}");
+                assert!(class.symmetries_from(size, goal_blank).count() >= 1, "{size}, blank in {goal_blank}");
             }
         }
     }

@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use crate::twins::{SplitMix, distances, size};
-use taquin::domain::{Board, Bytes, Packed, Path, Puzzle, Size, Word, random_board, random_walk};
+use taquin::domain::{Board, Packed, Packed64, PackedBytes, Path, Puzzle, Size, random_board, random_walk};
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{
-    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, IdaStar, Named, Outcome, Progress, Space,
-    Stages, TieBreaking, Trace, Weight, Witness, anytime, best_first, breadth_first, depth_first, ida_star,
+    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, IdaStar, Named, Observer, Outcome, Progress,
+    Space, Stages, TieBreaking, Trace, Weight, anytime, best_first, breadth_first, depth_first, ida_star,
 };
 
 /// Writes down what it is told.
@@ -17,7 +17,7 @@ struct Notes {
     found: Mutex<Vec<Path>>,
 }
 
-impl Witness for Notes {
+impl Observer for Notes {
     fn reached(&self, progress: Progress) {
         self.progress.lock().unwrap().push(progress);
     }
@@ -46,12 +46,12 @@ fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H
     }
 }
 
-/// Searches with and without a witness; what was told.
+/// Searches with and without a observer; what was told.
 fn watched<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, expanded: u64) -> (Outcome, Notes) {
     let notes = Notes::default();
     let budget = Budget { expanded, nodes: 500_000, ..Budget::UNLIMITED };
     let alone = search::<P, H>(algorithm, puzzle, h, &budget);
-    let seen = search::<P, H>(algorithm, puzzle, h, &Budget { witness: Some(&notes), ..budget });
+    let seen = search::<P, H>(algorithm, puzzle, h, &Budget { observer: Some(&notes), ..budget });
     assert_eq!(alone, seen, "{}: it finds the same", algorithm.name());
     (seen, notes)
 }
@@ -88,7 +88,8 @@ fn what_is_told_of_8_puzzles_is_true() {
         for _ in 0..4 {
             let start = random_board(&goal, &mut random);
             let puzzle = Puzzle::try_new(start, goal).unwrap();
-            let told = watched::<Word, _>(*algorithm, &puzzle, &Manhattan::new(start.size(), goal.blank()), 300_000);
+            let told =
+                watched::<Packed64, _>(*algorithm, &puzzle, &Manhattan::new(start.size(), goal.blank()), 300_000);
             let bounds = told.1.progress.lock().unwrap().iter().map(|progress| progress.lower_bound).max();
             assert!(bounds.unwrap_or(0) <= distances[&start] && told.0.lower_bound <= distances[&start]);
             check(*algorithm, &puzzle, told);
@@ -106,7 +107,7 @@ fn what_is_told_of_large_boards_is_what_comes_of_them() {
         let puzzle = Puzzle::try_new(start, goal).unwrap();
         let h = LinearConflict::new(size, goal.blank());
         for algorithm in [Algorithm::Anytime, Algorithm::IdaStar, Algorithm::AStar, Algorithm::GreedyBestFirst] {
-            check(algorithm, &puzzle, watched::<Bytes, _>(algorithm, &puzzle, &h, 200_000));
+            check(algorithm, &puzzle, watched::<PackedBytes, _>(algorithm, &puzzle, &h, 200_000));
         }
     }
 }
