@@ -1,16 +1,16 @@
-// A board to look at and to play on: tiles slide by tap, drag and arrow keys.
+// The playable board: tiles slide by tap, drag and arrow keys.
 
 import { el } from './dom.js';
 import { movesTo, placeOf, shape, spoken } from './puzzle.js';
 
-/** The move of the blank that lets a tile slide the way an arrow points. */
+/** Move of the blank that slides a tile in the direction of an arrow key. */
 const ARROWS = { ArrowUp: 'D', ArrowDown: 'U', ArrowLeft: 'R', ArrowRight: 'L' };
 
-/** So far, in parts of a cell, must a tile be dragged to go on by itself. */
-const ENOUGH = 0.35;
+/** Share of a cell beyond which a dragged tile completes its move. */
+const DRAG_THRESHOLD = 0.35;
 
 export class BoardView {
-  /** `play(moves)` is called with the moves of the blank that a person made. */
+  /** Calls `play(moves)` with the moves of the blank that the user makes. */
   constructor(container, play) {
     this.play = play;
     this.tiles = new Map();
@@ -18,14 +18,14 @@ export class BoardView {
       class: 'board', tabindex: 0, role: 'application', 'aria-roledescription': 'sliding puzzle',
       onkeydown: (event) => this.press(event),
     });
-    this.frame.addEventListener('pointerdown', (event) => this.grasp(event));
+    this.frame.addEventListener('pointerdown', (event) => this.startDrag(event));
     this.frame.addEventListener('click', (event) => this.choose(event));
     container.replaceChildren(this.frame);
   }
 
-  /** Shows a board; tiles that both have slide to their places, unless `still`. */
+  /** Shows a board. Tiles slide to their cells unless `still`. */
   show(board, { still = false } = {}) {
-    this.letGo?.();
+    this.endDrag?.();
     const { rows, cols } = shape(board);
     if (rows !== this.rows || cols !== this.cols) this.build(rows, cols);
     this.frame.classList.toggle('still', still);
@@ -48,7 +48,7 @@ export class BoardView {
       return [at + 1, { element: el('button', { class: 'tile', type: 'button', tabindex: -1, 'data-tile': at + 1 }, face) }];
     }));
     this.frame.replaceChildren(...Array.from(this.tiles.values(), ({ element }) => element));
-    this.paint();
+    this.paintTiles();
   }
 
   place(number, row, col, isFree) {
@@ -61,25 +61,25 @@ export class BoardView {
     tile.element.setAttribute('aria-label', `${number}, row ${row + 1}, column ${col + 1}`);
   }
 
-  /** Marks the tile of a hint; none for null. */
-  point(number) {
+  /** Marks the tile of a hint, or none for null. */
+  markHint(number) {
     for (const [own, { element }] of this.tiles) element.classList.toggle('hinted', own === number);
   }
 
-  /** Marks tiles that are where the goal has them. */
-  mark(goal) {
+  /** Marks tiles that are in their goal cells. */
+  markHome(goal) {
     for (const [number, { element, row, col }] of this.tiles) {
       element.classList.toggle('home', goal[row]?.[col] === number);
     }
   }
 
-  /** Cuts a picture into the tiles, put together as in the goal; none for null. */
-  picture(url, goal) {
+  /** Divides an image among the tiles, complete at the goal. Null removes it. */
+  setImage(url, goal) {
     this.image = url && { url, goal };
-    this.paint();
+    this.paintTiles();
   }
 
-  paint() {
+  paintTiles() {
     const { image } = this;
     this.frame.classList.toggle('pictured', Boolean(image));
     if (image && (image.goal.length !== this.rows || image.goal[0].length !== this.cols)) return;
@@ -99,8 +99,8 @@ export class BoardView {
     this.play(move);
   }
 
-  /** A tap slides at once; a drag takes the tile along, and slides it if it came far enough. */
-  grasp(event) {
+  /** A tap slides at once. A drag moves the tile along and slides it if it was moved far enough. */
+  startDrag(event) {
     const number = Number(event.target.closest?.('.tile')?.dataset.tile);
     if (!number || event.button !== 0) return;
     const { element, row, col } = this.tiles.get(number);
@@ -111,32 +111,32 @@ export class BoardView {
     const sign = 'UL'.includes(moves[0]) ? 1 : -1;
     const size = axis === 'X' ? element.offsetWidth : element.offsetHeight;
     const { transform: rest } = element.style;
-    let way = 0;
+    let distanceMoved = 0;
     const follow = (moving) => {
       const distance = axis === 'X' ? moving.clientX - event.clientX : moving.clientY - event.clientY;
-      way = Math.max(0, Math.min(1, (sign * distance) / size));
-      element.style.transform = `${rest} translate${axis}(${sign * way * size}px)`;
+      distanceMoved = Math.max(0, Math.min(1, (sign * distance) / size));
+      element.style.transform = `${rest} translate${axis}(${sign * distanceMoved * size}px)`;
     };
-    const grip = new AbortController();
-    this.letGo = () => {
-      grip.abort();
+    const listeners = new AbortController();
+    this.endDrag = () => {
+      listeners.abort();
       element.classList.remove('dragged');
       element.style.transform = rest;
-      this.letGo = null;
+      this.endDrag = null;
     };
     const release = (last) => {
-      this.letGo();
+      this.endDrag();
       const isTap = Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) < 6;
-      if (last.type === 'pointerup' && (isTap || way > ENOUGH)) this.play(moves);
+      if (last.type === 'pointerup' && (isTap || distanceMoved > DRAG_THRESHOLD)) this.play(moves);
     };
     element.classList.add('dragged');
     element.setPointerCapture(event.pointerId);
-    element.addEventListener('pointermove', follow, grip);
-    element.addEventListener('pointerup', release, grip);
-    element.addEventListener('pointercancel', release, grip);
+    element.addEventListener('pointermove', follow, listeners);
+    element.addEventListener('pointerup', release, listeners);
+    element.addEventListener('pointercancel', release, listeners);
   }
 
-  /** A press that comes from no pointer, as those of screen readers do. */
+  /** Handles clicks without a pointer, such as those of screen readers. */
   choose(event) {
     const tile = event.detail === 0 && this.tiles.get(Number(event.target.closest?.('.tile')?.dataset.tile));
     const moves = tile && movesTo(this.board, tile.row, tile.col);

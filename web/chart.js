@@ -1,13 +1,13 @@
-// Lines over steps or over time, with a cursor.
+// Line chart over steps or time, with a cursor.
 
-import { figure, svg } from './dom.js';
+import { formatNumber, svg } from './dom.js';
 
 const WIDEST = 640;
 const HEIGHT = 200;
 const LEFT = 40;
 const [TOP, RIGHT, BOTTOM] = [14, 14, 24];
 
-/** A round distance between lines of a grid, about five to the whole. */
+/** Returns a round distance between grid lines, for about five lines. */
 function stride(span, least = 1) {
   const raw = span / 4;
   const magnitude = 10 ** Math.floor(Math.log10(raw || 1));
@@ -15,13 +15,13 @@ function stride(span, least = 1) {
 }
 
 /**
- * A chart. `series`: `{ name, points: [[x, y], …], isStepped }`; `label` for those who do not see it; `pick(x)`, if
- * given, is called where the chart is touched.
+ * A chart. `series`: `{ name, points: [[x, y], …], isStepped }`; `label`: text for screen readers; `pick(x)`: called
+ * with the position of a click or drag, optional.
  */
 export class Chart {
   constructor({ series, label, unit, low = 0, pick }) {
     const points = series.flatMap((line) => line.points);
-    // Drawn at its own size where the window is narrow, so that its words stay legible.
+    // Drawn at display size in narrow windows, so that text stays legible.
     this.width = Math.min(WIDEST, innerWidth - 24);
     const greatest = (axis) => points.reduce((most, point) => Math.max(most, point[axis]), 1);
     this.maxX = greatest(0);
@@ -48,17 +48,17 @@ export class Chart {
     const lines = [];
     for (let value = this.low; value <= this.top; value += step) {
       lines.push(svg('line', { class: 'grid', x1: LEFT, x2: this.width - RIGHT, y1: this.y(value), y2: this.y(value) }),
-        svg('text', { x: LEFT - 8, y: this.y(value) + 4, 'text-anchor': 'end' }, figure(value)));
+        svg('text', { x: LEFT - 8, y: this.y(value) + 4, 'text-anchor': 'end' }, formatNumber(value)));
     }
     return lines;
   }
 
-  /** Numbers below, as far as there is room before the unit's name. */
+  /** Numbers of the horizontal axis, up to the unit. */
   ticks(least) {
     const step = stride(this.maxX, least);
     const count = Math.floor(this.maxX / step);
     return Array.from({ length: count }, (_, at) => (at + 1) * step).filter((value) => this.x(value) < this.width - RIGHT - 70)
-      .map((value) => svg('text', { x: this.x(value), y: HEIGHT - 5, 'text-anchor': 'middle' }, figure(Number(value.toFixed(2)))));
+      .map((value) => svg('text', { x: this.x(value), y: HEIGHT - 5, 'text-anchor': 'middle' }, formatNumber(Number(value.toFixed(2)))));
   }
 
   line({ name, points, isStepped }) {
@@ -70,8 +70,8 @@ export class Chart {
     return svg('path', { class: `line ${name}`, d: path.join('') });
   }
 
-  /** Moves the cursor; nothing else is drawn anew. */
-  point(x) {
+  /** Moves the cursor without redrawing the chart. */
+  moveCursor(x) {
     this.cursor.setAttribute('transform', `translate(${this.x(x).toFixed(1)})`);
   }
 

@@ -1,4 +1,4 @@
-// The contract, to read and to try.
+// The API reference, built from the OpenAPI document.
 
 import { byId, el } from './dom.js';
 import { operation } from './operation.js';
@@ -8,7 +8,7 @@ import { contract } from './service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Path, method and details of every operation. */
+/** Returns path, method and details of every operation. */
 const operationsOf = ({ paths }) => Object.entries(paths).flatMap(([path, item]) =>
   METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
 
@@ -22,7 +22,7 @@ function group({ name, description }, operations) {
   };
 }
 
-/** All schemas, each written when it is opened. */
+/** All schemas. Each is rendered when it is opened. */
 function schemas(all) {
   return el('section', { id: 'schemas' }, el('h2', {}, 'Schemas'), Object.entries(all).map(([name, schema]) => {
     const inner = el('div', {});
@@ -41,7 +41,7 @@ function show(document_) {
   byId('contract').replaceChildren(
     el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description.replaceAll('localhost:8080', location.host))),
     ...groups.map(({ content }) => content), schemas(components.schemas));
-  // The browser looked for the place before it was there.
+  // The target of the fragment did not exist when the page loaded.
   if (location.hash) byId(location.hash.slice(1))?.scrollIntoView();
   document.documentElement.dataset.ready = '';
 }

@@ -1,18 +1,18 @@
-// Elements, made by names and properties alone: no text ever becomes markup.
+// Creates elements from names and properties. Text never becomes markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An element; `on…` are listeners, `class` and all other properties are attributes, nothing for null and false. */
+/** Creates an element. `on…` properties are listeners, all others attributes; null and false are omitted. */
 export function el(name, properties = {}, ...children) {
-  return dress(document.createElement(name), properties, children);
+  return setUp(document.createElement(name), properties, children);
 }
 
-/** The same for drawings. */
+/** Creates an SVG element. */
 export function svg(name, properties = {}, ...children) {
-  return dress(document.createElementNS(SVG, name), properties, children);
+  return setUp(document.createElementNS(SVG, name), properties, children);
 }
 
-function dress(element, properties, children) {
+function setUp(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, '');
@@ -24,11 +24,11 @@ function dress(element, properties, children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** A label around a field, the text first. */
+/** Creates a label with text, input and an optional hint. */
 export const field = (text, input, hint) =>
   el('label', { class: 'field' }, el('span', {}, text), input, hint && el('small', {}, hint));
 
-/** A list to choose from: pairs of value and text, or values alone. */
+/** Creates a select. Options are values or pairs of value and text. */
 export function choice(options, chosen, properties = {}) {
   return el('select', properties, options.map((option) => {
     const [value, text] = Array.isArray(option) ? option : [option, option];
@@ -36,13 +36,13 @@ export function choice(options, chosen, properties = {}) {
   }));
 }
 
-/** Tells those who listen rather than look. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   byId('live').textContent = text;
 }
 
-/** Calls a function once calls have ceased for a while; `cancel()` calls it off. */
-export function afterwards(milliseconds, act) {
+/** Debounces a function. `cancel()` drops a pending call. */
+export function debounce(milliseconds, act) {
   let timer = 0;
   const later = (...values) => {
     clearTimeout(timer);
@@ -54,24 +54,24 @@ export function afterwards(milliseconds, act) {
 
 export const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/** A name of the service's, as words. */
+/** Returns a name of the API as words. */
 export const words = (name) => (name === 'auto' ? 'automatic' : name.replace(/^astar$/, 'A*').replace(/^ida_star$/, 'IDA*')
   .replace('weighted_astar', 'weighted A*').replaceAll('_', ' '));
 
 const number = new Intl.NumberFormat('en');
 export const counted = (count, noun) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
-export const figure = (value) => number.format(value);
+export const formatNumber = (value) => number.format(value);
 
-/** Microseconds, in the unit that suits them. */
+/** Formats microseconds with a suitable unit. */
 export function duration(microseconds) {
   if (microseconds < 1000) return `${microseconds} µs`;
   if (microseconds < 1e6) return `${(microseconds / 1e3).toPrecision(3)} ms`;
   return `${(microseconds / 1e6).toFixed(2)} s`;
 }
 
-/** Puts a text where it can be pasted from. */
+/** Copies a text to the clipboard. */
 export async function copy(text) {
-  // Only pages that come encrypted, or from this very machine, have a clipboard.
+  // The clipboard API exists only over HTTPS and on localhost.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = el('textarea', { class: 'unseen' });
   area.value = text;
@@ -79,5 +79,5 @@ export async function copy(text) {
   area.select();
   const isDone = document.execCommand('copy');
   area.remove();
-  if (!isDone) throw new Error('nothing was copied');
+  if (!isDone) throw new Error('copying failed');
 }

@@ -1,69 +1,70 @@
-// The board on the table, to be typed instead of moved.
+// Edit mode of the board.
 
-import { afterwards, byId } from './dom.js';
-import { Editor, faultList } from './editor.js';
+import { debounce, byId } from './dom.js';
+import { Editor, errorList } from './editor.js';
 
 export class Editing {
   /**
-   * `frame` is the board to play on. `actions`: `board()` gives the board on the table, `isThere(board)` says whether it is
-   * this one and nothing else is asked for, `ask(board)` puts a board there or returns the problem, `blame(problem)` shows
-   * a problem, or none, `paste(text)` takes over a text or returns the problem, `turn(isOn)` is called when it begins or ends.
+   * `frame` is the playable board. `actions`: `board()` returns the displayed board; `isThere(board)` tells whether it is
+   * the current one, with no request pending; `submit(board)` requests a board and returns the problem or null;
+   * `showProblem(problem)` shows a problem, or none for null; `paste(text)` loads a text and returns the problem or null;
+   * `toggled(isOn)` is called when edit mode starts or ends.
    */
   constructor(frame, actions) {
     Object.assign(this, { frame, actions, isOn: false });
-    this.askLater = afterwards(250, () => this.check());
-    this.editor = new Editor('board', this.askLater);
+    this.checkLater = debounce(250, () => this.check());
+    this.editor = new Editor('board', this.checkLater);
     this.editor.grid.addEventListener('paste', (event) => this.paste(event));
   }
 
-  /** Asks for what was typed. */
+  /** Validates the typed board. */
   check() {
-    if (this.actions.isThere(this.editor.board)) this.actions.blame(null);
-    else this.actions.ask(this.editor.board);
+    if (this.actions.isThere(this.editor.board)) this.actions.showProblem(null);
+    else this.actions.submit(this.editor.board);
   }
 
   toggle() {
     if (this.isOn) return this.finish();
     this.editor.show(this.actions.board());
-    this.turn(true);
+    this.toggleMode(true);
     return this.editor.inputs[0].focus();
   }
 
-  /** Ends editing, if what was typed is a board; else leads to the first fault. */
+  /** Ends edit mode if the typed board is valid; otherwise focuses the first error. */
   async finish() {
-    this.askLater.cancel();
-    const problem = this.actions.isThere(this.editor.board) ? null : await this.actions.ask(this.editor.board);
-    if (problem) this.editor.focusFault();
-    else this.turn(false);
+    this.checkLater.cancel();
+    const problem = this.actions.isThere(this.editor.board) ? null : await this.actions.submit(this.editor.board);
+    if (problem) this.editor.focusError();
+    else this.toggleMode(false);
     return !problem;
   }
 
-  turn(isOn) {
+  toggleMode(isOn) {
     this.isOn = isOn;
     byId('edit').setAttribute('aria-pressed', String(isOn));
     byId('edit').textContent = isOn ? 'Done' : 'Edit';
     byId('board').replaceChildren(isOn ? this.editor.grid : this.frame);
-    this.actions.blame(null);
-    this.actions.turn(isOn);
+    this.actions.showProblem(null);
+    this.actions.toggled(isOn);
   }
 
-  /** Another board has come to the table, and not from here. */
+  /** Shows a board that comes from elsewhere. */
   show(board) {
-    this.askLater.cancel();
+    this.checkLater.cancel();
     if (this.isOn) this.editor.show(board);
   }
 
-  /** A whole board that is pasted into one of its cells. */
+  /** Loads a board that is pasted into a cell. */
   async paste(event) {
     const text = event.clipboardData?.getData('text') ?? '';
     if (/^\s*\d{0,3}\s*$/.test(text)) return;
     event.preventDefault();
     const problem = await this.actions.paste(text);
-    if (problem) this.actions.blame(problem);
+    if (problem) this.actions.showProblem(problem);
   }
 
-  blame(problem) {
-    this.editor.mark(problem?.faults ?? [], 'faults');
-    byId('faults').replaceChildren(problem ? faultList(problem) : '');
+  showProblem(problem) {
+    this.editor.mark(problem?.errors ?? [], 'errors');
+    byId('errors').replaceChildren(problem ? errorList(problem) : '');
   }
 }

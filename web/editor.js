@@ -1,23 +1,23 @@
-// A board to type: one field for each cell, and each fault where it is.
+// Board editor: one input for each cell, with errors at their cells.
 
 import { el } from './dom.js';
 
 const BLANK = /^\s*[_.x]?\s*$/;
 
-/** What was typed, as the contract wants it; what is no number goes as it is, for the service to say so. */
+/** Returns the value of a cell. Text that is not a number is sent as it is; the service reports the error. */
 function read(text) {
   if (BLANK.test(text)) return 0;
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : text;
 }
 
 export class Editor {
-  /** `name` is the field of the question; `change(board)` is called with whatever was typed. */
+  /** `name` is the field of the request; `change(board)` is called after each input. */
   constructor(name, change) {
     Object.assign(this, { name, inputs: [], cols: 0 });
     this.grid = el('div', {
       class: 'board editor', role: 'group', 'aria-label': `Edit the ${name}`,
       oninput: () => change(this.board),
-      onkeydown: (event) => this.walk(event),
+      onkeydown: (event) => this.navigate(event),
     });
     this.grid.addEventListener('focusin', ({ target }) => target.select?.());
   }
@@ -43,14 +43,14 @@ export class Editor {
     return Array.from({ length: cells.length / this.cols }, (_, row) => cells.slice(row * this.cols, (row + 1) * this.cols));
   }
 
-  /** Marks the cells that faults point to; `describedBy` is where their words are. */
-  mark(faults, describedBy) {
+  /** Marks the cells of errors. `describedBy` is the id of the element with their texts. */
+  mark(errors, describedBy) {
     for (const input of this.inputs) {
       input.removeAttribute('aria-invalid');
       input.removeAttribute('aria-describedby');
       input.title = '';
     }
-    for (const { pointer, detail } of faults) {
+    for (const { pointer, detail } of errors) {
       const [, name, row, col] = pointer.split('/');
       const input = name === this.name && col !== undefined && this.inputs[Number(row) * this.cols + Number(col)];
       if (!input) continue;
@@ -60,13 +60,13 @@ export class Editor {
     }
   }
 
-  /** Leads to the first fault. */
-  focusFault() {
+  /** Focuses the first cell with an error. */
+  focusError() {
     (this.inputs.find((input) => input.hasAttribute('aria-invalid')) ?? this.inputs[0]).focus();
   }
 
-  /** Arrow keys go from cell to cell. */
-  walk(event) {
+  /** Moves the focus by arrow keys. */
+  navigate(event) {
     const step = { ArrowUp: -this.cols, ArrowDown: this.cols, ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const at = this.inputs.indexOf(event.target);
     if (!step || at < 0 || !this.inputs[at + step]) return;
@@ -75,18 +75,18 @@ export class Editor {
   }
 }
 
-/** What a pointer points to, in words. */
+/** Returns the place of a JSON pointer in words. */
 function place(pointer) {
   const [, name = '', row, col] = pointer.split('/');
   const within = row === undefined ? '' : col === undefined ? `, entry ${Number(row) + 1}` : `, row ${Number(row) + 1}, column ${Number(col) + 1}`;
-  return `${name || 'all of it'}${within}:`;
+  return `${name || 'request'}${within}:`;
 }
 
-/** Faults as a list: where they are, and what they are. */
-export const faultList = (problem) => el('div', { class: 'fault-list' },
-  el('p', {}, problem.faults.length ? problem.document.title : problem.message),
-  problem.faults.length > 0 && el('ul', {}, problem.faults.map(({ pointer, detail }) =>
+/** Creates a list of errors with their places. */
+export const errorList = (problem) => el('div', { class: 'error-list' },
+  el('p', {}, problem.errors.length ? problem.document.title : problem.message),
+  problem.errors.length > 0 && el('ul', {}, problem.errors.map(({ pointer, detail }) =>
     el('li', {}, el('b', {}, place(pointer)), ` ${detail}`))));
 
-/** The faults of a problem in a sentence or some; what it says itself, where there are none. */
-export const faultText = (problem) => problem.faults.map(({ detail }) => detail).join('; ') || problem.message;
+/** Returns the errors of a problem as text, or its message if it has none. */
+export const errorText = (problem) => problem.errors.map(({ detail }) => detail).join('; ') || problem.message;

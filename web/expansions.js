@@ -1,77 +1,77 @@
-// The panel below the figures of a search: its first nodes, drawn when they are asked for.
+// The tree in the search panel: the first expanded nodes, drawn on request.
 
 import { counted, el } from './dom.js';
-import { method, shortfall } from './search.js';
+import { describeMethod, describeProblem } from './search.js';
 import { solve } from './service.js';
 import { Tree, counts } from './tree.js';
 
-const ABOUT = 'The nodes in the order in which the search took them up, each below the one it was reached from.';
+const ABOUT = 'The first expanded nodes of a search, each below its parent.';
 
-/** Whoever waits for a drawing does not wait for long. */
+/** Limits of a search for a drawing. */
 const LIMITS = { time_ms: 3000 };
 
-/** What a search looks like without a table that knows the way. */
+/** The textbook method, without precomputed tables. */
 const TEXTBOOK = { algorithm: 'astar', heuristic: 'manhattan' };
 
 export class Expansions {
   /**
-   * `present()` sees to it that the board on the table is the question's; `question(as)` gives what to ask, with other
-   * fields in place of its own; `search(act)` runs what can be stopped.
+   * `commitInput()` makes the displayed board the puzzle; `request(as)` returns the request, with the fields of `as`
+   * replaced; `search(act)` runs a search that can be stopped.
    */
-  constructor({ present, question, search }) {
-    Object.assign(this, { present, question, search, turn: 0 });
+  constructor({ commitInput, request, search }) {
+    Object.assign(this, { commitInput, request, search, revision: 0 });
     const [drawing, button] = [el('div', {}), (properties, text) => el('button', { type: 'button', ...properties }, text)];
     this.tree = new Tree(drawing);
     this.count = counts();
-    this.count.addEventListener('change', () => this.answer && this.show(this.answer));
+    this.count.addEventListener('change', () => this.result && this.show(this.result));
     this.about = el('p', { class: 'about' });
     this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count,
-      button({ id: 'grow', onclick: () => this.grow() }, 'Draw the tree'),
+      button({ id: 'grow', onclick: () => this.grow() }, 'Draw tree'),
       button({ onclick: () => this.grow(TEXTBOOK) }, 'As A* with Manhattan')), drawing);
     this.clear();
   }
 
   clear() {
-    this.turn += 1;
-    this.answer = null;
+    this.revision += 1;
+    this.result = null;
     this.about.textContent = ABOUT;
     this.tree.clear();
   }
 
   async grow(as = {}) {
-    if (!await this.present()) return;
+    if (!await this.commitInput()) return;
     this.clear();
-    const { turn } = this;
-    const question = this.question(as);
-    this.about.textContent = 'Searching …';
+    const { revision } = this;
+    const request = this.request(as);
+    this.about.textContent = 'Searching…';
     const { problem, isStopped } = await this.search(async (signal) => {
-      const answer = await solve({ ...question, limits: { ...LIMITS, ...question.limits }, include: ['expansions', 'states'] }, signal);
-      if (turn === this.turn) this.show(answer);
+      const result = await solve({ ...request, limits: { ...LIMITS, ...request.limits }, include: ['expansions', 'states'] }, signal);
+      if (revision === this.revision) this.show(result);
     });
-    // The question may be another by now.
-    if (turn !== this.turn) return;
+    // The puzzle may have changed.
+    if (revision !== this.revision) return;
     if (isStopped) this.about.textContent = 'Stopped.';
     if (!problem) return;
-    // A search without a solution has first nodes all the same.
+    // A search without a solution has expanded nodes too.
     const { search } = problem.document;
-    const said = shortfall(problem);
-    if (search) this.show({ expansions: [], ...problem.document, said });
-    else this.about.textContent = said;
+    const message = describeProblem(problem);
+    if (search) this.show({ expansions: [], ...problem.document, message });
+    else this.about.textContent = message;
   }
 
-  show(answer) {
-    const { expansions, states = [], search, said = '' } = answer;
-    this.answer = answer;
+  show(result) {
+    const { expansions, states = [], search, message = '' } = result;
+    this.result = result;
     if (expansions.length === 0) {
       this.tree.clear();
       this.about.textContent = search.expanded === 0
-        ? `${said} Nothing was expanded.`
-        : `${said} ${method(search)} goes many ways at once, and has no tree to show. Choose another algorithm, or have it drawn as A* with Manhattan.`;
+        ? `${message} No node was expanded.`
+        : `${message} ${describeMethod(search)} has no single search tree. Choose another algorithm, or “As A* with Manhattan”.`;
       return;
     }
     const count = Number(this.count.value);
     this.tree.load(expansions, states, count);
-    this.about.textContent = `${said} ${method(search)}: the first ${Math.min(count, expansions.length)} of ` +
-      `${counted(search.expanded, 'expansion')}. ${states.length ? 'The way to the goal is drawn boldly; the' : 'The'} warmer a node, the greater its f.`;
+    this.about.textContent = `${message} ${describeMethod(search)}: the first ${Math.min(count, expansions.length)} of ` +
+      `${counted(search.expanded, 'expansion')}. ${states.length ? 'The solution is bold. ' : ''}Warmer colors mean a larger f.`;
   }
 }

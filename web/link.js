@@ -1,8 +1,8 @@
-// The question in the address: what stands behind # is the query of GET /solve.
+// The puzzle in the address: the fragment is the query of GET /solve.
 
 import { toText } from './puzzle.js';
 
-/** What parameters ask for; nothing of it is checked here, for the service does. */
+/** Parses parameters. The service validates them. */
 export function fromParameters(text) {
   const fields = Object.fromEntries(new URLSearchParams(text));
   for (const name of ['board', 'goal']) if (fields[name]?.startsWith('[')) fields[name] = listed(fields[name]);
@@ -10,7 +10,7 @@ export function fromParameters(text) {
   return fields;
 }
 
-/** A board may be JSON there; what is none is left for the service to refuse. */
+/** Parses a board in JSON. Invalid JSON is returned as it is, and the service rejects it. */
 function listed(text) {
   try {
     return JSON.parse(text);
@@ -19,13 +19,13 @@ function listed(text) {
   }
 }
 
-/** What the address asks for. */
+/** Reads the fields in the address. */
 export const read = () => fromParameters(location.hash.slice(1));
 
-/** A goal in the words of a link. */
+/** Returns a goal as a parameter. */
 export const goalText = (goal) => (typeof goal === 'string' ? goal : toText(goal));
 
-/** The fields of a question as parameters, in the words of a link. */
+/** Returns the fields of a request as a query string. */
 export function parameters({ board, goal, limits = {}, ...method }) {
   const fields = { board: toText(board), goal: goal === 'blank_last' ? null : goalText(goal), ...method };
   for (const [name, value] of Object.entries(limits)) fields[`limits.${name}`] = value;
@@ -33,12 +33,12 @@ export function parameters({ board, goal, limits = {}, ...method }) {
   return new URLSearchParams(given).toString().replaceAll('%2C', ',').replaceAll('%2F', '/');
 }
 
-/** The board and the goal of an address. */
+/** Returns board and goal of a fragment. */
 const subject = (hash) => ['board', 'goal'].map((name) => new URLSearchParams(hash.slice(1)).get(name)).join(' ');
 
-/** Puts the question into the address; another board or goal is a step that the browser's Back takes back. */
-export function write(question, { isLink = false } = {}) {
-  const next = `#${parameters(question)}`;
+/** Writes a request to the address. Another board or goal adds an entry to the browser's history. */
+export function write(request, { isLink = false } = {}) {
+  const next = `#${parameters(request)}`;
   if (next === location.hash) return;
   const isStep = !isLink && location.hash !== '' && subject(next) !== subject(location.hash);
   history[isStep ? 'pushState' : 'replaceState'](null, '', next);

@@ -1,17 +1,17 @@
-// The playground: one question, and what there is to do with it.
+// The playground: connects the board, the panels and the service.
 
 import { BoardView } from './board.js';
 import { Comparison } from './compare.js';
 import { announce, byId, counted, el, isStill } from './dom.js';
 import { Editing } from './editing.js';
-import { faultText } from './editor.js';
+import { errorText } from './editor.js';
 import { Expansions } from './expansions.js';
 import * as link from './link.js';
 import { Picture } from './picture.js';
 import { Game } from './play.js';
 import { Player } from './player.js';
-import { exchanged, grid, isSame, replay, shape } from './puzzle.js';
-import { LiveSearch, figures, method, shortfall, verdict } from './search.js';
+import { swapped, grid, isSame, replay, shape } from './puzzle.js';
+import { LiveSearch, describeMethod, describeProblem, describeSolution, statistics } from './search.js';
 import * as service from './service.js';
 import { GOALS, Setup, understood } from './setup.js';
 import { Snippets } from './snippets.js';
@@ -20,58 +20,58 @@ import { keep, kept } from './storage.js';
 import { Tabs } from './tabs.js';
 import { tokenForm } from './token.js';
 
-/** What stands in the panel of the search before there is one. */
-const NOTHING_YET = 'Solve a board to see what the search did.';
+/** Text of the search panel before the first search. */
+const NOTHING_YET = 'Solve a board to see statistics of the search.';
 
-/** What a visitor sees first: as far from its goal as a board of this shape can be. */
+/** The first board: 31 moves from its goal, the maximum of its shape. */
 const FIRST = [[8, 6, 7], [2, 5, 4], [3, 0, 1]];
 
 class Playground {
   constructor(info) {
     this.info = info;
-    this.question = { board: FIRST, goal: 'blank_last' };
-    // What was asked for last: an answer may be on its way.
-    Object.assign(this, { wanted: this.question, asking: null, turn: 0, isSolvable: true });
+    this.puzzle = { board: FIRST, goal: 'blank_last' };
+    // `requested` is the puzzle of the last request, whose response may be pending.
+    Object.assign(this, { requested: this.puzzle, pending: null, revision: 0, isSolvable: true });
     this.tabs = new Tabs(document.querySelector('[role=tablist]'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
-    this.game = new Game(this.view, (text) => this.tell(text), () => this.adapt());
-    this.player = new Player(byId('player'), byId('solution'), (state, step, still) => this.watch(state, step, still));
+    this.game = new Game(this.view, (text) => this.setStatus(text), () => this.updateButtons());
+    this.player = new Player(byId('player'), byId('solution'), (state, step, still) => this.showStep(state, step, still));
     this.editing = new Editing(this.view.frame, {
-      board: () => this.game.board, isThere: (board) => this.wanted === this.question && isSame(board, this.game.board),
-      ask: (board) => this.ask({ board }, { isTyped: true }), blame: (problem) => this.blame(problem),
-      paste: (text) => this.paste(text), turn: (isOn) => this.hold(isOn),
+      board: () => this.game.board, isThere: (board) => this.requested === this.puzzle && isSame(board, this.game.board),
+      submit: (board) => this.setPuzzle({ board }, { isTyped: true }), showProblem: (problem) => this.showProblem(problem),
+      paste: (text) => this.paste(text), toggled: (isOn) => this.setEditing(isOn),
     });
-    this.picture = new Picture((url) => this.view.picture(url, this.goalBoard));
+    this.picture = new Picture((url) => this.view.setImage(url, this.goalBoard));
     this.setup = new Setup(byId('setup'), info, {
-      random: () => this.random(), goal: (goal) => this.ask({ goal }, { isGoal: true }), method: () => this.renew(),
-      known: (question) => this.ask(question), mended: () => this.blame(null), coach: (isOn) => this.game.guide(isOn),
-      paste: (text) => this.paste(text), show: () => this.tabs.show('setup'), picture: (file) => this.paint(file),
+      random: () => this.random(), goal: (goal) => this.setPuzzle({ goal }, { isGoal: true }), method: () => this.updateLink(),
+      known: (puzzle) => this.setPuzzle(puzzle), edited: () => this.showProblem(null), distance: (isOn) => this.game.toggleDistance(isOn),
+      paste: (text) => this.paste(text), show: () => this.tabs.show('setup'), picture: (file) => this.setPicture(file),
       numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
     });
-    const asks = { present: () => this.present(), question: () => this.question };
-    this.comparison = new Comparison(byId('compare'), info, { ...asks, choose: (question) => this.ask(question) });
+    const access = { commitInput: () => this.commitInput(), puzzle: () => this.puzzle };
+    this.comparison = new Comparison(byId('compare'), info, { ...access, choose: (puzzle) => this.setPuzzle(puzzle) });
     this.snippets = new Snippets(byId('code'));
     this.search = new Stoppable((act) => this.attempt(act));
-    this.furnish(asks);
+    this.createSearchPanel(access);
     this.listen();
   }
 
-  /** The panel of the search: figures, what goes on, and the tree. */
-  furnish({ present }) {
+  /** Creates the search panel: statistics, progress and the tree. */
+  createSearchPanel({ commitInput }) {
     this.report = el('div', {});
-    this.live = new LiveSearch(this.report, (text) => this.tell(text));
+    this.live = new LiveSearch(this.report, (text) => this.setStatus(text));
     this.expansions = new Expansions({
-      present, question: (as) => ({ ...(as.algorithm ? this.question : this.asked), ...as }), search: (act) => this.search.run(act),
+      commitInput, request: (as) => ({ ...(as.algorithm ? this.puzzle : this.request), ...as }), search: (act) => this.search.run(act),
     });
     byId('search').replaceChildren(this.report, this.expansions.element);
-    this.forget();
+    this.clearResults();
   }
 
-  /** Clears away what belongs to another question. */
-  forget() {
+  /** Clears all results of the previous puzzle. */
+  clearResults() {
     this.player.clear();
     this.comparison.clear();
-    this.live.cease();
+    this.live.cancelDrawing();
     this.report.replaceChildren(el('p', { class: 'empty' }, NOTHING_YET));
     this.expansions.clear();
   }
@@ -79,21 +79,21 @@ class Playground {
   listen() {
     const actions = {
       random: () => this.random(), solve: () => this.solve(), hint: () => this.hint(),
-      undo: () => this.undo(), restart: () => this.restart(), edit: () => this.editing.toggle(), project: () => this.project(),
+      undo: () => this.undo(), restart: () => this.restart(), edit: () => this.editing.toggle(), project: () => this.toggleProjector(),
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener('click', act);
     byId('board').addEventListener('keydown', (event) => this.press(event));
-    // What stands behind # is the question: a link within the page must not take its place.
+    // The fragment holds the puzzle, so a link within the page must not replace it.
     document.querySelector('.skip').addEventListener('click', (event) => {
       event.preventDefault();
       byId('stage').focus();
     });
     addEventListener('hashchange', () => this.open());
-    service.onTokenWanted(askForToken);
-    this.project(kept('projected', { forLong: true }) === 'true');
+    service.onTokenRequired(askForToken);
+    this.toggleProjector(kept('projected', { forLong: true }) === 'true');
   }
 
-  /** Keys on the board, beside the arrows; in a field of the editor they are letters. */
+  /** Handles keys on the board except arrows. In the editor they are text. */
   press(event) {
     if (event.target !== this.view.frame || event.altKey) return;
     const isUndo = event.ctrlKey || event.metaKey;
@@ -105,164 +105,164 @@ class Playground {
     act();
   }
 
-  tell(text, kind = '') {
+  setStatus(text, kind = '') {
     byId('status').textContent = text;
     byId('status').className = `status ${kind}`;
   }
 
-  /** The question with its method, as it is asked, shared and pasted. */
-  get asked() {
-    return { ...this.question, ...this.setup.method.fields };
+  /** The puzzle with its method: the body of a request, and the content of links and snippets. */
+  get request() {
+    return { ...this.puzzle, ...this.setup.method.fields };
   }
 
-  /** Takes the question from the address, or the first one. */
+  /** Loads the puzzle in the address, or the first board. */
   async open() {
     const fields = link.read();
-    const { board = FIRST, goal = 'blank_last', rows, cols, encoding, ...method_ } = fields;
+    const { board = FIRST, goal = 'blank_last', rows, cols, encoding, ...method } = fields;
     const before = this.setup.method.fields;
-    const left = this.setup.method.take(method_);
-    const problem = await this.ask({ board, goal, rows, cols, encoding }, { isLink: true });
-    if (!problem && left.length) this.tell(leftOut('link', left), 'bad');
-    // A service that is away or busy says nothing of the link.
+    const ignored = this.setup.method.setFields(method);
+    const problem = await this.setPuzzle({ board, goal, rows, cols, encoding }, { isLink: true });
+    if (!problem && ignored.length) this.setStatus(ignoredFields('link', ignored), 'bad');
+    // Only these statuses say that the link is wrong.
     if (!problem || ![400, 422].includes(problem.document.status)) return;
-    const said = 'The link cannot be read. What it says is under “Any notation”, to be mended.';
+    const message = 'This link is not valid. Its content is under “Any notation”, where you can correct it.';
     if (this.goalBoard) {
-      this.setup.method.take(before);
-      this.renew({ isLink: true });
-      this.blame(null);
-      this.tell(said, 'bad');
-    } else await this.ask({ board: FIRST, goal: 'blank_last' }, { isLink: true, said });
-    this.setup.offer(JSON.stringify(fields), problem);
+      this.setup.method.setFields(before);
+      this.updateLink({ isLink: true });
+      this.showProblem(null);
+      this.setStatus(message, 'bad');
+    } else await this.setPuzzle({ board: FIRST, goal: 'blank_last' }, { isLink: true, message });
+    this.setup.showInvalidText(JSON.stringify(fields), problem);
   }
 
   /**
-   * Puts a question, or a part of one, in the place of the one there is, if the service takes it; returns the problem
-   * if it does not, and null as well where something else was asked for in the meantime. What is asked for by hand comes
-   * `isTyped`, or with `isGoal`; `isStillSo()` says whether it is still wanted when there is an answer.
+   * Replaces the puzzle, or parts of it, if the service accepts it. Returns the problem if it does not, or null; also null
+   * if another request replaced this one. `isTyped`: typed into the board; `isGoal`: chosen or typed as a goal;
+   * `isStillSo()`: whether the puzzle is still wanted when the response arrives.
    */
-  ask(part, options = {}) {
-    const { rows, cols, encoding, ...wanted } = this.wanted;
+  setPuzzle(part, options = {}) {
+    const { rows, cols, encoding, ...rest } = this.requested;
     const hasBoard = 'board' in part;
-    this.wanted = { ...(hasBoard ? wanted : this.wanted), ...part };
-    return this.track(this.take(this.wanted, { hasBoard, ...options }));
+    this.requested = { ...(hasBoard ? rest : this.requested), ...part };
+    return this.track(this.loadPuzzle(this.requested, { hasBoard, ...options }));
   }
 
-  /** Remembers that something is on its way to the table. */
-  track(asking) {
-    this.asking = asking;
+  /** Remembers the pending request for another puzzle. */
+  track(request) {
+    this.pending = request;
     const end = () => {
-      if (this.asking === asking) this.asking = null;
+      if (this.pending === request) this.pending = null;
     };
-    asking.then(end, end);
-    return asking;
+    request.then(end, end);
+    return request;
   }
 
-  async take(question, options) {
+  async loadPuzzle(puzzle, options) {
     this.search.stop();
-    this.turn += 1;
-    const { turn } = this;
+    this.revision += 1;
+    const { revision } = this;
     try {
-      const verdict_ = await service.solvable(question);
-      if (turn !== this.turn) return null;
-      if (options.isStillSo?.() === false) this.wanted = this.question;
-      else this.begin(question, verdict_, options);
+      const reachability = await service.solvable(puzzle);
+      if (revision !== this.revision) return null;
+      if (options.isStillSo?.() === false) this.requested = this.puzzle;
+      else this.startPuzzle(puzzle, reachability, options);
       return null;
     } catch (error) {
       const problem = service.asProblem(error);
-      if (turn !== this.turn) return problem;
-      this.wanted = this.question;
-      if (options.isGoal) this.setup.blameGoal(problem);
-      else this.refuse(problem);
+      if (revision !== this.revision) return problem;
+      this.requested = this.puzzle;
+      if (options.isGoal) this.setup.showGoalProblem(problem);
+      else this.reportProblem(problem);
       return problem;
     }
   }
 
-  /** A question that the service has taken. */
-  begin(question, { start, goal, solvable, detail }, { known = null, said = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
-    // One may have begun in the meantime.
+  /** Starts a puzzle that the service accepted. */
+  startPuzzle(puzzle, { start, goal, solvable, detail }, { known = null, message = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
+    // A search may have started since the request.
     this.search.stop();
-    this.question = { board: start, goal: this.info.goals.includes(question.goal) ? question.goal : goal };
-    Object.assign(this, { wanted: this.question, goalBoard: goal, isSolvable: solvable, detail });
-    this.forget();
-    this.game.begin({ ...this.question, goalBoard: goal, known });
-    this.setup.showGoal(this.question.goal, goal, { isTyped: isGoal && Array.isArray(question.goal) });
+    this.puzzle = { board: start, goal: this.info.goals.includes(puzzle.goal) ? puzzle.goal : goal };
+    Object.assign(this, { requested: this.puzzle, goalBoard: goal, isSolvable: solvable, detail });
+    this.clearResults();
+    this.game.begin({ ...this.puzzle, goalBoard: goal, known });
+    this.setup.showGoal(this.puzzle.goal, goal, { isTyped: isGoal && Array.isArray(puzzle.goal) });
     byId('goal-view').replaceChildren(el('figcaption', {}, 'Goal'), grid(goal));
     if (hasBoard && !isTyped) this.editing.show(start);
     this.setup.shape = shape(start);
-    this.repaint();
-    this.blame(null);
-    const text = said ?? (solvable ? 'The goal can be reached. Play, or have it solved.' : 'No moves lead from here to the goal.');
-    this.tell(text, solvable ? '' : 'bad');
+    this.fitPicture();
+    this.showProblem(null);
+    const text = message ?? (solvable ? 'The goal can be reached. Play, or press Solve.' : 'The goal cannot be reached from this board.');
+    this.setStatus(text, solvable ? '' : 'bad');
     announce(text);
-    this.renew({ isLink });
+    this.updateLink({ isLink });
   }
 
   /**
-   * Waits until board and goal on the table are those of the question, whether they were typed or moved; false if one of
-   * them has a fault, or the service does not answer.
+   * Makes the displayed board and goal the puzzle, whether they were typed or moved. Returns false if one of them is
+   * invalid or the service does not respond.
    */
-  async present() {
+  async commitInput() {
     if (this.editing.isOn && !await this.editing.finish()) return false;
     if (!await this.setup.finish()) return false;
-    while (this.asking) if (await this.asking) return false;
+    while (this.pending) if (await this.pending) return false;
     while (this.game.isAway && !this.isOnSolution) {
       const { board } = this.game;
-      if (await this.ask({ board }, { isStillSo: () => this.game.board === board })) return false;
+      if (await this.setPuzzle({ board }, { isStillSo: () => this.game.board === board })) return false;
     }
     return true;
   }
 
-  refuse(problem) {
-    this.blame(problem);
-    this.tell('');
-    announce(faultText(problem));
+  reportProblem(problem) {
+    this.showProblem(problem);
+    this.setStatus('');
+    announce(errorText(problem));
   }
 
-  /** Shows the faults of a board where they are; for null none, but what helps a board that has none and no solution. */
-  blame(problem) {
-    const isHelpless = !problem && !this.isSolvable;
-    this.editing.blame(problem);
-    byId('faults').hidden = !problem && !isHelpless;
-    if (isHelpless) this.remedy();
+  /** Shows the errors of a board at their cells. For null: no errors, or fixes if the board is unsolvable. */
+  showProblem(problem) {
+    const isUnsolvable = !problem && !this.isSolvable;
+    this.editing.showProblem(problem);
+    byId('errors').hidden = !problem && !isUnsolvable;
+    if (isUnsolvable) this.showFixes();
   }
 
-  /** What can be done about a board from which the goal cannot be reached. */
-  async remedy() {
-    const { board, goal } = this.question;
-    const take = (part) => async () => {
-      await this.ask(part);
+  /** Offers changes that make an unsolvable board solvable. */
+  async showFixes() {
+    const { board, goal } = this.puzzle;
+    const apply = (part) => async () => {
+      await this.setPuzzle(part);
       byId('stage').focus();
     };
-    const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: take(part) }, text);
-    const ways = el('div', { class: 'row' }, button('Exchange 1 and 2', { board: exchanged(board) }));
-    byId('faults').replaceChildren(el('p', {}, this.detail), ways);
+    const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: apply(part) }, text);
+    const fixes = el('div', { class: 'row' }, button('Swap 1 and 2', { board: swapped(board) }));
+    byId('errors').replaceChildren(el('p', {}, this.detail), fixes);
     for (const [name, text] of GOALS.filter(([other]) => other !== goal && this.info.goals.includes(other))) {
       const isReached = await service.solvable({ board, goal: name }).then(({ solvable }) => solvable, () => false);
-      if (isReached) ways.append(button(`Goal: ${text}`, { goal: name }));
+      if (isReached) fixes.append(button(`Goal: ${text}`, { goal: name }));
     }
   }
 
-  /** What follows from the question: the address, and what is there to paste. */
-  renew({ isLink = false } = {}) {
-    link.write(this.asked, { isLink });
-    this.snippets.show(this.asked);
-    this.adapt();
+  /** Updates the address and the snippets. */
+  updateLink({ isLink = false } = {}) {
+    link.write(this.request, { isLink });
+    this.snippets.show(this.request);
+    this.updateButtons();
   }
 
-  adapt() {
+  updateButtons() {
     byId('undo').disabled = !this.game.moves || this.editing.isOn;
     byId('restart').disabled = !this.game.moves && !this.editing.isOn;
     byId('board').classList.toggle('solved', this.game.isSolved);
   }
 
-  /** Whether the board on the table is where the solution is watched. */
+  /** True if the displayed board is the current step of the solution. */
   get isOnSolution() {
     const { states, step } = this.player;
     return Boolean(states) && isSame(states[step].board, this.game.board);
   }
 
   play(moves) {
-    // Whoever goes the way of the solution stays on it.
+    // A move along the solution steps the player.
     const { states, step } = this.player;
     if (this.isOnSolution && !this.game.isOwn && states[step + 1]?.move === moves) this.player.go(step + 1);
     else {
@@ -271,17 +271,17 @@ class Playground {
     }
   }
 
-  watch({ board }, step, still) {
+  showStep({ board }, step, still) {
     this.game.watch(board, this.moves.slice(0, step), still);
-    this.adapt();
+    this.updateButtons();
   }
 
-  /** While a board is typed, nothing moves it. */
-  hold(isOn) {
+  /** Stops playback while the editor is open. */
+  setEditing(isOn) {
     this.player.pause();
     this.player.controls.hidden = isOn || !this.player.states;
-    this.game.hush();
-    this.adapt();
+    this.game.cancelRequest();
+    this.updateButtons();
   }
 
   async hint() {
@@ -300,44 +300,44 @@ class Playground {
     this.player.pause();
     this.game.restart();
     this.editing.show(this.game.board);
-    this.blame(null);
+    this.showProblem(null);
     if (this.player.states) this.player.go(0);
   }
 
   random() {
-    return this.track(this.draw());
+    return this.track(this.loadRandom());
   }
 
-  /** Another board; the problem, if there is none. */
-  async draw() {
-    this.turn += 1;
-    this.wanted = this.question;
-    const { turn } = this;
-    const { wish } = this.setup;
-    const goal = this.goalFor(wish);
+  /** Requests a random board. Returns the problem if there is none. */
+  async loadRandom() {
+    this.revision += 1;
+    this.requested = this.puzzle;
+    const { revision } = this;
+    const { randomParameters: parameters } = this.setup;
+    const goal = this.goalFor(parameters);
     let drawn = null;
-    const problem = await this.attempt(async () => { drawn = await service.random({ ...wish, goal: link.goalText(goal) }); });
-    if (turn !== this.turn) return null;
+    const problem = await this.attempt(async () => { drawn = await service.random({ ...parameters, goal: link.goalText(goal) }); });
+    if (revision !== this.revision) return null;
     if (problem) {
-      this.refuse(problem);
+      this.reportProblem(problem);
       return problem;
     }
     const { board, seed, length, lower_bound: low, upper_bound: high } = drawn;
     const known = length === undefined ? null : { length, optimal: true, lower_bound: length };
-    const hardness = known ? `${counted(length, 'move')} at the shortest.` : `Between ${low} and ${high} moves at the shortest.`;
-    const source = wish.seed ? `Seed: ${seed}, as it is set: always the same board.` : `Seed: ${seed}`;
-    this.wanted = { board, goal };
-    return this.take(this.wanted, { known, said: `${hardness} ${source}`, hasBoard: true });
+    const hardness = known ? `Shortest solution: ${counted(length, 'move')}.` : `Shortest solution: between ${low} and ${high} moves.`;
+    const source = parameters.seed ? `Seed: ${seed}. Clear the seed field for other boards.` : `Seed: ${seed}`;
+    this.requested = { board, goal };
+    return this.loadPuzzle(this.requested, { known, message: `${hardness} ${source}`, hasBoard: true });
   }
 
-  /** The goal for boards of a shape: one of a person's own fits its own shape alone. */
+  /** Returns the goal for boards of a shape. A custom goal fits only its own shape. */
   goalFor({ rows, cols }) {
-    const { goal } = this.question;
+    const { goal } = this.puzzle;
     const isFit = typeof goal === 'string' || (goal.length === rows && goal[0].length === cols);
     return isFit ? goal : 'blank_last';
   }
 
-  /** Returns the problem that comes in the way of something, or null. */
+  /** Runs an action. Returns the problem that stopped it, or null. */
   async attempt(act) {
     try {
       await act();
@@ -347,114 +347,113 @@ class Playground {
     }
   }
 
-  /** Takes over what was pasted: a board alone, for which goal and method stay as they are, or a whole request. */
+  /** Loads a pasted board, which keeps goal and method, or a pasted request. Returns the problem or null. */
   async paste(text) {
     let fields = null;
-    const unread = await this.attempt(() => { fields = understood(text); });
-    if (unread) return unread;
-    const { board, goal, rows, cols, encoding, ...method_ } = fields;
-    const isAlone = goal === undefined && Object.keys(method_).length === 0;
+    const unreadable = await this.attempt(() => { fields = understood(text); });
+    if (unreadable) return unreadable;
+    const { board, goal, rows, cols, encoding, ...method } = fields;
+    const isAlone = goal === undefined && Object.keys(method).length === 0;
     const part = { board, rows, cols, encoding };
-    let problem = await this.ask({ ...part, goal: goal ?? (isAlone ? this.question.goal : 'blank_last') });
-    if (isAlone && problem?.slug === 'goal-mismatch') problem = await this.ask({ ...part, goal: 'blank_last' });
+    let problem = await this.setPuzzle({ ...part, goal: goal ?? (isAlone ? this.puzzle.goal : 'blank_last') });
+    if (isAlone && problem?.slug === 'goal-mismatch') problem = await this.setPuzzle({ ...part, goal: 'blank_last' });
     if (problem) {
-      this.blame(null);
+      this.showProblem(null);
       return problem;
     }
     if (isAlone) return null;
-    const left = this.setup.method.take(method_);
-    this.renew();
-    return left.length ? new service.Problem({ detail: leftOut('text', left) }) : null;
+    const ignored = this.setup.method.setFields(method);
+    this.updateLink();
+    return ignored.length ? new service.Problem({ detail: ignoredFields('text', ignored) }) : null;
   }
 
-  async paint(file) {
-    const problem = await this.picture.take(file).then(() => null, () => true);
-    if (problem) this.tell('This file is no picture that the browser can show.', 'bad');
+  async setPicture(file) {
+    const problem = await this.picture.setFile(file).then(() => null, () => true);
+    if (problem) this.setStatus('The browser cannot display this file as an image.', 'bad');
     else {
-      await this.repaint();
-      if (file) this.tell('');
+      await this.fitPicture();
+      if (file) this.setStatus('');
     }
   }
 
-  /** Cuts the picture, if there is one, to the shape of the board. */
-  async repaint() {
-    await this.picture.fit(shape(this.question.board)).catch(() => this.tell('This picture cannot be cut into tiles.', 'bad'));
+  /** Crops the image, if there is one, to the shape of the board. */
+  async fitPicture() {
+    await this.picture.fit(shape(this.puzzle.board)).catch(() => this.setStatus('The image cannot be divided into tiles.', 'bad'));
   }
 
-  project(isOn = !document.documentElement.classList.contains('projected')) {
+  toggleProjector(isOn = !document.documentElement.classList.contains('projected')) {
     document.documentElement.classList.toggle('projected', isOn);
     byId('project').setAttribute('aria-pressed', String(isOn));
     keep('projected', String(isOn), { forLong: true });
   }
 
   async solve() {
-    if (this.isAboutTo) return;
-    this.isAboutTo = true;
-    const isReady = await this.present().finally(() => { this.isAboutTo = false; });
+    if (this.isStarting) return;
+    this.isStarting = true;
+    const isReady = await this.commitInput().finally(() => { this.isStarting = false; });
     if (!isReady) return;
-    const { question } = this;
-    this.game.hush();
-    this.tell('Searching …');
+    const { puzzle } = this;
+    this.game.cancelRequest();
+    this.setStatus('Searching…');
     this.live.begin();
-    const patience = setTimeout(() => this.tabs.show('search'), 700);
+    const timer = setTimeout(() => this.tabs.show('search'), 700);
     const { problem, isStopped } = await this.search.run(async (signal) => {
-      const answer = await service.watch({ ...this.asked, include: ['states'] }, (name, data) => this.live.tell(name, data), signal);
-      if (this.question === question) this.solved(answer);
-    }).finally(() => clearTimeout(patience));
-    if (this.question === question) this.conclude(problem, isStopped);
+      const result = await service.watch({ ...this.request, include: ['states'] }, (name, data) => this.live.record(name, data), signal);
+      if (this.puzzle === puzzle) this.showSolution(result);
+    }).finally(() => clearTimeout(timer));
+    if (this.puzzle === puzzle) this.showUnfinished(problem, isStopped);
   }
 
-  solved(answer) {
-    const text = verdict(answer);
-    this.live.end(`${text} ${method(answer.search)}.`);
-    this.report.append(figures(answer.search));
-    this.game.known ??= answer;
-    const isShown = this.load(answer, text, 'good');
+  showSolution(result) {
+    const text = describeSolution(result);
+    this.live.end(`${text} ${describeMethod(result.search)}.`);
+    this.report.append(statistics(result.search));
+    this.game.known ??= result;
+    const isShown = this.load(result, text, 'good');
     this.tabs.show('solution');
     if (isShown && !isStill()) this.player.play();
   }
 
-  /** A search without an answer: it was stopped, or there is a problem; the best solution so far is shown all the same. */
-  conclude(problem, isStopped) {
+  /** Ends a search without a result, stopped or failed. Shows the best solution so far, if there is one. */
+  showUnfinished(problem, isStopped) {
     if (!problem && !isStopped) return;
     const best = problem?.document.solution ?? this.live.best;
-    const text = isStopped ? 'Stopped.' : shortfall(problem);
-    const shown = best ? `${text} The best so far: ${verdict(best)}` : text;
+    const text = isStopped ? 'Stopped.' : describeProblem(problem);
+    const shown = best ? `${text} Best so far: ${describeSolution(best)}` : text;
     this.live.end(shown);
-    if (problem?.document.search) this.report.append(figures(problem.document.search));
+    if (problem?.document.search) this.report.append(statistics(problem.document.search));
     const kind = isStopped ? '' : 'bad';
-    if (best) this.load({ ...best, states: replay(this.question.board, best.moves), search: null }, shown, kind);
+    if (best) this.load({ ...best, states: replay(this.puzzle.board, best.moves), search: null }, shown, kind);
     else {
-      this.tell(shown, kind);
+      this.setStatus(shown, kind);
       announce(shown);
     }
   }
 
-  /** Has a solution ready to be watched; whoever went on playing is not taken back to the start. Whether it is shown. */
+  /** Loads a solution into the player. Returns false if it is not shown because the user has moved tiles. */
   load(solution, text, kind) {
     const isPlaying = this.game.isOwn && this.game.moves !== '';
     this.moves = solution.moves;
-    this.player.load(solution, { summary: el('p', { class: 'now' }, verdict(solution)), isQuiet: isPlaying });
-    const said = isPlaying ? `${text} You have moved on meanwhile: Play shows it from the start.` : text;
-    this.tell(said, kind);
-    announce(said);
+    this.player.load(solution, { summary: el('p', { class: 'now' }, describeSolution(solution)), isQuiet: isPlaying });
+    const message = isPlaying ? `${text} Press Play to watch it from the start.` : text;
+    this.setStatus(message, kind);
+    announce(message);
     return !isPlaying;
   }
 }
 
-/** What is said of fields that nothing could be made of. */
-const leftOut = (source, names) => `The ${source} asks for what there is not; left out: ${names.join(', ')}.`;
+const ignoredFields = (source, names) => `Ignored unknown or invalid fields of the ${source}: ${names.join(', ')}.`;
 
 function askForToken() {
   if (byId('token').childElementCount === 0) byId('token').replaceChildren(tokenForm(() => location.reload()));
 }
 
-// Asked for before anything is made, so that both go on at once.
-const asked = service.info();
+// Requested first, so that the response arrives while the page is built.
+const pendingInfo = service.info();
 
 async function main() {
   try {
-    const info = await asked;
+    const info = await pendingInfo;
     byId('version').textContent = `Taquin ${info.version}.`;
     const playground = new Playground(info);
     await playground.open();

@@ -1,4 +1,4 @@
-// How to search: the fields of a question beside its board and its goal.
+// Settings of the search: all fields of a request except board and goal.
 
 import { choice, el, field, words } from './dom.js';
 
@@ -7,14 +7,14 @@ const PLAIN = {
   require: 'any', time_ms: '',
 };
 
-/** What a search may be limited by; an address can say so, where there is no input for it. */
+/** Limits that an address may set. Only `time_ms` has an input. */
 const LIMITS = ['time_ms', 'expanded', 'nodes'];
 
-/** All algorithms, or heuristics, of the service. */
+/** Creates a select of algorithms or heuristics. */
 export const named = (list, chosen, properties) =>
   choice(['auto', ...list.map(({ name }) => name)].map((name) => [name, words(name)]), chosen, properties);
 
-/** A method in a line. */
+/** Describes a method in one line. */
 export function title({ algorithm = 'auto', heuristic = 'auto', weight, tie_breaking, duplicate_detection, depth_limit }) {
   const extras = [
     weight && weight !== 1 && `weight ${weight}`, tie_breaking && tie_breaking !== 'low_h' && `ties ${words(tie_breaking)}`,
@@ -35,15 +35,15 @@ export class Method {
       tie_breaking: choice(['low_h', 'lifo', 'fifo', 'heap'].map((name) => [name, words(name)])),
       duplicate_detection: choice([['closed', 'closed list'], ['parent', 'parent only']]),
       depth_limit: number({ min: 0, placeholder: 'none' }),
-      require: choice([['any', 'any solution'], ['optimal', 'a proven shortest']]),
+      require: choice([['any', 'any'], ['optimal', 'proven optimal']]),
       time_ms: number({ min: 1, max: info.limits.time_ms.max, placeholder: String(info.limits.time_ms.default) }),
     };
     this.about = el('p', { class: 'about' });
     const { inputs } = this;
     this.more = el('details', {}, el('summary', {}, 'More settings'), el('div', { class: 'fields' },
-      field('Weight of h', inputs.weight, 'weighted A*'), field('Among equal f', inputs.tie_breaking),
-      field('Duplicates', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth first'),
-      field('Wanted', inputs.require), field('Time, in ms', inputs.time_ms)));
+      field('Weight of h', inputs.weight, 'weighted A*'), field('Tie-breaking', inputs.tie_breaking),
+      field('Duplicate detection', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth first'),
+      field('Solution', inputs.require), field('Time limit (ms)', inputs.time_ms)));
     inputs.algorithm.addEventListener('change', () => this.weigh());
     this.element = el('div', { onchange: () => { this.explain(); change(); } },
       el('div', { class: 'fields' }, field('Algorithm', inputs.algorithm), field('Heuristic', inputs.heuristic)),
@@ -51,7 +51,7 @@ export class Method {
     this.explain();
   }
 
-  /** What differs from the defaults, in the words of the contract. */
+  /** Fields that differ from the defaults. */
   get fields() {
     const fields = {};
     const limits = { ...this.limits };
@@ -64,10 +64,10 @@ export class Method {
   }
 
   /**
-   * Takes fields from a link or a body; limits that have no input are kept as they are. Returns the names of those that
-   * there is no place for, or whose value is none of theirs.
+   * Sets the inputs from the fields of a link or a request, and keeps limits without an input. Returns the names of
+   * unknown fields and of fields with invalid values.
    */
-  take({ limits, include, ...fields }) {
+  setFields({ limits, include, ...fields }) {
     const [given, spent, left] = [{}, {}, []];
     const asked = typeof limits === 'object' || limits === undefined ? Object.entries(limits ?? {}) : [['?', limits]];
     for (const [name, value] of [...Object.entries(fields), ...asked.map(([limit, value]) => [`limits.${limit}`, value])]) {
@@ -88,7 +88,7 @@ export class Method {
     return [...left, ...Object.entries(given).filter(([name, value]) => this.inputs[name]?.value !== String(value)).map(([name]) => (name === 'time_ms' ? 'limits.time_ms' : name))];
   }
 
-  /** With a weight of 1 it would be A*. */
+  /** Sets a weight for weighted A*, which is A* with a weight of 1. */
   weigh() {
     const { algorithm, weight } = this.inputs;
     if (algorithm.value !== 'weighted_astar' || weight.value !== '') return;
@@ -103,10 +103,10 @@ export class Method {
     this.inputs.heuristic.disabled = isBlind;
     if (isBlind) this.inputs.heuristic.value = 'auto';
     const sentences = [
-      algorithm ? algorithm.description : 'The service chooses what suits the board.',
+      algorithm ? algorithm.description : 'The service chooses an algorithm for the board.',
       !isBlind && heuristic?.description,
       !isBlind && heuristic && heuristic.boards !== 'all' && `Boards: ${heuristic.boards}.`,
-      !isBlind && heuristic && !heuristic.admissible && 'Its solutions may be too long.',
+      !isBlind && heuristic && !heuristic.admissible && 'Solutions may be longer than optimal.',
     ];
     this.about.textContent = sentences.filter(Boolean).join(' ');
   }

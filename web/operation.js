@@ -1,24 +1,24 @@
-// One operation of the contract: what it takes, what it answers, and a form to try it.
+// One operation of the API: parameters, responses and a form to try it.
 
 import { announce, choice, copy, el, field } from './dom.js';
 import { prose } from './prose.js';
 import { entry, full, resolved, shown } from './schema.js';
-import { ask } from './service.js';
+import { send } from './service.js';
 import { tokenForm } from './token.js';
 
-/** Answers longer than this are cut where they are shown. */
+/** Number of characters of a response that are displayed. */
 const LONGEST = 20_000;
 
 const mediaTypes = (content) => Object.keys(content ?? {});
 
-/** The examples of a body or an answer, with their names. */
+/** Returns the examples of a body or response with their names. */
 function examplesOf({ example, examples, schema }) {
   if (examples) return Object.entries(examples).map(([name, each]) => [resolved(each).summary ?? name, resolved(each).value]);
   if (example !== undefined) return [['example', example]];
   return (resolved(schema)?.examples ?? []).map((value, at) => [`example ${at + 1}`, value]);
 }
 
-/** A parameter whose schema is where it usually is, also if what it holds is JSON, say. */
+/** Returns a parameter with its `schema`, also if the schema is in `content`. */
 function plain(parameter) {
   const own = resolved(parameter);
   const [media] = Object.values(own.content ?? {});
@@ -36,8 +36,8 @@ export function operation(path, method, details) {
     all.length > 0 && el('details', {}, el('summary', {}, `Parameters (${all.length})`),
       el('div', { class: 'parts' }, all.map(parameterEntry))),
     requestBody && bodies(resolved(requestBody)),
-    el('details', {}, el('summary', {}, `Answers (${Object.keys(responses).join(', ')})`),
-      Object.entries(responses).map(([status, response]) => answer(status, resolved(response)))),
+    el('details', {}, el('summary', {}, `Responses (${Object.keys(responses).join(', ')})`),
+      Object.entries(responses).map(([status, response]) => responseEntry(status, resolved(response)))),
     new Trial(path, method, { parameters: all, prefilled: details['x-try'] ?? [], body: requestBody && resolved(requestBody), success: resolved(responses['200']) }).element);
 }
 
@@ -51,7 +51,7 @@ function bodies({ description, content }) {
     Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(media.schema), samples(media))));
 }
 
-function answer(status, { description, headers = {}, content = {} }) {
+function responseEntry(status, { description, headers = {}, content = {} }) {
   return el('details', { class: 'entry' }, el('summary', {}, el('b', {}, status), ' ', description?.split('\n')[0]),
     Object.keys(headers).length > 0 && el('p', { class: 'about' }, 'Headers: ', Object.keys(headers).join(', ')),
     Object.entries(content).map(([type, media]) => el('section', {}, el('h4', {}, type), full(media.schema), samples(media))));
@@ -60,21 +60,21 @@ function answer(status, { description, headers = {}, content = {} }) {
 const samples = (media) => examplesOf(media).map(([name, value]) => el('figure', {}, el('figcaption', {}, name),
   el('pre', { tabindex: 0 }, el('code', {}, shown(value)))));
 
-/** A form that asks the service, and shows the answer as it comes. */
+/** A form that sends a request and displays the response as it arrives. */
 class Trial {
-  /** `prefilled`: parameters that are not required, and make a question that can be sent as it is. */
+  /** `prefilled`: optional parameters that make the request of the form complete. */
   constructor(path, method, { parameters, prefilled, body, success }) {
     Object.assign(this, { path, method, prefilled, body });
     this.inputs = parameters.filter((parameter) => parameter.in !== 'header').map((parameter) => [parameter, this.input(parameter)]);
     this.accept = choice(mediaTypes(success?.content).length ? mediaTypes(success.content) : ['application/json']);
     this.send = el('button', { class: 'primary' }, 'Send');
     this.cancel = el('button', { type: 'button', hidden: true, onclick: () => this.abort.abort() }, 'Stop');
-    this.answer = el('div', { class: 'answer' });
+    this.output = el('div', { class: 'response' });
     const form = el('form', { onsubmit: (event) => this.submit(event) },
       el('div', { class: 'fields' }, this.inputs.map(([{ name, required }, input]) => field(name + (required ? ' *' : ''), input))),
       body && this.bodyFields(),
       el('div', { class: 'fields' }, field('Accept', this.accept), this.send, this.cancel));
-    this.element = el('details', { class: 'trial' }, el('summary', {}, 'Try it'), form, this.answer);
+    this.element = el('details', { class: 'trial' }, el('summary', {}, 'Try it'), form, this.output);
   }
 
   input({ name, schema, example, required, in: place, examples }) {
@@ -120,13 +120,13 @@ class Trial {
     this.send.disabled = true;
     const began = performance.now();
     try {
-      const response = await ask(this.method.toUpperCase(), this.target, {
+      const response = await send(this.method.toUpperCase(), this.target, {
         accept: this.accept.value, contentType: this.type?.value, body: this.text?.value, signal: this.abort.signal,
       });
       await this.show(response, began);
     } catch (error) {
-      if (error.name === 'AbortError') this.answer.append(el('p', { class: 'about' }, 'Stopped.'));
-      else this.answer.replaceChildren(el('p', { class: 'bad' }, error.message));
+      if (error.name === 'AbortError') this.output.append(el('p', { class: 'about' }, 'Stopped.'));
+      else this.output.replaceChildren(el('p', { class: 'bad' }, error.message));
     } finally {
       this.cancel.hidden = true;
       this.send.disabled = false;
@@ -137,8 +137,8 @@ class Trial {
     const text = el('code', {});
     const head = el('p', { class: 'status-line' }, el('b', { class: response.ok ? '' : 'bad' }, `${response.status} ${response.statusText}`));
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    const wanted = response.status === 401 && tokenForm(() => this.answer.replaceChildren('Send it again.'));
-    this.answer.replaceChildren(head, wanted || this.curl(), el('details', {}, el('summary', {}, 'Headers'), el('pre', { tabindex: 0 }, el('code', {}, headers))),
+    const form = response.status === 401 && tokenForm(() => this.output.replaceChildren('Token saved. Send the request again.'));
+    this.output.replaceChildren(head, form || this.curl(), el('details', {}, el('summary', {}, 'Headers'), el('pre', { tabindex: 0 }, el('code', {}, headers))),
       el('pre', { tabindex: 0 }, text));
     let whole = '';
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -148,7 +148,7 @@ class Trial {
     }
     text.textContent = pretty(whole, response.headers.get('content-type') ?? '');
     head.append(` in ${(performance.now() - began).toFixed(0)} ms`);
-    announce(`Answered with status ${response.status}`);
+    announce(`Status ${response.status}`);
   }
 
   curl() {
@@ -166,8 +166,8 @@ class Trial {
   }
 }
 
-/** JSON in lines; what is none, or broke off, as it is. */
-function laidOut(text) {
+/** Formats JSON. Text that is not valid JSON stays as it is. */
+function formatted(text) {
   try {
     return shown(JSON.parse(text || 'null'));
   } catch {
@@ -176,6 +176,6 @@ function laidOut(text) {
 }
 
 function pretty(text, type) {
-  const whole = /json/.test(type) ? laidOut(text) : text;
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}\n… ${whole.length - LONGEST} characters more` : whole;
+  const whole = /json/.test(type) ? formatted(text) : text;
+  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}\n… ${whole.length - LONGEST} more characters` : whole;
 }

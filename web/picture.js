@@ -1,23 +1,23 @@
-// A picture of a person's own, cut to the shape of a board. It stays in the browser.
+// The user's image, cropped to the shape of the board. It is not uploaded.
 
 const LONGEST = 1200;
 
 export class Picture {
-  /** `show(url)` is called with a picture of the board's shape, or with null. */
+  /** Calls `show(url)` with an image in the shape of the board, or null. */
   constructor(show) {
     Object.assign(this, { show, bitmap: null, url: null });
   }
 
-  async take(file) {
-    this.turn = (this.turn ?? 0) + 1;
-    const { turn } = this;
+  async setFile(file) {
+    this.revision = (this.revision ?? 0) + 1;
+    const { revision } = this;
     this.bitmap = null;
     const bitmap = file ? await createImageBitmap(file) : null;
-    // Another one, or none, may be wanted by now.
-    if (turn === this.turn) this.bitmap = bitmap;
+    // Another file may have been chosen, or none.
+    if (revision === this.revision) this.bitmap = bitmap;
   }
 
-  /** Cuts the middle out of the picture, as wide and as high as the board is. */
+  /** Crops the center of the image to the shape of the board. */
   async fit(shape) {
     const { rows, cols } = shape;
     this.shape = shape;
@@ -34,7 +34,7 @@ export class Picture {
       canvas.getContext('2d').drawImage(this.bitmap, left, top, cell * cols, cell * rows, 0, 0, canvas.width, canvas.height);
       const { bitmap } = this;
       const blob = await new Promise((resolve) => { canvas.toBlob(resolve, 'image/webp', 0.9); });
-      // Another picture, or another shape, may be wanted by now.
+      // Image or shape may have changed.
       if (bitmap !== this.bitmap || shape !== this.shape) return;
       this.url = URL.createObjectURL(blob);
     }

@@ -1,55 +1,55 @@
-// A person's own game: moves made, taken back and counted, and what the service says of them.
+// The user's game: moves, undo, hints, and the verdict of the service.
 
-import { afterwards, announce, counted } from './dom.js';
+import { debounce, announce, counted } from './dom.js';
 import { isSame, moved, SLIDES } from './puzzle.js';
 import * as service from './service.js';
 
-/** What the service may spend on the length that a game is measured by. */
-const PATIENCE = { time_ms: 2000 };
+/** Limits of searches for hints and optimal lengths. */
+const LIMITS = { time_ms: 2000 };
 
 export class Game {
-  /** `view` is the board on the page, `tell(text)` its status line, `change()` is called after each move. */
-  constructor(view, tell, change) {
-    Object.assign(this, { view, tell, change, moves: '', isOwn: true, isCoached: false, abort: null });
-    this.coachLater = afterwards(120, () => this.coach());
+  /** `view` is the board, `setStatus(text)` sets the status line, `change()` is called after each move. */
+  constructor(view, setStatus, change) {
+    Object.assign(this, { view, setStatus, change, moves: '', isOwn: true, isDistanceShown: false, abort: null });
+    this.showDistanceLater = debounce(120, () => this.showDistance());
   }
 
-  /** A new game; `known` says what is known of its length already. */
+  /** Starts a game. `known` holds the bounds of its length, if they are known. */
   begin({ board, goal, goalBoard, known = null }) {
-    this.hush();
-    Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true, left: null });
+    this.cancelRequest();
+    Object.assign(this, { start: board, board, goal, goalBoard, known, moves: '', isOwn: true, lastDistance: null });
     this.show();
   }
 
-  /** Takes back what was asked about a board that is gone, or is about to be asked. */
-  hush() {
-    this.coachLater.cancel();
+  /** Cancels the pending request about the board. */
+  cancelRequest() {
+    this.showDistanceLater.cancel();
     this.abort?.abort();
   }
 
-  /** The signal of the one question about the board that is open at a time. */
-  inquire() {
-    this.hush();
+  /** Returns the signal for a new request about the board. Only one is pending at a time. */
+  newSignal() {
+    this.cancelRequest();
     this.abort = new AbortController();
     return this.abort.signal;
   }
 
   show(options) {
     this.view.show(this.board, options);
-    this.view.point(null);
-    this.view.mark(this.goalBoard);
+    this.view.markHint(null);
+    this.view.markHome(this.goalBoard);
   }
 
   get isSolved() {
     return isSame(this.board, this.goalBoard);
   }
 
-  /** Whether the board differs from that of the question. */
+  /** True if the board differs from the start. */
   get isAway() {
     return !isSame(this.board, this.start);
   }
 
-  /** Makes moves of the blank, as far as they are on the board. */
+  /** Makes moves of the blank, up to the first illegal one. */
   play(moves) {
     if (this.isSolved && this.moves) return;
     let last = null;
@@ -62,14 +62,14 @@ export class Game {
     }
     if (!last) return;
     this.isOwn = true;
-    this.settle();
+    this.update();
     announce(`${last.tile} ${SLIDES[last.move]}, ${counted(this.moves.length, 'move')}`);
   }
 
-  /** Shows a state of a solution that is watched. */
+  /** Shows a step of a solution. */
   watch(board, moves, still) {
-    this.hush();
-    Object.assign(this, { board, moves, isOwn: false, left: null });
+    this.cancelRequest();
+    Object.assign(this, { board, moves, isOwn: false, lastDistance: null });
     this.show({ still });
   }
 
@@ -78,114 +78,114 @@ export class Game {
     if (!back) return;
     this.board = moved(this.board, back).board;
     this.moves = this.moves.slice(0, -1);
-    this.settle();
+    this.update();
   }
 
   restart() {
     Object.assign(this, { board: this.start, moves: '', isOwn: true });
-    this.settle();
-    this.tell('Back at the start.');
+    this.update();
+    this.setStatus('Back at the start.');
   }
 
-  settle() {
-    this.hush();
+  update() {
+    this.cancelRequest();
     this.show();
     if (this.isSolved && this.moves && this.isOwn) this.finish();
-    else this.tell(this.made);
+    else this.setStatus(this.moveCount);
     this.change();
-    if (this.isCoached && !this.isSolved) this.coachLater();
+    if (this.isDistanceShown && !this.isSolved) this.showDistanceLater();
   }
 
-  get made() {
+  get moveCount() {
     return this.moves ? `${counted(this.moves.length, 'move')} made.` : 'At the start.';
   }
 
-  /** Whether the distance is told after each move. */
-  guide(isOn) {
-    this.isCoached = isOn;
-    if (isOn && !this.isSolved) this.coach();
+  /** Turns the distance after each move on or off. */
+  toggleDistance(isOn) {
+    this.isDistanceShown = isOn;
+    if (isOn && !this.isSolved) this.showDistance();
   }
 
-  /** Says how far the goal is. */
-  async coach() {
+  /** Shows the distance to the goal. */
+  async showDistance() {
     const { start, board, goal, moves } = this;
-    await this.asking(async (signal) => {
+    await this.request(async (signal) => {
       const { remaining: { optimal_length: length, lower_bound: low, upper_bound: high } } = await service.verify({ board, goal, moves: '' }, signal);
       if (low === null) return;
-      const way = length === null ? `Between ${low} and ${high} to go` : `${length} to go`;
-      const text = `${this.made} ${way}${this.tendency(length)}.`;
-      this.left = { start, moves, length };
-      this.tell(text);
+      const way = length === null ? `${low} to ${high} moves to go` : `${counted(length, 'move')} to go`;
+      const text = `${this.moveCount} ${way}${this.trend(length)}.`;
+      this.lastDistance = { start, moves, length };
+      this.setStatus(text);
       announce(text);
     });
   }
 
-  /** Whether the last move was a good one, where lengths are known. */
-  tendency(length) {
-    const before = this.left;
+  /** Tells whether the last move was good, if both lengths are known. */
+  trend(length) {
+    const before = this.lastDistance;
     if (length === null || before?.start !== this.start || before.moves !== this.moves.slice(0, -1)) return '';
-    return length < before.length ? ': nearer' : ': farther away';
+    return length < before.length ? ' (closer)' : ' (farther)';
   }
 
-  /** Asks about the board, unless it is another before there is an answer. */
-  async asking(act, said = '') {
-    const signal = this.inquire();
+  /** Runs a request about the board. Ignores errors if the board changes first. */
+  async request(act, message = '') {
+    const signal = this.newSignal();
     try {
       await act(signal);
     } catch (error) {
-      if (!signal.aborted) this.tell(said + service.asProblem(error).message);
+      if (!signal.aborted) this.setStatus(message + service.asProblem(error).message);
     }
   }
 
-  /** Has the service check the moves, and say how many there had to be. */
+  /** Lets the service verify the moves and compares their number with the optimal length. */
   async finish() {
     const { start, goal, moves } = this;
-    const said = `Solved in ${counted(moves.length, 'move')}.`;
-    this.tell(said);
-    announce(said);
-    await this.asking(async (signal) => {
+    const message = `Solved in ${counted(moves.length, 'move')}.`;
+    this.setStatus(message);
+    announce(message);
+    await this.request(async (signal) => {
       const verdict = await service.verify({ board: start, goal, moves }, signal);
-      if (!verdict.solves) throw new service.Problem({ detail: 'The service does not take this for a solution.' });
+      if (!verdict.solves) throw new service.Problem({ detail: 'The service rejected this solution.' });
       this.known ??= await this.shortest(verdict, { board: start, goal }, signal);
-      if (!signal.aborted) this.tell(`${said} ${measure(moves.length, this.known)}`);
-    }, `${said} `);
+      if (!signal.aborted) this.setStatus(`${message} ${compareLength(moves.length, this.known)}`);
+    }, `${message} `);
   }
 
-  /** The length that a game is measured by, as far as it is known. */
-  async shortest({ length: made, optimal_length: length, optimal: isOptimal }, question, signal) {
+  /** Returns the bounds of the optimal length. */
+  async shortest({ length: made, optimal_length: length, optimal: isOptimal }, puzzle, signal) {
     if (Number.isInteger(length)) return { length, optimal: true, lower_bound: length };
     if (isOptimal) return { length: made, optimal: true, lower_bound: made };
-    return service.solve({ ...question, limits: PATIENCE }, signal);
+    return service.solve({ ...puzzle, limits: LIMITS }, signal);
   }
 
-  /** Points at the tile that is best slid next, and gives away no more; asked once more, slides it. */
+  /** Marks the tile to slide next; the second call for a board slides it. */
   async hint() {
     const { board, goal } = this;
     if (this.isSolved) {
-      this.tell('It is solved: nothing is left to do.');
+      this.setStatus('Already solved.');
       return;
     }
     if (this.hinted?.board === board) {
       this.play(this.hinted.move);
       return;
     }
-    this.tell('Looking for a good move …');
-    await this.asking(async (signal) => {
-      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: PATIENCE }, signal);
+    this.setStatus('Searching for the next move…');
+    await this.request(async (signal) => {
+      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: LIMITS }, signal);
       this.hinted = { board, move };
-      this.view.point(tile);
+      this.view.markHint(tile);
       const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
       const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;
-      this.tell(text);
+      this.setStatus(text);
       announce(text);
     });
   }
 }
 
-/** How a game compares with what is proven. */
-function measure(length, { length: shortest, optimal, lower_bound: bound }) {
+/** Compares the length of a game with the proven bounds. */
+function compareLength(length, { length: shortest, optimal, lower_bound: bound }) {
   if (optimal && length === shortest) return 'No solution is shorter.';
-  if (optimal) return `The shortest has ${shortest}.`;
-  if (length < shortest) return `Shorter than the ${shortest} that the service found in two seconds!`;
-  return `The service found one of ${shortest}; every solution has at least ${bound}.`;
+  if (optimal) return `The shortest solution has ${shortest}.`;
+  if (length < shortest) return `Shorter than the solution of ${shortest} moves that the service found in two seconds!`;
+  return `The service found a solution of ${shortest} moves; every solution has at least ${bound}.`;
 }

@@ -1,26 +1,26 @@
-// A solution to watch: play, pause, step, scrub; its moves, and g, h and f on the way.
+// Playback of a solution: play, pause, step, scrub, with its moves and costs.
 
 import { Chart } from './chart.js';
-import { afterwards, choice, counted, el, isStill, svg } from './dom.js';
+import { debounce, choice, counted, el, isStill, svg } from './dom.js';
 import { SLIDES } from './puzzle.js';
 
-/** Steps in a second. */
+/** Steps per second. */
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64, 256, 1024, 4096];
 
-/** Milliseconds from one picture to the next, at most sixty in a second. */
+/** Milliseconds of a frame at 60 frames per second. */
 const FRAME = 1000 / 60;
 
-/** What f is, where it is not g + h. */
-const ORDERS = { greedy_best_first: 'h alone, by which the search orders', weighted_astar: 'g + weight · h, by which the search orders' };
+/** Meaning of f for algorithms with f other than g + h. */
+const ORDERS = { greedy_best_first: 'h (order of the search)', weighted_astar: 'g + weight · h (order of the search)' };
 
 /** Moves in one part of the list. */
 const PART = 50;
 
-/** As many moves as are listed at most, and points of a line that are drawn: a depth-first search may find 60,000. */
+/** Maximum of listed moves and of points of a line: depth-first search may find 60,000 moves. */
 const MOST = 5000;
 
-/** So that a solution takes about ten seconds. */
-const paceOf = (length) => SPEEDS.slice(2).find((speed) => length / speed <= 12) ?? SPEEDS.at(-1);
+/** Returns the speed at which a solution takes about ten seconds. */
+const speedFor = (length) => SPEEDS.slice(2).find((speed) => length / speed <= 12) ?? SPEEDS.at(-1);
 
 const glyph = (path) => svg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' }, svg('path', { d: path }));
 
@@ -30,7 +30,7 @@ const GLYPHS = {
 };
 
 export class Player {
-  /** `show(state, step, isStill)` is called with each state that is to be seen. */
+  /** Calls `show(state, step, isStill)` with each displayed state. */
   constructor(controls, panel, show) {
     Object.assign(this, { controls, panel, show, states: null, step: 0, timer: 0 });
     const button = (name, label, act) =>
@@ -40,23 +40,23 @@ export class Player {
       type: 'range', min: 0, value: 0, 'aria-label': 'Step', oninput: () => this.go(Number(this.slider.value), { still: true }),
     });
     this.speed = choice(SPEEDS.map((speed) => [speed, `${speed} / s`]), 4, {
-      'aria-label': 'Steps a second', onchange: () => { this.isPaceChosen = true; },
+      'aria-label': 'Steps per second', onchange: () => { this.isSpeedChosen = true; },
     });
     this.where = el('output', {});
     controls.replaceChildren(
       el('div', { class: 'transport', role: 'group', 'aria-label': 'Solution' },
-        button('first', 'To the start', () => this.go(0)), button('back', 'One step back', () => this.go(this.step - 1)),
+        button('first', 'Go to start', () => this.go(0)), button('back', 'Previous step', () => this.go(this.step - 1)),
         this.main,
-        button('next', 'One step on', () => this.go(this.step + 1)), button('last', 'To the end', () => this.go(this.last)),
+        button('next', 'Next step', () => this.go(this.step + 1)), button('last', 'Go to end', () => this.go(this.last)),
         this.speed),
       el('div', { class: 'scrub' }, this.slider, this.where));
     panel.addEventListener('click', (event) => {
       const at = event.target.dataset?.step;
       if (at !== undefined) this.go(Number(at));
     });
-    panel.addEventListener('keydown', (event) => this.walk(event));
-    // Whoever scrubs looks at the board, and a list that runs along would cost each frame its time.
-    this.followLater = afterwards(100, () => this.states && this.follow());
+    panel.addEventListener('keydown', (event) => this.navigate(event));
+    // Scrolling the list at each step of the slider would cost frames.
+    this.followLater = debounce(100, () => this.states && this.follow());
     this.clear();
   }
 
@@ -72,12 +72,11 @@ export class Player {
     this.pause();
     this.states = null;
     this.controls.hidden = true;
-    this.panel.replaceChildren(el('p', { class: 'empty' }, 'Solve a board to see its solution here: each move, and what was known at each step.'));
+    this.panel.replaceChildren(el('p', { class: 'empty' }, 'Solve a board to see the moves of its solution and their costs.'));
   }
 
   /**
-   * Takes over the states of a solution, and what its answer says of it. `isQuiet`: the board on the table stays as it is
-   * until the solution is played.
+   * Loads the states of a solution. `isQuiet`: the displayed board stays unchanged until the solution is played.
    */
   load({ states, search }, { summary, isQuiet = false }) {
     this.pause();
@@ -87,16 +86,16 @@ export class Player {
     this.items = states.length > MOST ? [] : states.slice(1).map(({ tile, move }, at) => el('button', {
       type: 'button', tabindex: -1, 'data-step': at + 1, 'aria-label': `Step ${at + 1}: ${tile} ${SLIDES[move]}`,
     }, String(tile)));
-    this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles, in the order in which they slide' }, this.parts());
+    this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles to slide, in order' }, this.parts());
     this.chart = this.draw();
-    const course = this.last > 0 && [this.chart.element, this.legend(), el('h2', {}, 'Tiles, in the order in which they slide'), this.list];
+    const course = this.last > 0 && [this.chart.element, this.legend(), el('h2', {}, 'Tiles to slide, in order'), this.list];
     this.panel.replaceChildren(...[summary, course].flat().filter(Boolean));
     this.controls.hidden = false;
-    if (!this.isPaceChosen) this.speed.value = paceOf(this.last);
+    if (!this.isSpeedChosen) this.speed.value = speedFor(this.last);
     this.go(0, { still: true, isQuiet });
   }
 
-  /** The moves in parts, of which the browser lays out and paints those in sight. */
+  /** The moves in parts. The browser renders only visible parts. */
   parts() {
     if (!this.items.length && this.last) return el('p', { class: 'empty' }, `${counted(this.last, 'move')} are too many to list.`);
     const firsts = Array.from({ length: Math.ceil(this.items.length / PART) }, (_, at) => at * PART);
@@ -121,7 +120,7 @@ export class Player {
     this.values = { g: el('b'), h: el('b'), f: el('b') };
     const entry = (name, text) => el('li', { class: name }, `${name} `, this.values[name], el('span', {}, ` ${text}`));
     return el('ul', { class: 'legend' }, entry('g', 'moves made'),
-      this.states[0].h !== undefined && [entry('h', 'moves to go, estimated'), entry('f', this.orderedBy ?? 'g + h, by which the search orders')]);
+      this.states[0].h !== undefined && [entry('h', 'estimated moves to go'), entry('f', this.orderedBy ?? 'g + h (order of the search)')]);
   }
 
   go(step, { still = isStill(), isQuiet = false } = {}) {
@@ -133,25 +132,25 @@ export class Player {
     const state = this.states[to];
     const item = this.items[to - 1];
     item?.setAttribute('aria-current', 'step');
-    this.entry = this.rove(item ?? this.items[0]);
+    this.entry = this.setTabStop(item ?? this.items[0]);
     if (still && !this.isPlaying) this.followLater();
     else this.follow();
     this.slider.value = to;
     this.where.value = `${to} / ${this.last}`;
-    this.chart.point(to);
+    this.chart.moveCursor(to);
     for (const name of ['g', 'h', 'f']) if (state[name] !== undefined) this.values[name].textContent = String(Math.round(state[name] * 100) / 100);
     if (!isQuiet) this.show(state, to, still || isFar);
     if (to === this.last) this.pause();
   }
 
-  /** The one item of the list that the Tab key leads to. */
-  rove(item) {
+  /** Makes an item the only one that the Tab key reaches. */
+  setTabStop(item) {
     if (this.entry && this.entry !== item) this.entry.tabIndex = -1;
     if (item) item.tabIndex = 0;
     return item;
   }
 
-  /** Keeps the current move in sight, within the list alone. */
+  /** Scrolls the list, not the page, to the current move. */
   follow() {
     const item = this.items[this.step - 1];
     if (!item || this.panel.hidden) return;
@@ -167,7 +166,7 @@ export class Player {
       this.timer = setTimeout(tick, wait);
       this.go(this.step + Math.round((speed * wait) / 1000), { still: isStill() || speed > 10 });
     };
-    this.face('pause', 'Pause');
+    this.setButton('pause', 'Pause');
     this.timer = setTimeout(tick, 150);
   }
 
@@ -179,16 +178,16 @@ export class Player {
   pause() {
     clearTimeout(this.timer);
     this.timer = 0;
-    this.face('play', 'Play');
+    this.setButton('play', 'Play');
   }
 
-  face(name, label) {
+  setButton(name, label) {
     this.main.setAttribute('aria-label', label);
-    this.main.title = `${label} (space bar on the board)`;
+    this.main.title = `${label} (space bar)`;
     this.main.replaceChildren(glyph(GLYPHS[name]));
   }
 
-  walk(event) {
+  navigate(event) {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step || event.target.dataset?.step === undefined) return;
     event.preventDefault();

@@ -1,10 +1,10 @@
-// The little Markdown that the contract is written in: paragraphs, lists, code, emphasis, links.
+// Renders the Markdown of the OpenAPI document: paragraphs, lists, code, emphasis, links.
 
 import { el } from './dom.js';
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 
-/** A line of text as nodes. */
+/** Returns the nodes of inline Markdown. */
 function inline(text) {
   const nodes = [];
   let from = 0;
@@ -20,7 +20,7 @@ function inline(text) {
   return [...nodes, text.slice(from)].filter((node) => node !== '');
 }
 
-/** A text as blocks. */
+/** Returns the blocks of a text. */
 export function prose(text = '') {
   const blocks = [];
   const lines = text.split('\n');

@@ -1,4 +1,4 @@
-// Boards, as the service answers them: rows of numbers, 0 the blank. Moves are those of the blank.
+// Boards as the API returns them: rows of numbers, 0 is the blank. Moves are moves of the blank.
 
 import { el } from './dom.js';
 
@@ -10,7 +10,7 @@ const copyOf = (board) => board.map((row) => [...row]);
 
 export const isSame = (one, other) => String(one) === String(other) && one.length === other.length;
 
-/** In the short form of the contract, which is also that of links. */
+/** Returns a board in the short notation of the API. */
 export const toText = (board) => board.map((row) => row.join(',')).join('/');
 
 export function placeOf(board, tile) {
@@ -18,7 +18,7 @@ export function placeOf(board, tile) {
   return [row, board[row].indexOf(tile)];
 }
 
-/** The board after a move, and the tile that slid; null where the move leads off the board. */
+/** Returns the board after a move and the tile that slid, or null if the move is illegal. */
 export function moved(board, move) {
   const [row, col] = placeOf(board, 0);
   const [down, right] = STEPS[move];
@@ -30,7 +30,7 @@ export function moved(board, move) {
   return { board: next, tile, move };
 }
 
-/** The moves that slide a tile, and all between it and the blank, into the blank's place; none if they are not in line. */
+/** Returns the moves that slide a tile, and all tiles between it and the blank; empty if they are not in line. */
 export function movesTo(board, row, col) {
   const [blankRow, blankCol] = placeOf(board, 0);
   if (row === blankRow) return (col < blankCol ? 'L' : 'R').repeat(Math.abs(col - blankCol));
@@ -38,7 +38,7 @@ export function movesTo(board, row, col) {
   return '';
 }
 
-/** The states that moves lead through, with their costs and without estimates. */
+/** Returns the states along moves, without heuristic values. */
 export function replay(start, moves) {
   const states = [{ move: null, tile: null, board: start, g: 0 }];
   for (const move of moves) {
@@ -49,22 +49,22 @@ export function replay(start, moves) {
   return states;
 }
 
-/** The board with two tiles exchanged, from which the goal can be reached if it could not be before, and the other way round. */
-export function exchanged(board) {
+/** Returns the board with tiles 1 and 2 swapped, which makes an unsolvable board solvable. */
+export function swapped(board) {
   const next = copyOf(board);
   const [[row, col], [otherRow, otherCol]] = [placeOf(board, 1), placeOf(board, 2)];
   [next[row][col], next[otherRow][otherCol]] = [2, 1];
   return next;
 }
 
-/** Which way a tile goes when the blank goes that way. */
+/** Direction of the tile for each move of the blank. */
 export const SLIDES = { U: 'down', D: 'up', L: 'right', R: 'left' };
 
-/** For those who listen. */
+/** Returns a board as text for screen readers. */
 export const spoken = (board) =>
   board.map((row, at) => `row ${at + 1}: ${row.map((tile) => tile || 'blank').join(' ')}`).join('; ');
 
-/** A board as a small table of numbers, to look at. */
+/** Creates a small picture of a board. */
 export function grid(board) {
   const cell = (tile) => el('span', { class: tile ? null : 'blank' }, tile ? String(tile) : '');
   const table = el('div', { class: 'mini', role: 'img', 'aria-label': toText(board) }, board.map((row) => el('div', {}, row.map(cell))));

@@ -1,16 +1,16 @@
-// Schemas of the contract (JSON Schema 2020-12, as much of it as the contract uses).
+// Renders JSON Schemas (2020-12), as far as the OpenAPI document uses them.
 
 import { el } from './dom.js';
 import { prose } from './prose.js';
 
 let contract = null;
 
-/** The document that references lead into. */
+/** Sets the document that references resolve to. */
 export function within(document) {
   contract = document;
 }
 
-/** Follows references to what they stand for. */
+/** Resolves references. */
 export function resolved(node) {
   let found = node;
   while (found?.$ref) found = found.$ref.slice(2).split('/').reduce((place, name) => place[name.replaceAll('~1', '/').replaceAll('~0', '~')], contract);
@@ -19,7 +19,7 @@ export function resolved(node) {
 
 const nameOf = ({ $ref }) => $ref?.split('/').pop();
 
-/** A type in a few words. */
+/** Returns a type in a few words. */
 function typeOf(schema) {
   const own = resolved(schema) ?? {};
   const name = nameOf(schema);
@@ -45,7 +45,7 @@ function values({ enum: words }) {
   return words && el('p', { class: 'values' }, words.flatMap((word) => [el('code', {}, String(word)), ' ']));
 }
 
-/** The parts of a schema that has parts, to open one after another. */
+/** Renders the properties, alternatives and items of a schema. */
 function parts(schema) {
   const own = resolved(schema);
   const properties = { ...own.allOf?.map((each) => resolved(each).properties).reduce((all, some) => ({ ...all, ...some }), {}), ...own.properties };
@@ -63,7 +63,7 @@ const hasParts = (schema) => {
   return Boolean(own.properties || own.allOf || own.oneOf || own.anyOf || own.contentSchema || (own.items && hasParts(own.items)));
 };
 
-/** A named part: what it is; what it consists of is written when it is opened. */
+/** Renders a named part. Its own parts are rendered when it is opened. */
 export function entry(name, schema, isRequired = false) {
   const own = { ...resolved(schema), ...schema };
   const head = [el('code', { class: 'name' }, name), ' ', el('span', { class: 'type' }, typeOf(schema)),
@@ -75,7 +75,7 @@ export function entry(name, schema, isRequired = false) {
   return el('details', { class: 'entry', ontoggle: open }, el('summary', {}, head), about, inner);
 }
 
-/** A schema as it is, opened. */
+/** Renders a schema with its parts open. */
 export function full(schema) {
   const own = resolved(schema);
   return [el('p', { class: 'type' }, typeOf(schema), ' ', limits(schema)), el('div', { class: 'prose' }, prose(own.description)), values(own) ?? '',
@@ -84,6 +84,6 @@ export function full(schema) {
 
 const examples = (list) => el('div', {}, list.map((value) => el('pre', { tabindex: 0 }, el('code', {}, shown(value)))));
 
-/** A value to read: JSON as JSON, text as it is. */
+/** Returns a value as text: JSON formatted, strings as they are. */
 export const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 1)
   .replace(/\[\s+([-\d\s,."]+?)\s+\]/g, (_, inner) => `[${inner.replace(/\s+/g, ' ')}]`));

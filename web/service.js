@@ -1,8 +1,8 @@
-// Every question that a page asks the service, and nothing else does.
+// All requests of the pages to the service.
 
 import { keep, kept } from './storage.js';
 
-/** An answer that is a problem document (RFC 9457). */
+/** A response that is a problem document (RFC 9457). */
 export class Problem extends Error {
   constructor(document) {
     super(String(document.detail || document.title));
@@ -13,22 +13,22 @@ export class Problem extends Error {
     return String(this.document.type ?? '').split('/').pop();
   }
 
-  /** The faults, each with its pointer. */
-  get faults() {
-    return Array.isArray(this.document.errors) ? this.document.errors.filter((fault) => typeof fault?.pointer === 'string') : [];
+  /** The errors with their JSON pointers. */
+  get errors() {
+    return Array.isArray(this.document.errors) ? this.document.errors.filter((error) => typeof error?.pointer === 'string') : [];
   }
 }
 
-/** Anything that went wrong, as a problem: an answer that is none of the service's may do anything. */
+/** Returns any error as a problem. */
 export function asProblem(error) {
   if (error instanceof Problem) return error;
   console.error(error);
-  return new Problem({ title: 'Not understood', detail: 'The page does not understand what the service has answered.' });
+  return new Problem({ title: 'Unexpected response', detail: 'The page cannot read the response of the service.' });
 }
 
-// A service with guards wants a token. It is kept for as long as the tab is open, and sent nowhere else.
+// The token of a guarded service. It is kept until the tab is closed, and only sent to the service.
 const TOKEN = 'taquin-token';
-/** What a header can carry, and the service takes for a token. */
+/** True if a header can carry the text and the service accepts it as a token. */
 export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 export const token = () => {
   const own = kept(TOKEN) ?? '';
@@ -44,37 +44,37 @@ function request(body, accept, signal) {
   return { method: 'POST', headers, body: JSON.stringify(body), signal };
 }
 
-async function reach(path, options) {
+async function fetchResponse(path, options) {
   try {
     return await fetch(path, options);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Problem({ title: 'The service does not answer', detail: 'The service does not answer. Is it still running?' });
+    throw new Problem({ title: 'No response', detail: 'The service does not respond. Is it running?' });
   }
 }
 
-/** What is read of an answer; where it breaks off, that is a problem as well. */
-async function whole(reading) {
+/** Reads a response. An incomplete one is a problem. */
+async function readWhole(reading) {
   try {
     return await reading;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Problem({ title: 'The answer broke off', detail: 'The service went away before its answer was whole.' });
+    throw new Problem({ title: 'Incomplete response', detail: 'The connection closed before the response was complete.' });
   }
 }
 
-/** Who is told that the service wants another token. */
-let wantsToken = () => {};
-export const onTokenWanted = (tell) => { wantsToken = tell; };
+/** Called when the service requires another token. */
+let requestToken = () => {};
+export const onTokenRequired = (callback) => { requestToken = callback; };
 
-async function checked(response) {
+async function checkStatus(response) {
   if (response.ok) return response;
-  if (response.status === 401) wantsToken();
-  const text = await whole(response.text());
+  if (response.status === 401) requestToken();
+  const text = await readWhole(response.text());
   throw new Problem(documentOf(text) ?? { title: `Status ${response.status}`, detail: text.slice(0, 300) });
 }
 
-/** A problem document; null where something between here and the service has answered in words of its own. */
+/** Parses a problem document. Returns null for other responses, such as those of a proxy. */
 function documentOf(text) {
   try {
     const value = JSON.parse(text);
@@ -85,43 +85,43 @@ function documentOf(text) {
 }
 
 async function json(path, body, signal) {
-  const response = await checked(await reach(path, request(body, 'application/json', signal)));
-  return whole(response.json());
+  const response = await checkStatus(await fetchResponse(path, request(body, 'application/json', signal)));
+  return readWhole(response.json());
 }
 
 export const info = () => json('/info');
 export const contract = () => json('/openapi.json');
-export const solvable = (question, signal) => json('/solvable', question, signal);
-export const solve = (question, signal) => json('/solve', question, signal);
-export const compare = (question, signal) => json('/compare', question, signal);
-export const hint = (question, signal) => json('/hint', question, signal);
-export const verify = (question, signal) => json('/verify', question, signal);
+export const solvable = (body, signal) => json('/solvable', body, signal);
+export const solve = (body, signal) => json('/solve', body, signal);
+export const compare = (body, signal) => json('/compare', body, signal);
+export const hint = (body, signal) => json('/hint', body, signal);
+export const verify = (body, signal) => json('/verify', body, signal);
 export const random = (parameters, signal) => json(`/random?${new URLSearchParams(parameters)}`, undefined, signal);
 
-/** Asks as it is, for whoever wants to see the answer as it is. */
-export function ask(method, path, { accept, contentType, body, signal }) {
+/** Sends any request and returns the response unread. */
+export function send(method, path, { accept, contentType, body, signal }) {
   const options = request(undefined, accept, signal);
   if (body) options.headers['content-type'] = contentType;
-  return reach(path, { ...options, method, body: body || undefined });
+  return fetchResponse(path, { ...options, method, body: body || undefined });
 }
 
-/** Solves, and tells what happens on the way: `tell(name, data)` for each event. Returns the result. */
-export async function watch(question, tell, signal) {
-  const response = await checked(await reach('/solve', request(question, 'text/event-stream', signal)));
+/** Solves with a stream of events, calls `onEvent(name, data)` for each, and returns the result. */
+export async function watch(body, onEvent, signal) {
+  const response = await checkStatus(await fetchResponse('/solve', request(body, 'text/event-stream', signal)));
   for await (const { name, data } of events(response.body)) {
     if (name === 'result') return data;
     if (name === 'problem') throw new Problem(data);
-    tell(name, data);
+    onEvent(name, data);
   }
-  throw new Problem({ title: 'The answer broke off', detail: 'The service went away before it had an answer.' });
+  throw new Problem({ title: 'Incomplete response', detail: 'The connection closed before the result arrived.' });
 }
 
-/** The events of a stream, each when it comes (the `text/event-stream` of HTML). */
+/** Yields the events of a `text/event-stream` body as they arrive. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { done, value } = await whole(reader.read());
+    const { done, value } = await readWhole(reader.read());
     if (done) return;
     const pieces = (rest + value).split('\n\n');
     rest = pieces.pop();

@@ -1,4 +1,4 @@
-// The question as something to paste, each to run as it stands.
+// The current request as a program in several languages.
 
 import { announce, copy, el } from './dom.js';
 import { parameters } from './link.js';
@@ -6,7 +6,7 @@ import { token } from './service.js';
 
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-// A token is a secret: it is named, not shown.
+// Tokens are secret: programs read them from this variable.
 const VARIABLE = 'TAQUIN_TOKEN';
 
 function curl({ origin, body, isGuarded }) {
@@ -14,72 +14,72 @@ function curl({ origin, body, isGuarded }) {
   return `curl -s ${origin}/solve \\\n${guard}  -H 'Content-Type: application/json' \\\n  -d ${shell(body)}\n`;
 }
 
-function link({ origin, question, isGuarded }) {
+function link({ origin, request, isGuarded }) {
   const guard = isGuarded ? `-H "Authorization: Bearer $${VARIABLE}" ` : '';
-  return `curl -s ${guard}${shell(`${origin}/solve?${parameters(question)}`)}\n`;
+  return `curl -s ${guard}${shell(`${origin}/solve?${parameters(request)}`)}\n`;
 }
 
 function python({ origin, body, isGuarded }) {
   const guard = isGuarded ? `\n               "Authorization": "Bearer " + os.environ["${VARIABLE}"],` : '';
-  // What a question holds is written alike in JSON and in Python.
+  // The body is valid in JSON and in Python.
   return `import json${isGuarded ? '\nimport os' : ''}
 import sys
 import urllib.error
 import urllib.request
 
-question = ${body}
+body = ${body}
 request = urllib.request.Request(
     "${origin}/solve",
-    data=json.dumps(question).encode(),
+    data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json",${guard}},
 )
 try:
     with urllib.request.urlopen(request) as response:
-        answer = json.load(response)
-except urllib.error.HTTPError as problem:
-    sys.exit(json.load(problem)["detail"])
-print(answer["length"], "moves:", answer["moves"])
+        solution = json.load(response)
+except urllib.error.HTTPError as error:
+    sys.exit(json.load(error)["detail"])
+print(solution["length"], "moves:", solution["moves"])
 `;
 }
 
 function javascript({ origin, body, isGuarded }) {
   const guard = isGuarded ? `, authorization: \`Bearer \${process.env.${VARIABLE}}\`` : '';
-  return `// node ask.mjs
+  return `// node solve.mjs
 const response = await fetch('${origin}/solve', {
   method: 'POST',
   headers: { 'content-type': 'application/json'${guard} },
   body: JSON.stringify(${body}),
 });
-const answer = await response.json();
-if (!response.ok) throw new Error(answer.detail);
-console.log(answer.length, 'moves:', answer.moves);
+const solution = await response.json();
+if (!response.ok) throw new Error(solution.detail);
+console.log(solution.length, 'moves:', solution.moves);
 `;
 }
 
 function rust({ origin, body, isGuarded }) {
-  // Longer than any that the body could end with.
+  // Longer than any run of # after a quote in the body.
   const fence = '#'.repeat(Math.max(1, ...[...body.matchAll(/"#*/g)].map(([run]) => run.length)));
   const { hostname, port, protocol } = new URL(origin);
   const host = port ? `${hostname}:${port}` : hostname;
   const guard = isGuarded ? `\n         Authorization: Bearer {token}\\r\\n\\` : '';
-  const read = isGuarded ? `\n    let token = std::env::var("${VARIABLE}").expect("a token");` : '';
-  const note = protocol === 'https:' ? '// This speaks plain HTTP: name a port of the service that does, or use a client that knows TLS.\n' : '';
-  return `// rustc ask.rs && ./ask
+  const read = isGuarded ? `\n    let token = std::env::var("${VARIABLE}").expect("${VARIABLE} is set");` : '';
+  const note = protocol === 'https:' ? '// Plain HTTP only: use a plain port of the service, or a client with TLS.\n' : '';
+  return `// rustc solve.rs && ./solve
 ${note}use std::io::{Read, Write};
 use std::net::TcpStream;
 
 fn main() -> std::io::Result<()> {
-    let question = r${fence}"${body}"${fence};${read}
+    let body = r${fence}"${body}"${fence};${read}
     let mut service = TcpStream::connect("${hostname}:${port || 80}")?;
     write!(
         service,
         "POST /solve HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\${guard}
-         Content-Type: application/json\\r\\nContent-Length: {}\\r\\n\\r\\n{question}",
-        question.len()
+         Content-Type: application/json\\r\\nContent-Length: {}\\r\\n\\r\\n{body}",
+        body.len()
     )?;
-    let mut answer = String::new();
-    service.read_to_string(&mut answer)?;
-    let (_head, solution) = answer.split_once("\\r\\n\\r\\n").unwrap_or_default();
+    let mut response = String::new();
+    service.read_to_string(&mut response)?;
+    let (_head, solution) = response.split_once("\\r\\n\\r\\n").unwrap_or_default();
     println!("{solution}");
     Ok(())
 }
@@ -97,15 +97,15 @@ export class Snippets {
     this.text = el('code', {});
     this.copied = el('button', { type: 'button', class: 'primary', onclick: () => this.copy() }, 'Copy');
     panel.replaceChildren(
-      el('p', { class: 'about' }, 'This very question, ready to paste: it runs as it stands, and gives the same answer.'),
+      el('p', { class: 'about' }, 'The current request, ready to run.'),
       el('div', { class: 'row', role: 'group', 'aria-label': 'Language' }, this.buttons, this.copied),
       el('pre', { class: 'snippet', tabindex: 0 }, this.text));
     this.choose(this.chosen);
   }
 
-  /** Takes over the question that is asked now. */
-  show(question) {
-    this.question = question;
+  /** Sets the current request. */
+  show(request) {
+    this.request = request;
     this.choose(this.chosen);
   }
 
@@ -113,10 +113,10 @@ export class Snippets {
     this.chosen = name;
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.language === name));
     this.copied.textContent = 'Copy';
-    if (!this.question) return;
-    const body = JSON.stringify(this.question);
+    if (!this.request) return;
+    const body = JSON.stringify(this.request);
     this.text.textContent = LANGUAGES[name][1]({
-      origin: location.origin, question: this.question, body, isGuarded: token() !== '',
+      origin: location.origin, request: this.request, body, isGuarded: token() !== '',
     });
   }
 

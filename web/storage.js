@@ -1,6 +1,6 @@
-// What the browser keeps of this page; one that is told to keep nothing keeps nothing.
+// Browser storage. It may be disabled; then nothing is stored.
 
-/** What is kept by a name, for as long as the tab is open or, with `forLong`, for good; null if there is nothing. */
+/** Reads a value of this tab or, with `forLong`, of all visits. Returns null if there is none. */
 export function kept(name, { forLong = false } = {}) {
   try {
     return (forLong ? localStorage : sessionStorage).getItem(name);
@@ -12,5 +12,5 @@ export function kept(name, { forLong = false } = {}) {
 export function keep(name, value, { forLong = false } = {}) {
   try {
     (forLong ? localStorage : sessionStorage).setItem(name, value);
-  } catch { /* It works all the same, until the page is loaded again. */ }
+  } catch { /* The value only lasts until the page is reloaded. */ }
 }

@@ -1,4 +1,4 @@
-// Panels of which one is seen, as the ARIA practices have them.
+// Tabs, as in the ARIA Authoring Practices.
 
 export class Tabs {
   constructor(list) {
@@ -6,7 +6,7 @@ export class Tabs {
     list.addEventListener('click', ({ target }) => {
       if (this.tabs.includes(target)) this.show(target.getAttribute('aria-controls'));
     });
-    list.addEventListener('keydown', (event) => this.walk(event));
+    list.addEventListener('keydown', (event) => this.navigate(event));
   }
 
   show(panel) {
@@ -18,7 +18,7 @@ export class Tabs {
     }
   }
 
-  walk(event) {
+  navigate(event) {
     const at = this.tabs.indexOf(document.activeElement);
     const last = this.tabs.length - 1;
     const next = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];

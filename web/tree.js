@@ -1,14 +1,14 @@
-// The first nodes of a search as a tree: to look at, to walk through, to watch as it grows.
+// The search tree: drawing, selection and playback of the first expanded nodes.
 
-import { announce, choice, counted, el, figure, svg } from './dom.js';
+import { announce, choice, counted, el, formatNumber, svg } from './dom.js';
 import { grid, isSame, shape, toText } from './puzzle.js';
 
-/** Nodes are drawn as boards up to so many, and as dots beyond. */
+/** Largest number of nodes that are drawn as boards; more are dots. */
 const AS_BOARDS = 40;
 const CELL = 17;
 const ZOOMS = [0.15, 0.25, 0.4, 0.6, 0.8, 1, 1.4];
 
-/** The nodes with their children, their depth and their place. Leaves stand side by side, parents above the middle. */
+/** Places the nodes: leaves side by side, parents centered above their children. */
 function layout(expansions) {
   const nodes = expansions.map((expansion, index) => ({ ...expansion, index, children: [], depth: 0, x: 0 }));
   const roots = [];
@@ -33,15 +33,15 @@ function layout(expansions) {
   return { nodes, roots, width: leaves, height: Math.max(...nodes.map(({ depth }) => depth)) + 1 };
 }
 
-/** The goal, below the node it was reached from, if that is among these: it is found, and not expanded. */
-function goalBelow(expansions, states) {
+/** Returns the goal as a child of its parent, if the parent was expanded. The goal itself is not expanded. */
+function goalNode(expansions, states) {
   if (states.length < 2) return [];
   const before = states.at(-2);
   const parent = expansions.findLastIndex(({ g, board }) => g === before.g && isSame(board, before.board));
   return parent < 0 ? [] : [{ ...states.at(-1), parent, isGoal: true }];
 }
 
-/** Marks the nodes that the solution leads through. */
+/** Marks the nodes of the solution. */
 function markPath({ nodes, roots }, states) {
   let level = roots;
   for (const { board } of states) {
@@ -62,11 +62,11 @@ export class Tree {
     this.container.replaceChildren();
   }
 
-  /** Draws the first `count` of these; `states` are those of the solution. */
+  /** Draws the first `count` expansions. `states` are the states of the solution. */
   load(expansions, states, count) {
     const first = expansions.slice(0, count);
     this.count = first.length;
-    this.plan = layout([...first, ...goalBelow(first, states)]);
+    this.plan = layout([...first, ...goalNode(first, states)]);
     this.nodes = markPath(this.plan, states);
     const { rows, cols } = shape(first[0].board);
     this.areBoards = first.length <= AS_BOARDS && rows * cols <= 16;
@@ -74,7 +74,7 @@ export class Tree {
     this.frame();
     this.draw();
     this.until = this.count;
-    this.zoom(this.fitting());
+    this.zoom(this.fittingScale());
     this.select(this.nodes[0], { isQuiet: true });
   }
 
@@ -90,7 +90,7 @@ export class Tree {
     this.view = el('div', {
       class: 'tree', tabindex: 0, role: 'application', 'aria-roledescription': 'search tree',
       'aria-label': `Tree of ${counted(last, 'expansion')}. Up: parent; down: child; left and right: siblings; Page Up and Page Down: order of expansion.`,
-      onkeydown: (event) => this.walk(event), onclick: (event) => this.pick(event),
+      onkeydown: (event) => this.navigate(event), onclick: (event) => this.pick(event),
     });
     this.container.replaceChildren(
       el('div', { class: 'scrub' }, this.slider, this.shown, zoom('Smaller', by(-1), '−'), zoom('Larger', by(1), '+')),
@@ -124,8 +124,8 @@ export class Tree {
     this.view.replaceChildren(this.drawing);
   }
 
-  /** The largest scale at which the whole fits across, or one that can still be seen. */
-  fitting() {
+  /** Returns the largest scale at which the tree fits the width, or the smallest legible one. */
+  fittingScale() {
     const room = this.view.clientWidth || 600;
     const fits = ZOOMS.filter((scale) => scale <= 1 && this.size[0] * scale <= room);
     return fits.at(-1) ?? (this.areBoards ? 0.6 : 0.4);
@@ -138,7 +138,7 @@ export class Tree {
     if (this.selected) this.reveal(this.selected);
   }
 
-  /** Shows the tree as it was after so many expansions. */
+  /** Shows the tree after a number of expansions. */
   grow(until) {
     for (let at = Math.min(until, this.until); at < Math.max(until, this.until); at += 1) {
       const { mark, edge } = this.nodes[at];
@@ -159,7 +159,7 @@ export class Tree {
     if (mark) this.select(this.nodes[Number(mark.dataset.node)]);
   }
 
-  walk(event) {
+  navigate(event) {
     const { selected } = this;
     const siblings = selected.up ? selected.up.children : this.plan.roots;
     const beside = (step) => siblings[siblings.indexOf(selected) + step] ?? this.level(selected, step);
@@ -174,26 +174,26 @@ export class Tree {
     if (node) this.select(node);
   }
 
-  /** The nearest node of the same depth beyond the siblings. */
+  /** Returns the nearest node of the same depth beyond the siblings. */
   level({ depth, x }, step) {
     const ahead = this.nodes.filter((node) => node.depth === depth && (node.x - x) * step > 0);
     return ahead.sort((one, other) => Math.abs(one.x - x) - Math.abs(other.x - x))[0];
   }
 
   select(node, { isQuiet = false } = {}) {
-    this.light(this.selected, false);
+    this.highlight(this.selected, false);
     this.selected = node;
-    this.light(node, true);
+    this.highlight(node, true);
     this.reveal(node);
     const { index, g, h, f, tile, children, board, isGoal } = node;
     this.detail.replaceChildren(grid(board), el('dl', {},
-      [['expanded', isGoal ? 'no, the goal' : `${figure(index + 1)} of ${figure(this.count)}`], ['reached', tile ? `by sliding ${tile}` : 'it is the start'], ['g', g], ['h', h], ['f', Math.round(f * 1000) / 1000], ['children here', children.length]]
+      [['expanded', isGoal ? 'no (goal)' : `${formatNumber(index + 1)} of ${formatNumber(this.count)}`], ['reached', tile ? `by sliding ${tile}` : 'start'], ['g', g], ['h', h], ['f', Math.round(f * 1000) / 1000], ['children shown', children.length]]
         .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, String(value))))));
     if (!isQuiet) announce(`${isGoal ? 'The goal' : `Expansion ${index + 1}`}: g ${g}, h ${h}, f ${f}, ${counted(children.length, 'child').replace('childs', 'children')}; ${toText(board)}`);
   }
 
-  /** Marks a node, and the way to it. */
-  light(node, isOn) {
+  /** Marks a node and the path to it. */
+  highlight(node, isOn) {
     node?.mark.classList.toggle('selected', isOn);
     for (let at = node; at; at = at.up) at.edge?.classList.toggle('lit', isOn);
   }
@@ -206,7 +206,7 @@ export class Tree {
   }
 }
 
-/** A board within the drawing, with its costs below. */
+/** Draws a board with its costs below. */
 function miniature({ board, g, h, f }) {
   const { rows, cols } = shape(board);
   const [width, height] = [cols * CELL + 6, rows * CELL + 6];
@@ -217,5 +217,5 @@ function miniature({ board, g, h, f }) {
     svg('text', { class: 'costs', y: height / 2 + 4, 'text-anchor': 'middle' }, `${g} + ${h}${f === g + h ? '' : ` → ${Math.round(f * 10) / 10}`}`)];
 }
 
-/** How many are drawn, to choose from. */
+/** Creates the select for the number of nodes. */
 export const counts = () => choice([40, 200, 500, 2000].map((count) => [count, `first ${count}`]), 200, { 'aria-label': 'Nodes to draw' });

@@ -1,4 +1,4 @@
-// Pages for everybody: what axe-core finds, the keyboard alone, narrow screens, calm ones.
+// Accessibility: axe-core, keyboard, narrow screens, reduced motion.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { panel, says, seen } from './browser.mjs';
 
 const axe = readFileSync(createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js'), 'utf8');
 
-async function faults(page, where) {
+async function errors(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
   return violations.map(({ id, impact, nodes }) => `${where}: ${impact}: ${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 120)} ${failureSummary}`).join(' | ')}`);
@@ -16,37 +16,37 @@ async function faults(page, where) {
 
 async function inspect(browser, options) {
   const page = await browser.open('/#board=123/056/478&algorithm=astar&heuristic=manhattan', options);
-  const found = await faults(page, 'set up');
+  const found = await errors(page, 'set up');
   await page.click('#edit');
   await page.locator('#board input').first().fill('9');
   await page.waitForSelector('#board [aria-invalid]');
-  found.push(...await faults(page, 'edit'));
+  found.push(...await errors(page, 'edit'));
   await page.locator('#board input').first().fill('1');
-  await page.waitForSelector('#faults', { state: 'hidden' });
+  await page.waitForSelector('#errors', { state: 'hidden' });
   await page.click('#edit');
   await page.click('#solve');
   await says(page, /no solution is shorter/);
   await page.waitForSelector('#board.solved');
   await page.waitForTimeout(700);
-  found.push(...await faults(page, 'solution'));
+  found.push(...await errors(page, 'solution'));
   await panel(page, 'search');
   await page.click('#grow');
   await page.waitForSelector('.tree .node');
-  found.push(...await faults(page, 'search'));
+  found.push(...await errors(page, 'search'));
   await panel(page, 'compare');
   await page.click('#compare button.primary');
   await page.waitForSelector('#compare .bar');
-  found.push(...await faults(page, 'compare'));
+  found.push(...await errors(page, 'compare'));
   await panel(page, 'code');
-  found.push(...await faults(page, 'code'));
+  found.push(...await errors(page, 'code'));
   assert.deepEqual(found, []);
 }
 
-export async function axe_finds_nothing_in_the_light(browser) {
+export async function axe_finds_nothing_in_light_mode(browser) {
   await inspect(browser, { colorScheme: 'light' });
 }
 
-export async function axe_finds_nothing_in_the_dark(browser) {
+export async function axe_finds_nothing_in_dark_mode(browser) {
   await inspect(browser, { colorScheme: 'dark' });
 }
 
@@ -54,14 +54,14 @@ export async function axe_finds_nothing_on_a_narrow_screen(browser) {
   await inspect(browser, { viewport: { width: 320, height: 640 } });
 }
 
-export async function axe_finds_nothing_in_the_contract(browser) {
+export async function axe_finds_nothing_in_the_API_reference(browser) {
   const found = [];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open('/docs', { colorScheme });
     for (const summary of await page.locator('#solve > details > summary').all()) await summary.click();
     await page.locator('#solve .trial').getByRole('button', { name: 'Send' }).click();
     await page.waitForSelector('#solve .status-line');
-    found.push(...await faults(page, colorScheme));
+    found.push(...await errors(page, colorScheme));
   }
   assert.deepEqual(found, []);
 }
@@ -91,7 +91,7 @@ export async function the_keyboard_is_enough(browser) {
   await page.waitForSelector('.tree .node');
 }
 
-export async function nothing_runs_off_a_narrow_screen(browser) {
+export async function nothing_overflows_a_narrow_screen(browser) {
   for (const path of ['/#board=867254301', '/#board=1,2,3,4,5,6,7,8,9,10/11,12,13,14,15,16,17,18,0,19', '/docs']) {
     const page = await browser.open(path, { viewport: { width: 320, height: 640 } });
     const names = path === '/docs' ? [null] : ['setup', 'solution', 'search', 'compare', 'code'];
@@ -111,17 +111,17 @@ export async function nothing_runs_off_a_narrow_screen(browser) {
   }
 }
 
-export async function who_wants_no_motion_sees_none(browser) {
+export async function reduced_motion_is_respected(browser) {
   const page = await browser.open('/#board=123/456/078', { reducedMotion: 'reduce' });
   await page.click('#solve');
   await says(page, /2 moves/);
   await page.waitForTimeout(500);
-  assert.match(await seen(page), /row 3: blank 7 8/, 'it does not play by itself');
+  assert.match(await seen(page), /row 3: blank 7 8/, 'it does not autoplay');
   const isStill = await page.locator('.tile').first().evaluate((tile) => getComputedStyle(tile).transitionDuration);
   assert.equal(isStill, '0s');
 }
 
-export async function a_phone_on_its_side_shows_the_board_and_its_buttons(browser) {
+export async function a_landscape_phone_shows_board_and_buttons(browser) {
   const page = await browser.open('/#board=867254301', { viewport: { width: 640, height: 360 } });
   await page.click('#solve');
   await says(page, /no solution is shorter/);

@@ -1,4 +1,4 @@
-// The system's Chromium, pages in it, and what must hold for every one of them.
+// The system's Chromium, its pages, and checks of all pages.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -11,8 +11,8 @@ const FLAGS = [
   '--disable-background-networking', '--disable-component-update', '--disable-sync',
 ];
 
-/** What Chromium itself says of an answer that is a refusal; the page takes refusals for answers. */
-const REFUSED = /^Failed to load resource: the server responded with a status of (404|422|400)/;
+/** Chromium logs these responses as errors; the pages handle them. */
+const EXPECTED = /^Failed to load resource: the server responded with a status of (404|422|400)/;
 
 export class Browser {
   static async launch(base) {
@@ -28,30 +28,30 @@ export class Browser {
     return page;
   }
 
-  /** Opens any address of the service in a context of its own and records complaints of the page. */
+  /** Opens any address of the service in a context of its own and records errors of the page. */
   async blank(path, { base = this.base, ...options } = {}) {
     const context = await this.chrome.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     context.setDefaultTimeout(15_000);
     this.contexts.push(context);
     const page = await context.newPage();
-    page.complaints = [];
+    page.errors = [];
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type()) && !REFUSED.test(message.text())) page.complaints.push(message.text());
+      if (['error', 'warning'].includes(message.type()) && !EXPECTED.test(message.text())) page.errors.push(message.text());
     });
-    page.on('pageerror', (error) => page.complaints.push(error.stack));
+    page.on('pageerror', (error) => page.errors.push(error.stack));
     page.on('request', (request) => {
-      if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) page.complaints.push(`requests ${request.url()}`);
+      if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) page.errors.push(`requests ${request.url()}`);
     });
     this.pages.push(page);
     await page.goto(base + path);
     return page;
   }
 
-  /** Closes what a test has opened; none of it may have complained, or asked another host. */
+  /** Closes all pages of a test. None may have logged an error or sent a request to another host. */
   async settle() {
-    const complaints = this.pages.flatMap((page) => page.complaints);
+    const errors = this.pages.flatMap((page) => page.errors);
     await this.abandon();
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(errors, []);
   }
 
   async abandon() {
@@ -84,16 +84,16 @@ export const ready = (page) => page.waitForSelector('html[data-ready]');
 
 export const status = (page) => page.textContent('#status');
 
-/** Waits until the line below the board says something. */
+/** Waits until the status line matches, and returns it. */
 export async function says(page, pattern) {
   await page.waitForFunction((source) => new RegExp(source).test(document.getElementById('status').textContent), pattern.source);
   return status(page);
 }
 
-/** The board that is seen: the places of its tiles, row by row. */
+/** Returns the displayed board as text, row by row. */
 export const seen = (page) => page.evaluate(() => document.querySelector('#board .board').getAttribute('aria-label'));
 
-/** Presses keys on the board, one after another. */
+/** Presses keys on the board. */
 export async function press(page, ...keys) {
   await page.focus('#board .board');
   for (const key of keys) await page.keyboard.press(key);
@@ -102,5 +102,5 @@ export async function press(page, ...keys) {
 /** Opens a panel. */
 export const panel = (page, name) => page.click(`#tab-${name}`);
 
-/** The link to a question. */
+/** Returns the link to a puzzle. */
 export const link = (fields) => `/#${new URLSearchParams(fields)}`;

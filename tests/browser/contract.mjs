@@ -1,8 +1,8 @@
-// The viewer of the contract.
+// The API reference.
 
 import assert from 'node:assert/strict';
 
-export async function every_operation_can_be_read(browser) {
+export async function every_operation_and_schema_is_shown(browser) {
   const page = await browser.open('/docs');
   const operations = Object.values(browser.contract.paths).flatMap((item) => Object.values(item).filter((each) => each.operationId));
   for (const { operationId } of operations) assert.equal(await page.locator(`#${operationId}.operation`).count(), 1, operationId);
@@ -15,21 +15,20 @@ export async function every_operation_can_be_read(browser) {
   return `${operations.length} operations, ${schemas.length} schemas`;
 }
 
-export async function an_operation_is_tried(browser) {
+export async function an_operation_can_be_tried(browser) {
   const page = await browser.open('/docs#solve');
   const trial = page.locator('#solve .trial');
   await trial.locator('summary').first().click();
   await trial.getByRole('button', { name: 'Send' }).click();
   await trial.locator('.status-line').getByText('200').waitFor();
-  assert.match(await trial.locator('.answer > pre').textContent(), /"length": 31/);
+  assert.match(await trial.locator('.response > pre').textContent(), /"length": 31/);
   await trial.locator('.body textarea').fill('{"board": [[1,1],[2,0]]}');
   await trial.getByRole('button', { name: 'Send' }).click();
   await trial.locator('.status-line').getByText('422').waitFor();
-  assert.match(await trial.locator('.answer > pre').textContent(), /duplicate-tile/);
+  assert.match(await trial.locator('.response > pre').textContent(), /duplicate-tile/);
 }
 
-/** As a form is found, it can be sent. */
-export async function every_get_is_answered_as_the_form_has_it(browser) {
+export async function every_GET_form_can_be_sent_unchanged(browser) {
   const page = await browser.open('/docs');
   const gets = Object.entries(browser.contract.paths).filter(([path, { get }]) => get && !path.startsWith('/web')).map(([, { get }]) => get.operationId);
   for (const id of gets) {
@@ -37,13 +36,13 @@ export async function every_get_is_answered_as_the_form_has_it(browser) {
     await trial.locator('summary').first().click();
     await trial.getByRole('button', { name: 'Send' }).click();
     await trial.locator('.status-line').getByText(' in ').waitFor();
-    const [status, answer] = [await trial.locator('.status-line').textContent(), await trial.locator('.answer > pre').textContent()];
+    const [status, answer] = [await trial.locator('.status-line').textContent(), await trial.locator('.response > pre').textContent()];
     assert(/^200/.test(status), `${id}: ${status} ${answer}`);
   }
   return gets.join(', ');
 }
 
-export async function an_odd_link_into_the_contract_is_no_trouble(browser) {
+export async function an_invalid_fragment_is_ignored(browser) {
   const page = await browser.open('/docs#%');
   assert(await page.isVisible('#solve'));
 }

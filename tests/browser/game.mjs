@@ -1,10 +1,10 @@
-// Boards that people play and type.
+// Playing and editing boards.
 
 import assert from 'node:assert/strict';
 
 import { panel, press, says, seen } from './browser.mjs';
 
-/** A move, and the same taken back. */
+/** A move and its inverse. */
 const THERE_AND_BACK = ['ArrowDown', 'ArrowUp'];
 
 const centre = async (locator) => {
@@ -19,7 +19,7 @@ export async function tiles_slide_by_keys_taps_and_drags(browser) {
   await press(page, 'ArrowLeft');
   assert.match(await says(page, /1 move made/), /1 move made/);
   await page.click('#undo');
-  // The farthest tile of the row takes those before it along.
+  // Clicking the farthest tile of a row slides the whole row.
   await tile(page, 8).click();
   await says(page, /Solved in 2 moves. No solution is shorter/);
   await page.click('#restart');
@@ -42,13 +42,13 @@ export async function a_touch_slides_a_tile(browser) {
   assert.match(await seen(page), /row 3: 7 blank 8/);
 }
 
-export async function moves_are_counted_and_held_against_the_shortest(browser) {
+export async function moves_are_counted_and_compared_with_the_optimum(browser) {
   const page = await browser.open('/#board=123/456/078');
   await press(page, ...THERE_AND_BACK, 'ArrowLeft', 'ArrowLeft');
-  return says(page, /Solved in 4 moves. The shortest has 2/);
+  return says(page, /Solved in 4 moves. The shortest solution has 2/);
 }
 
-export async function a_hint_gives_one_move_and_not_the_rest(browser) {
+export async function a_hint_shows_one_move_only(browser) {
   const page = await browser.open('/#board=867254301');
   await page.click('#hint');
   const said = await says(page, /^Slide \d (left|right|up|down)/);
@@ -58,7 +58,7 @@ export async function a_hint_gives_one_move_and_not_the_rest(browser) {
   return said;
 }
 
-export async function a_fault_is_shown_where_it_is(browser) {
+export async function an_error_is_shown_at_its_cell(browser) {
   const page = await browser.open('/#board=867254301');
   await page.click('#edit');
   const cell = page.locator('#board').getByLabel('Row 2, column 3');
@@ -66,8 +66,8 @@ export async function a_fault_is_shown_where_it_is(browser) {
   await page.waitForSelector('#board [aria-invalid]');
   assert.equal(await page.locator('#board [aria-invalid]').count(), 1);
   assert.equal(await cell.getAttribute('aria-invalid'), 'true');
-  assert.match(await page.textContent('#faults'), /row 2, column 3: tile 5 .* row 2, column 2/);
-  // It is neither left nor solved before it is a board.
+  assert.match(await page.textContent('#errors'), /row 2, column 3: tile 5 .* row 2, column 2/);
+  // An invalid board can neither be left nor solved.
   for (const button of ['#edit', '#solve', '#hint']) {
     await page.click(button);
     assert.equal(await cell.getAttribute('aria-invalid'), 'true');
@@ -79,14 +79,14 @@ export async function a_fault_is_shown_where_it_is(browser) {
   await page.waitForSelector('#board [aria-invalid]', { state: 'detached' });
   await page.click('#edit');
   assert.match(await seen(page), /row 2: 2 4 5/);
-  await says(page, /No moves lead/);
-  await page.waitForSelector('button:text-is("Goal: snail, spiralling inward")');
-  // What it takes to mend that is one press away.
-  await page.click('button:text-is("Exchange 1 and 2")');
+  await says(page, /cannot be reached/);
+  await page.waitForSelector('button:text-is("Goal: snail, spiraling inward")');
+  // One click makes the board solvable.
+  await page.click('button:text-is("Swap 1 and 2")');
   await says(page, /can be reached/);
 }
 
-export async function what_is_typed_is_what_is_solved(browser) {
+export async function solve_uses_the_typed_board(browser) {
   const page = await browser.open('/#board=123/456/780');
   await page.click('#edit');
   await page.locator('#board').getByLabel('Row 3, column 2').fill('');
@@ -105,7 +105,7 @@ export async function what_is_typed_is_what_is_solved(browser) {
   assert.equal(await page.locator('#board').getByLabel('Row 1, column 1').inputValue(), '8');
 }
 
-export async function whoever_takes_a_hand_stops_the_playback(browser) {
+export async function undo_restart_and_hint_stop_the_playback(browser) {
   const page = await browser.open('/#board=867254301');
   for (const button of ['#undo', '#restart', '#hint']) {
     await page.click('#solve');
@@ -118,7 +118,7 @@ export async function whoever_takes_a_hand_stops_the_playback(browser) {
   }
 }
 
-export async function a_hint_that_is_asked_for_twice_is_made(browser) {
+export async function a_second_hint_makes_the_move(browser) {
   const page = await browser.open('/#board=123/456/078');
   await press(page, 'h');
   await says(page, /^Slide 7 left. 2 moves to go/);
@@ -128,59 +128,59 @@ export async function a_hint_that_is_asked_for_twice_is_made(browser) {
   await says(page, /At the start/);
 }
 
-export async function moves_made_while_a_search_goes_on_are_kept(browser) {
+export async function moves_during_a_search_are_kept(browser) {
   const page = await browser.open('/#board=15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0&goal=blank_first&algorithm=ida_star&heuristic=manhattan&limits.time_ms=1500');
   await page.click('#solve');
   await press(page, 'ArrowDown');
   const board = await seen(page);
-  await says(page, /are over, without a solution/);
+  await says(page, /reached without a solution/);
   assert.equal(await seen(page), board);
 }
 
-export async function who_wants_it_is_told_how_far_the_goal_is(browser) {
+export async function the_distance_can_be_shown_after_each_move(browser) {
   const page = await browser.open('/#board=867254301');
-  await page.getByLabel('Tell after each move').check();
-  await says(page, /At the start. 31 to go/);
+  await page.getByLabel('Show the distance to the goal').check();
+  await says(page, /At the start. 31 moves to go/);
   await press(page, 'ArrowDown');
-  const first = await says(page, /1 move made. 30 to go: nearer/);
+  const first = await says(page, /1 move made. 30 moves to go \(closer\)/);
   await page.keyboard.press('ArrowUp');
-  await says(page, /2 moves made. 31 to go: farther away/);
+  await says(page, /2 moves made. 31 moves to go \(farther\)/);
   return first;
 }
 
-export async function what_is_told_belongs_to_the_board_on_the_table(browser) {
+export async function the_status_belongs_to_the_displayed_board(browser) {
   const page = await browser.open('/#board=123/456/078');
-  await page.getByLabel('Tell after each move').check();
-  await says(page, /At the start. 2 to go/);
+  await page.getByLabel('Show the distance to the goal').check();
+  await says(page, /At the start. 2 moves to go/);
   await press(page, 'ArrowLeft', 'ArrowLeft');
   await says(page, /Solved in 2 moves. No solution is shorter/);
   await page.waitForTimeout(300);
   assert.match(await page.textContent('#status'), /Solved in 2 moves/);
-  // Neither is another board's distance compared with.
-  await page.getByRole('button', { name: 'Take it' }).click();
+  // The distance is not compared with that of another board.
+  await page.getByRole('button', { name: 'Load' }).click();
   await says(page, /can be reached/);
   await press(page, 'ArrowDown');
-  await says(page, /1 move made. 30 to go.$/);
+  await says(page, /1 move made. 30 moves to go.$/);
 }
 
-export async function whoever_leaves_the_solution_plays_on(browser) {
+export async function a_move_off_the_solution_continues_the_game(browser) {
   const page = await browser.open('/#board=123/456/078');
   await page.click('#solve');
   await page.waitForSelector('#board.solved');
-  await page.click('[aria-label="To the start"]');
+  await page.click('[aria-label="Go to start"]');
   await press(page, ...THERE_AND_BACK, 'ArrowLeft', 'ArrowLeft');
-  await says(page, /Solved in 4 moves. The shortest has 2/);
+  await says(page, /Solved in 4 moves. The shortest solution has 2/);
 }
 
-export async function a_tile_that_is_held_is_let_go_of_when_the_board_changes(browser) {
+export async function a_dragged_tile_is_released_when_the_board_changes(browser) {
   const page = await browser.open('/#board=867254301');
   await page.click('#solve');
   await page.click('[aria-label=Pause]');
-  await page.click('[aria-label="To the start"]');
+  await page.click('[aria-label="Go to start"]');
   const [x, y] = await centre(tile(page, 3));
   await page.mouse.move(x, y);
   await page.mouse.down();
-  await page.evaluate(() => document.querySelector('[aria-label="To the end"]').click());
+  await page.evaluate(() => document.querySelector('[aria-label="Go to end"]').click());
   await page.mouse.up();
   await page.waitForTimeout(300);
   const places = await page.locator('#board .tile').evaluateAll((tiles) => tiles.map((one) => one.style.transform));
@@ -188,15 +188,15 @@ export async function a_tile_that_is_held_is_let_go_of_when_the_board_changes(br
   assert.match(await seen(page), /row 3: 7 8 blank/);
 }
 
-export async function known_boards_are_there_to_choose_from(browser) {
+export async function well_known_boards_can_be_loaded(browser) {
   const page = await browser.open();
-  const list = page.getByLabel('Or one that is known');
+  const list = page.getByLabel('Well-known boards');
   const names = await list.locator('option').allTextContents();
   for (const name of names) {
     await panel(page, 'setup');
     await list.selectOption(name);
-    await page.click('#setup button:text-is("Take it")');
-    await says(page, name.includes('Loyd') ? /No moves lead/ : /can be reached/);
+    await page.click('#setup button:text-is("Load")');
+    await says(page, name.includes('Loyd') ? /cannot be reached/ : /can be reached/);
     const length = parseInt(name.match(/(\d+) moves/)?.[1] ?? '99', 10);
     if (length > 31) continue;
     await page.click('#solve');
@@ -205,9 +205,9 @@ export async function known_boards_are_there_to_choose_from(browser) {
   return names.join('; ');
 }
 
-export async function goals_are_named_or_typed(browser) {
+export async function goals_can_be_chosen_or_typed(browser) {
   const page = await browser.open('/#board=867254301');
-  const goal = page.getByLabel('The board to reach');
+  const goal = page.getByLabel('Goal board');
   await goal.selectOption('snail');
   await page.waitForFunction(() => location.hash.includes('goal=snail'));
   await goal.selectOption('own');
@@ -218,10 +218,10 @@ export async function goals_are_named_or_typed(browser) {
   await page.waitForFunction(() => location.hash.includes('goal=2,1,3'));
 }
 
-export async function any_notation_is_taken(browser) {
+export async function any_notation_is_accepted(browser) {
   const page = await browser.open();
   await panel(page, 'setup');
-  const text = page.getByLabel(/^A board as text/);
+  const text = page.getByLabel(/^Board as text/);
   for (const [pasted, expected] of [
     ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['[[1,2],[3,null]]', /2 by 2/],
     ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2', null], ['{"board": "123450", "rows": 2, "gaol": "snail"}', null],
@@ -230,14 +230,14 @@ export async function any_notation_is_taken(browser) {
     ['{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions", "algorithm": "astar"}', /row 1: 4 5 3; row 2: 6 blank 8/],
   ]) {
     await text.fill(pasted);
-    await page.click('#setup button:text-is("Use it")');
+    await page.click('#setup button:text-is("Apply")');
     if (expected) await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#board .board').ariaLabel), expected.source);
-    else await page.waitForSelector('#notation-faults:not([hidden])');
+    else await page.waitForSelector('#notation-errors:not([hidden])');
   }
   assert.equal(await page.getByLabel('Algorithm').first().inputValue(), 'astar');
 }
 
-export async function a_picture_is_cut_into_tiles_and_goes_nowhere(browser) {
+export async function an_image_is_divided_into_tiles_and_not_uploaded(browser) {
   const page = await browser.open('/#board=867254301');
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -246,7 +246,7 @@ export async function a_picture_is_cut_into_tiles_and_goes_nowhere(browser) {
   await page.waitForSelector('.pictured .tile');
   assert.match(await page.locator('.tile span').first().evaluate((face) => face.style.backgroundImage), /^url\("blob:/);
   assert(asked.every((url) => url.startsWith('blob:')), asked.join());
-  await page.click('#setup button:text-is("Plain tiles")');
+  await page.click('#setup button:text-is("Remove image")');
   await page.waitForSelector('.pictured', { state: 'detached' });
 }
 

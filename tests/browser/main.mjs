@@ -19,9 +19,9 @@ let failures = 0;
 for (const [name, test] of tests) {
   const began = performance.now();
   try {
-    const said = await test(browser, folder);
+    const summary = await test(browser, folder);
     await browser.settle();
-    console.log(`playground: ${name.replaceAll('_', ' ')}${said ? `: ${said}` : ''} (${(performance.now() - began).toFixed(0)} ms)`);
+    console.log(`playground: ${name.replaceAll('_', ' ')}${summary ? `: ${summary}` : ''} (${(performance.now() - began).toFixed(0)} ms)`);
   } catch (error) {
     failures += 1;
     console.error(`playground: FAILED: ${name.replaceAll('_', ' ')}\n`, error);
@@ -29,5 +29,5 @@ for (const [name, test] of tests) {
   }
 }
 await browser.close();
-console.log(failures ? `playground: ${failures} of ${tests.length} failed` : `playground: all ${tests.length} hold`);
+console.log(failures ? `playground: ${failures} of ${tests.length} failed` : `playground: all ${tests.length} passed`);
 process.exit(failures ? 1 : 0);

@@ -1,4 +1,4 @@
-// README's pictures, and some to look at.
+// The screenshots of README.
 
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { link, panel, says } from './browser.mjs';
 
 const FIFTEEN = { board: '14,13,15,7/11,12,9,5/6,0,2,1/4,8,10,3', goal: 'blank_first', algorithm: 'ida_star', heuristic: 'manhattan' };
 
-/** A third of what the same picture weighs as PNG. */
+/** JPEG takes a third of the size of PNG. */
 const JPEG = { type: 'jpeg', quality: 75 };
 
 async function solved(browser, fields, options) {
@@ -17,7 +17,7 @@ async function solved(browser, fields, options) {
   return page;
 }
 
-export async function pictures_are_taken(browser, folder) {
+export async function screenshots_are_written(browser, folder) {
   const size = { viewport: { width: 1200, height: 800 } };
   const light = await solved(browser, FIFTEEN, size);
   await light.fill('[aria-label=Step]', '21');

@@ -1,8 +1,8 @@
-// What stands between the page and the service, and goes away in the middle of an answer.
+// A proxy that breaks off a response in the middle.
 
 import { createServer, request } from 'node:http';
 
-/** Passes everything on, but breaks a stream of events off after so many pieces. */
+/** Forwards everything, but breaks off an event stream after a number of chunks. */
 export async function breaking(base, pieces) {
   const server = createServer((asked, answer) => {
     const { method, headers, url } = asked;
@@ -18,7 +18,7 @@ export async function breaking(base, pieces) {
         rest -= 1;
         if (rest > 0) return;
         passed.destroy();
-        // What was written is on its way before the connection ends.
+        // The chunks must be sent before the connection ends.
         setTimeout(() => answer.destroy(), 50);
       });
       given.on('error', () => {});

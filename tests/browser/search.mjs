@@ -1,14 +1,14 @@
-// Searches that go on, are stopped, and are looked into.
+// Running, stopped and failed searches, and the tree.
 
 import assert from 'node:assert/strict';
 
 import { link, panel, press, says } from './browser.mjs';
 import { breaking } from './proxy.mjs';
 
-// The hardest kind of 15-puzzle, with a heuristic that needs minutes for it.
+// One of the hardest 15-puzzles, with a heuristic that needs minutes for it.
 const HARD = link({ board: '15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0', goal: 'blank_first', algorithm: 'ida_star', heuristic: 'manhattan' });
 
-export async function a_hard_search_is_seen_and_really_stopped(browser) {
+export async function a_hard_search_shows_progress_and_stops(browser) {
   const page = await browser.open(HARD);
   await page.click('#solve');
   await page.waitForSelector('#tab-search[aria-selected=true]');
@@ -24,7 +24,7 @@ export async function a_hard_search_is_seen_and_really_stopped(browser) {
   const wait = await browser.until('taquin_jobs_in_progress', 0);
   await says(page, /Stopped/);
   assert(await page.isVisible('#solve'));
-  // Nothing of it is left behind.
+  // The stopped search uses no CPU time.
   const before = await browser.metric('process_cpu_seconds_total');
   await page.waitForTimeout(1000);
   const spent = (await browser.metric('process_cpu_seconds_total')) - before;
@@ -32,7 +32,7 @@ export async function a_hard_search_is_seen_and_really_stopped(browser) {
   return `stopped after ${wait.toFixed(0)} ms, then ${spent.toFixed(2)} s of CPU in a second`;
 }
 
-export async function ever_shorter_solutions_are_told_and_the_best_is_kept(browser) {
+export async function better_solutions_are_shown_and_the_best_is_kept(browser) {
   const random = await (await fetch(`${browser.base}/random?rows=6&cols=6&seed=browser`)).json();
   const page = await browser.open(link({ board: random.board.map((row) => row.join(',')).join('/') }));
   await page.click('#solve');
@@ -40,11 +40,11 @@ export async function ever_shorter_solutions_are_told_and_the_best_is_kept(brows
   await page.waitForTimeout(1200);
   assert(await page.isVisible('#search .chart .line.length'));
   await page.click('#stop');
-  const said = await says(page, /Stopped. The best so far: \d+ moves/);
+  const said = await says(page, /Stopped. Best so far: \d+ moves/);
   await panel(page, 'solution');
   const length = parseInt(said.match(/: (\d+)/)[1], 10);
   assert.equal(await page.locator('.moves li').count(), length);
-  await page.click('[aria-label="To the end"]');
+  await page.click('[aria-label="Go to end"]');
   await page.waitForSelector('#board.solved');
   return said;
 }
@@ -55,10 +55,10 @@ export async function a_new_board_stops_the_search_of_the_old_one(browser) {
   await browser.until('taquin_jobs_in_progress', 1);
   await page.click('#random');
   await browser.until('taquin_jobs_in_progress', 0);
-  await says(page, /at the shortest/);
+  await says(page, /Shortest solution/);
 }
 
-export async function what_the_service_has_not_taken_is_not_solved(browser) {
+export async function a_board_that_the_service_rejects_is_not_solved(browser) {
   const page = await browser.open('/#board=867254301');
   await page.route('**/solvable', (route) => route.fulfill({ status: 503, json: { title: 'Busy', detail: 'Come back.', status: 503 } }));
   await press(page, 'ArrowDown');
@@ -67,17 +67,17 @@ export async function what_the_service_has_not_taken_is_not_solved(browser) {
     await page.click('#compare button.primary');
   }]) {
     await act();
-    await page.waitForFunction(() => document.getElementById('faults').textContent.includes('Come back'));
+    await page.waitForFunction(() => document.getElementById('errors').textContent.includes('Come back'));
     assert(await page.isHidden('#player'));
     assert.equal(await page.locator('#compare .bar').count(), 0);
   }
   await page.unroute('**/solvable');
   await page.click('#solve');
   await says(page, /^30 moves/);
-  page.complaints = page.complaints.filter((text) => !/status of 503/.test(text));
+  page.errors = page.errors.filter((text) => !/status of 503/.test(text));
 }
 
-export async function what_comes_late_is_not_shown_for_another_board(browser) {
+export async function late_responses_are_not_shown_for_another_board(browser) {
   const page = await browser.open('/#board=867254301&algorithm=astar&heuristic=manhattan');
   const later = (milliseconds) => async (route) => {
     await new Promise((resolve) => { setTimeout(resolve, milliseconds); });
@@ -87,11 +87,11 @@ export async function what_comes_late_is_not_shown_for_another_board(browser) {
   await panel(page, 'search');
   await page.click('#random');
   await page.click('#grow');
-  await says(page, /at the shortest/);
+  await says(page, /Shortest solution/);
   await page.waitForSelector('.tree .node.selected');
   const shown = await page.locator('.node-detail .mini').getAttribute('aria-label');
   assert(page.url().includes(`board=${shown}`), `${shown} at ${page.url()}`);
-  // A game that is over is not spoken of when there is another.
+  // The verdict of a finished game does not appear in the next one.
   await page.route('**/verify', later(900));
   await page.unroute('**/solvable');
   await page.goto(`${browser.base}/#board=123/456/708`);
@@ -100,32 +100,32 @@ export async function what_comes_late_is_not_shown_for_another_board(browser) {
   await press(page, 'ArrowLeft');
   await says(page, /Solved in 1 move/);
   await page.click('#random');
-  const said = await says(page, /at the shortest/);
+  const said = await says(page, /Shortest solution/);
   await page.waitForTimeout(1200);
   assert.equal(await page.textContent('#status'), said);
 }
 
-export async function a_limit_is_told_as_what_it_is(browser) {
+export async function an_exceeded_limit_is_named(browser) {
   const page = await browser.open(`${HARD}&limits.time_ms=300`);
   await page.click('#solve');
-  return says(page, /limit|time/);
+  return says(page, /Time limit of 300 ms reached/);
 }
 
-export async function a_stream_that_breaks_off_leaves_the_page_in_order(browser) {
+export async function a_broken_stream_leaves_the_page_usable(browser) {
   const proxy = await breaking(browser.base, 2);
   try {
     const page = await browser.open(HARD, { base: proxy.base });
     await page.click('#solve');
-    const said = await says(page, /went away before/);
+    const said = await says(page, /closed before/);
     assert(await page.isVisible('#solve'));
     assert(await page.isHidden('#stop'));
     await browser.until('taquin_jobs_in_progress', 0);
-    // That it broke off, Chromium says as well.
-    const [complaint, ...others] = page.complaints.splice(0);
-    assert.match(complaint, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+    // Chromium logs it too.
+    const [error, ...others] = page.errors.splice(0);
+    assert.match(error, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
     assert.deepEqual(others, []);
     await page.click('#random');
-    await says(page, /at the shortest/);
+    await says(page, /Shortest solution/);
     return said;
   } finally {
     proxy.close();
@@ -143,7 +143,7 @@ export async function a_search_without_a_solution_has_a_tree(browser) {
   return about;
 }
 
-export async function the_tree_is_walked_by_keys_and_mouse(browser) {
+export async function the_tree_is_navigated_by_keys_and_mouse(browser) {
   const page = await browser.open('/#board=2,8,3/1,6,4/7,0,5&goal=1,2,3/8,0,4/7,6,5&algorithm=breadth_first');
   await panel(page, 'search');
   await page.click('#grow');

@@ -1,10 +1,10 @@
-// Weight, start and smoothness.
+// Size, start-up time and frame times.
 
 import assert from 'node:assert/strict';
 
 import { link, panel, ready, says } from './browser.mjs';
 
-/** Watches frames until the page is asked for them. */
+/** Records frame times until `frames` reads them. */
 const watchFrames = (page) => page.evaluate(() => {
   window.frames_ = [];
   window.tasks_ = [];
@@ -25,7 +25,7 @@ async function frames(page) {
   return { count: gaps.length, longest: gaps.at(-1), usual: gaps[gaps.length >> 1], tasks };
 }
 
-/** Moves a slider through all of its values, a step for each frame. */
+/** Moves a slider through its values, one step per frame. */
 const scrub = (page, label) => page.evaluate(async (name) => {
   const slider = document.querySelector(`[aria-label="${name}"]`);
   const [low, high] = [Number(slider.min), Number(slider.max)];
@@ -36,10 +36,10 @@ const scrub = (page, label) => page.evaluate(async (name) => {
   }
 }, label);
 
-/** Three frames of a screen that shows sixty in a second. */
+/** Milliseconds of three frames at 60 frames per second. */
 const SMOOTH = 50.5;
 
-/** Scrubs up to six times: a frame that another program on this machine delayed is not the page's. */
+/** Scrubs up to six times, because other programs on the machine can delay a frame. */
 async function smooth(page, label) {
   const rounds = [];
   while (rounds.length < 6 && !(rounds.at(-1)?.longest <= SMOOTH)) {
@@ -55,7 +55,7 @@ async function smooth(page, label) {
   return `${count} frames, half of them within ${usual.toFixed(1)} ms, the longest ${longest.toFixed(1)} ms`;
 }
 
-export async function the_page_is_light(browser) {
+export async function pages_are_small(browser) {
   const weights = [];
   for (const path of ['/', '/docs']) {
     const page = await browser.open(path);
@@ -74,7 +74,7 @@ export async function a_slow_machine_starts_within_a_second(browser) {
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await session.send('Network.clearBrowserCache');
   const times = [];
-  // Whatever else this machine does is slowed down by nothing, and takes its time from the page: up to six rounds.
+  // Up to six rounds, because other programs run at full speed.
   while (times.length < 6 && !(times.at(-1) < 1000)) {
     await page.goto('about:blank');
     await page.goto(browser.base, { waitUntil: 'commit' });
@@ -82,7 +82,7 @@ export async function a_slow_machine_starts_within_a_second(browser) {
     times.push(await page.evaluate(() => Number(document.documentElement.dataset.ready)));
     await session.send('Network.clearBrowserCache');
   }
-  page.complaints = page.complaints.filter((complaint) => !complaint.includes('about:blank'));
+  page.errors = page.errors.filter((error) => !error.includes('about:blank'));
   assert(times.at(-1) < 1000, `${times.join(', ')} ms`);
   return `${times.join(', ')} ms at a quarter of the speed, nothing cached`;
 }
