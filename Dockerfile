@@ -1,15 +1,15 @@
-# Builds a static taquin and ships nothing but it: no shell, no libc, no package manager.
+# Builds a static binary and an image with nothing else: no shell, no libc, no package manager.
 # Works with `docker build .` (BuildKit) and `buildah bud .`, natively on amd64 and arm64.
 
-# Features of Cargo.toml to build with, with commas: otel, for traces.
+# Comma-separated Cargo features: otel, for traces.
 ARG FEATURES=
 
 FROM docker.io/library/rust:1.95-slim-bookworm AS rust
 WORKDIR /src
 
-# The list of what is in the binary, in a stage of its own: the tool that writes it never comes near
-# what is shipped. It lists the crates; what else is linked in, by static linking, is added here. Its
-# caches are its own too, as buildah 1.28 gives back only the last of a step's locks.
+# The software bill of materials, in a separate stage, so that its tool cannot affect the binary. The
+# tool lists crates; the other statically linked libraries are added here. The caches are separate
+# because buildah 1.28 releases only the last lock of a step.
 FROM rust AS sbom
 ARG FEATURES
 COPY . .
@@ -36,10 +36,10 @@ COPY . .
 
 # - Cache mounts keep downloaded crates and compiled dependencies between builds, and out of the
 #   layers.
-# - Cargo decides by mtime what is stale, and a checkout can be older than the cached build of
-#   another one: touching the sources makes our own crate always rebuild, dependencies never.
-# - crt-static links glibc in. Naming --target, even the host's own, keeps that flag away from
-#   build scripts and procedural macros, which must stay dynamic.
+# - Cargo detects changes by mtime, and a checkout can be older than the cached build of another one.
+#   Touching the sources rebuilds our own crate every time and dependencies never.
+# - crt-static links glibc statically. --target, even for the host, keeps that flag away from build
+#   scripts and procedural macros, which must stay dynamic.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,id=taquin-target,target=/target,sharing=locked \
     set -eu; \
@@ -63,17 +63,16 @@ LABEL org.opencontainers.image.title="taquin" \
 COPY --from=build /out/ /
 COPY --from=sbom /out/ /sbom/
 
-# Numeric, because there is no /etc/passwd to look a name up in, and because Kubernetes'
-# runAsNonRoot can only check a number.
+# Numeric, because the image has no /etc/passwd and Kubernetes' runAsNonRoot needs a number.
 USER 65532:65532
 
-# Inside a container, loopback reaches nobody.
+# Loopback is not reachable from outside the container.
 ENV TAQUIN_LISTEN=0.0.0.0:8080
 EXPOSE 8080
 
-# The binary probes itself: there is no curl here.
+# The binary has its own health check, because the image has no curl.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
     CMD ["/taquin", "healthcheck"]
 
-# Exec form: taquin is PID 1 and gets SIGTERM itself.
+# Exec form: taquin is PID 1 and receives SIGTERM.
 ENTRYPOINT ["/taquin"]
