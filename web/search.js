@@ -5,7 +5,7 @@ import { counted, duration, el, formatNumber, words } from './dom.js';
 
 const MEANINGS = {
   expanded: 'nodes whose successors were generated', generated: 'nodes created', duplicates: 'discarded as already known',
-  reopened: 'reached again by a shorter path', peak_open: 'maximum size of the open list', iterations: 'rounds of iterative deepening',
+  reopened: 'reached again by a shorter path', peak_open: 'maximum size of the open list', iterations: 'iterations of the search',
   initial_h: 'heuristic value of the start', effective_branching_factor: '1 means straight to the goal',
 };
 
