@@ -1,17 +1,23 @@
-//! The house keeps its floors: every arrow points down, each floor knows its own crates alone, and
-//! nothing grows past the ceilings.
+//! Layers and folders depend downward only, no files depend on each other in a cycle, each layer uses its own crates
+//! alone, and no file is longer than the ceiling.
 //!
-//! The checker reads tokens, not syntax trees: comments and literals are blanked, modules of tests
-//! are left out, and what is left is searched for paths. Its own tests, at the end, break each rule
-//! once.
+//! Paths are read from the syntax tree and resolved through re-exports to the file that defines the item. Code of tests
+//! is left out. What clippy can check is in `Cargo.toml` and `clippy.toml`.
 
-mod the_checker;
+mod dependencies;
+mod source;
+#[cfg(test)]
+mod tests;
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
-/// What a part of the house may name: parts of it, and crates beside `std`.
+use dependencies::Dependencies;
+use source::{Fault, Kind, PathUse, Source};
+
+/// What a layer, or a file beside the layers, may name: others of them, and crates beside `std`.
 struct Rule {
     part: &'static str,
     parts: &'static [&'static str],
@@ -106,7 +112,7 @@ const RULES: [Rule; 10] = [
         ],
     },
     Rule { part: "healthcheck", parts: &["healthcheck"], crates: &[] },
-    // The roots: one declares the parts, the other puts them to work.
+    // The roots of the library and of the binary.
     Rule { part: "lib", parts: &[], crates: &[] },
     Rule {
         part: "main",
@@ -115,31 +121,69 @@ const RULES: [Rule; 10] = [
     },
 ];
 
-/// Modules of `std` that the two lowest floors do without: no clock, no I/O, no threads.
+/// Modules of `std` that the two lowest layers must not use: no clock, no I/O, no threads.
 const OUTSIDE_WORLD: [&str; 7] = ["env", "fs", "io", "net", "process", "thread", "time"];
 
-/// The one file down there that looks at the clock.
+/// The one exception: the file that reads the clock.
 const CLOCK: (&str, &str) = ("search/budget.rs", "time");
 
-/// The one file that may, and says why.
+/// The one file with unsafe code.
 const UNSAFE: &str = "search/heuristic/pattern/prefetch.rs";
 
+/// The folders and files at the top of each layer: each depends only on those after it.
+const ORDERS: [(&str, &[&str]); 0] = [];
+
+/// Layers whose files may not depend on each other in a cycle. Those that are missing still have cycles.
+const WITHOUT_CYCLES: [&str; 5] = ["domain", "healthcheck", "lib", "main", "telemetry"];
+
+/// Lines of code, without comments and tests.
 const MAX_FILE_LINES: usize = 350;
-const MAX_FUNCTION_LINES: usize = 40;
+
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(Source::all);
 
 #[test]
-fn the_house_keeps_its_floors() {
-    assert_none(Source::all().iter().flat_map(|source| source.wrong_paths(&crates())));
+fn layers_depend_downward_on_their_own_crates() {
+    assert_none(SOURCES.iter().flat_map(|source| wrong_paths(source, &crates())));
 }
 
 #[test]
-fn files_and_functions_stay_below_the_ceilings() {
-    assert_none(Source::all().iter().flat_map(Source::above_the_ceilings));
+fn folders_depend_downward() {
+    let dependencies = Dependencies::new(&SOURCES);
+    for (layer, order) in ORDERS {
+        let (entries, arrows) = dependencies.count(layer);
+        println!("{layer}: {entries} folders and files at the top, {arrows} dependencies between them");
+        assert_eq!(dependencies.missing(layer, order), [""; 0], "of `{layer}`");
+    }
+    assert_none(ORDERS.iter().flat_map(|(layer, order)| dependencies.upward(layer, order)));
 }
 
 #[test]
-fn nothing_is_unsafe_printed_or_left_undone() {
-    assert_none(Source::all().iter().flat_map(Source::forbidden_words));
+fn no_files_depend_on_each_other_in_a_cycle() {
+    let cycles = Dependencies::new(&SOURCES).cycles();
+    let is_refused =
+        |fault: &Fault| WITHOUT_CYCLES.iter().any(|part| fault.file.split(['/', '.']).next() == Some(part));
+    assert_none(cycles.into_iter().filter(is_refused));
+}
+
+#[test]
+fn files_stay_below_the_ceiling() {
+    assert_none(
+        SOURCES
+            .iter()
+            .filter(|source| source.lines > MAX_FILE_LINES)
+            .map(|source| source.fault(1, format!("{} lines of code, {MAX_FILE_LINES} are the ceiling", source.lines))),
+    );
+}
+
+/// Clippy and the compiler deny `unsafe`; an attribute can allow it.
+#[test]
+fn one_file_has_unsafe_code() {
+    assert_none(SOURCES.iter().filter(|source| source.file != UNSAFE).flat_map(unsafe_code));
+}
+
+fn unsafe_code(source: &Source) -> Vec<Fault> {
+    let found = source.idents.iter().filter(|(name, _)| ["unsafe", "unsafe_code"].contains(&&name[..]));
+    found.map(|(name, line)| source.fault(*line, format!("`{name}`"))).collect()
 }
 
 fn assert_none(faults: impl Iterator<Item = Fault>) {
@@ -157,135 +201,37 @@ fn crates() -> Vec<String> {
     names.into_iter().chain(["taquin".to_owned()]).collect()
 }
 
-/// Something that breaks a rule.
-#[derive(Debug)]
-struct Fault {
-    file: String,
-    line: usize,
-    what: String,
+fn rule(source: &Source) -> &'static Rule {
+    RULES.iter().find(|rule| rule.part == source.part()).unwrap_or_else(|| panic!("no rule for src/{}", source.file))
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "src/{}:{}: {}", self.file, self.line, self.what)
-    }
-}
-
-/// A file in `src`, without comments, the insides of literals, and modules of tests.
-struct Source {
-    /// Its path in `src`, with slashes.
-    file: String,
-    code: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Token {
-    text: String,
-    line: usize,
-}
-
-impl Source {
-    fn all() -> Vec<Self> {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut files = Vec::new();
-        collect(&src, &mut files);
-        assert!(files.len() > 20, "the sources are there: {files:?}");
-        let relative = |file: &PathBuf| file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
-        let sources = files.iter().filter(|file| !file.ends_with("tests.rs"));
-        sources.map(|file| Self::new(&relative(file), &fs::read_to_string(file).unwrap())).collect()
-    }
-
-    fn new(file: &str, text: &str) -> Self {
-        Self { file: file.to_owned(), code: without_tests(&without_comments(text)) }
-    }
-
-    fn fault(&self, line: usize, what: String) -> Fault {
-        Fault { file: self.file.clone(), line, what }
-    }
-
-    /// `domain/board.rs` is `["domain", "board"]`.
-    fn module(&self) -> Vec<&str> {
-        let path = self.file.trim_end_matches(".rs").trim_end_matches("/mod");
-        path.split('/').collect()
-    }
-
-    fn rule(&self) -> &'static Rule {
-        let part = self.module()[0];
-        RULES.iter().find(|rule| rule.part == part).unwrap_or_else(|| panic!("no rule for src/{}", self.file))
-    }
-
-    /// Paths to parts of the house and to crates that this file must not know.
-    fn wrong_paths(&self, crates: &[String]) -> Vec<Fault> {
-        let (rule, mut faults) = (self.rule(), Vec::new());
-        for (path, line) in paths(&tokens(&self.code)) {
-            let what = match self.named(&path) {
-                Named::Part(part) if !rule.parts.contains(&part) && RULES.iter().any(|rule| rule.part == part) => {
-                    format!("`{}` names `{part}`: not below it", rule.part)
-                }
-                Named::Crate(name) if crates.iter().any(|known| known == name) && !rule.crates.contains(&name) => {
-                    format!("`{}` names the crate `{name}`: not its own", rule.part)
-                }
-                Named::Std(module) if !self.may_use_std(module) => {
-                    format!("`{}` names `std::{module}`: the world outside", rule.part)
-                }
-                _ => continue,
-            };
-            faults.push(self.fault(line, what));
-        }
-        faults
-    }
-
-    fn may_use_std(&self, module: &str) -> bool {
-        let is_low = ["domain", "search"].contains(&self.rule().part);
-        !is_low || !OUTSIDE_WORLD.contains(&module) || (self.file.as_str(), module) == CLOCK
-    }
-
-    fn named<'p>(&self, path: &'p [String]) -> Named<'p> {
-        let supers = path.iter().take_while(|name| *name == "super").count();
-        let word = |at: usize| path.get(at).map_or("", String::as_str);
-        match word(0) {
-            "crate" => Named::Part(word(1)),
-            "super" if supers >= self.module().len() => Named::Part(word(supers)),
-            "super" | "self" => Named::Nothing,
-            "std" | "core" | "alloc" => Named::Std(word(1)),
-            "taquin" if self.rule().crates.contains(&"taquin") => Named::Part(word(1)),
-            first => Named::Crate(first),
-        }
-    }
-
-    fn above_the_ceilings(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        let lines = lines_of_code(&self.code);
-        if lines > MAX_FILE_LINES {
-            faults.push(self.fault(1, format!("{lines} lines of code, {MAX_FILE_LINES} are the ceiling")));
-        }
-        for (name, line, lines) in functions(&self.code) {
-            if lines > MAX_FUNCTION_LINES {
-                let what = format!("`{name}` has {lines} lines of code, {MAX_FUNCTION_LINES} are the ceiling");
-                faults.push(self.fault(line, what));
+/// Paths to layers and crates that the file must not name.
+fn wrong_paths(source: &Source, crates: &[String]) -> Vec<Fault> {
+    let (rule, mut faults) = (rule(source), BTreeSet::new());
+    for path in &source.paths {
+        let what = match named(source, path) {
+            Named::Part(part) if !rule.parts.contains(&part) && RULES.iter().any(|rule| rule.part == part) => {
+                format!("`{}` names `{part}`: not below it", rule.part)
             }
-        }
-        faults
+            Named::Crate(name) if crates.iter().any(|known| known == name) && !rule.crates.contains(&name) => {
+                format!("`{}` names the crate `{name}`: not its own", rule.part)
+            }
+            Named::Std(module) if !may_use_std(source, module) => {
+                format!("`{}` names `std::{module}`: not for this layer", rule.part)
+            }
+            _ => continue,
+        };
+        faults.insert(source.fault(path.line, what));
     }
-
-    fn forbidden_words(&self) -> Vec<Fault> {
-        let tokens = tokens(&self.code);
-        let is_macro = |at: usize| tokens.get(at + 1).is_some_and(|next| next.text == "!");
-        let is_method = |at: usize| at > 0 && tokens[at - 1].text == ".";
-        let found = tokens.iter().enumerate().filter(|(at, token)| match token.text.as_str() {
-            "unsafe" => self.file != UNSAFE,
-            "todo" | "unimplemented" | "dbg" | "print" | "println" => is_macro(*at),
-            // `main` tells faults of the settings, because there is no log yet.
-            "eprint" | "eprintln" => is_macro(*at) && self.rule().part != "main",
-            // `expect` says why it cannot fail.
-            "unwrap" => is_method(*at),
-            _ => false,
-        });
-        found.map(|(_, token)| self.fault(token.line, format!("`{}`", token.text))).collect()
-    }
+    faults.into_iter().collect()
 }
 
-/// What the beginning of a path leads to.
+fn may_use_std(source: &Source, module: &str) -> bool {
+    let is_low = ["domain", "search"].contains(&source.part());
+    !is_low || !OUTSIDE_WORLD.contains(&module) || (source.file.as_str(), module) == CLOCK
+}
+
+/// What the beginning of a path names.
 enum Named<'p> {
     Part(&'p str),
     Crate(&'p str),
@@ -293,217 +239,18 @@ enum Named<'p> {
     Nothing,
 }
 
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
+fn named<'p>(source: &Source, path: &'p PathUse) -> Named<'p> {
+    let segments = &path.segments;
+    let supers = segments.iter().take_while(|name| *name == "super").count();
+    let name = |at: usize| segments.get(at).map_or("", String::as_str);
+    match name(0) {
+        "crate" => Named::Part(name(1)),
+        "super" if supers >= source.modules[path.module].path.len() => Named::Part(name(supers)),
+        "super" | "self" => Named::Nothing,
+        "std" | "core" | "alloc" => Named::Std(name(1)),
+        "taquin" if rule(source).crates.contains(&"taquin") => Named::Part(name(1)),
+        // A local.
+        _ if path.kind == Kind::Code && segments.len() == 1 => Named::Nothing,
+        first => Named::Crate(first),
     }
-    files.sort();
-}
-
-/// Takes out comments, and puts an underscore for each visible character inside a literal.
-fn without_comments(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let at = |index: usize| chars.get(index).copied().unwrap_or('\0');
-    let (mut code, mut index) = (String::new(), 0);
-    while index < chars.len() {
-        let begins_word = index == 0 || !is_word(at(index - 1));
-        let end = match at(index) {
-            '/' if at(index + 1) == '/' => end_of_line(&chars, index),
-            '/' if at(index + 1) == '*' => end_of_block(&chars, index),
-            '"' => end_of_string(&chars, index),
-            'r' | 'b' if begins_word && raw_hashes(&chars, index).is_some() => end_of_raw(&chars, index),
-            '\'' if at(index + 1) == '\\' => end_of_char(&chars, index),
-            '\'' if at(index + 2) == '\'' => index + 3,
-            _ => index,
-        };
-        if end == index {
-            code.push(at(index));
-            index += 1;
-            continue;
-        }
-        let blank = if at(index) == '/' { ' ' } else { '_' };
-        code.extend(chars[index..end].iter().map(|c| if c.is_whitespace() { *c } else { blank }));
-        index = end;
-    }
-    code
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn end_of_line(chars: &[char], from: usize) -> usize {
-    chars[from..].iter().position(|c| *c == '\n').map_or(chars.len(), |length| from + length)
-}
-
-fn end_of_block(chars: &[char], from: usize) -> usize {
-    let (mut depth, mut index) = (0, from);
-    while index + 1 < chars.len() {
-        match (chars[index], chars[index + 1]) {
-            ('/', '*') => depth += 1,
-            ('*', '/') => depth -= 1,
-            _ => {
-                index += 1;
-                continue;
-            }
-        }
-        index += 2;
-        if depth == 0 {
-            return index;
-        }
-    }
-    chars.len()
-}
-
-/// After the quotation mark that closes the one at `from`.
-fn end_of_string(chars: &[char], from: usize) -> usize {
-    let mut index = from + 1;
-    while index < chars.len() && chars[index] != '"' {
-        index += if chars[index] == '\\' { 2 } else { 1 };
-    }
-    (index + 1).min(chars.len())
-}
-
-fn end_of_char(chars: &[char], from: usize) -> usize {
-    chars[from + 3..].iter().position(|c| *c == '\'').map_or(chars.len(), |length| from + 4 + length)
-}
-
-/// The hashes of a raw string that begins at `from`.
-fn raw_hashes(chars: &[char], from: usize) -> Option<usize> {
-    let from = if chars[from] == 'b' { from + 1 } else { from };
-    if chars.get(from) != Some(&'r') {
-        return None;
-    }
-    let hashes = chars[from + 1..].iter().take_while(|c| **c == '#').count();
-    (chars.get(from + 1 + hashes) == Some(&'"')).then_some(hashes)
-}
-
-fn end_of_raw(chars: &[char], from: usize) -> usize {
-    let hashes = raw_hashes(chars, from).unwrap();
-    let quote = from + chars[from..].iter().position(|c| *c == '"').unwrap();
-    let closing: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-    let length = chars[quote + 1..].windows(closing.len()).position(|window| window == closing);
-    length.map_or(chars.len(), |length| quote + 1 + length + closing.len())
-}
-
-/// Blanks what stands behind `#[cfg(test)]`.
-fn without_tests(code: &str) -> String {
-    let mut code = code.to_owned();
-    while let Some(from) = code.find("#[cfg(test)]") {
-        let end = from + end_of_item(&code[from..]);
-        let blanked: String = code[from..end].chars().map(|c| if c.is_whitespace() { c } else { ' ' }).collect();
-        code.replace_range(from..end, &blanked);
-    }
-    code
-}
-
-/// After the first `;` or `{…}` that no bracket or parenthesis encloses.
-fn end_of_item(code: &str) -> usize {
-    let (mut braces, mut others) = (0, 0);
-    for (at, c) in code.char_indices() {
-        match c {
-            '(' | '[' => others += 1,
-            ')' | ']' => others -= 1,
-            '{' => braces += 1,
-            '}' => braces -= 1,
-            _ => {}
-        }
-        if others == 0 && braces == 0 && matches!(c, ';' | '}') {
-            return at + 1;
-        }
-    }
-    code.len()
-}
-
-fn lines_of_code(code: &str) -> usize {
-    code.lines().filter(|line| !line.trim().is_empty()).count()
-}
-
-/// Name, first line and lines of code of every function that has a body.
-fn functions(code: &str) -> Vec<(String, usize, usize)> {
-    let mut found = Vec::new();
-    for (from, _) in code.match_indices("fn ") {
-        let name: String = code[from + 3..].chars().take_while(|c| is_word(*c)).collect();
-        if name.is_empty() || code[..from].ends_with(is_word) {
-            continue;
-        }
-        let body = &code[from..from + end_of_item(&code[from..])];
-        found.push((name, code[..from].matches('\n').count() + 1, lines_of_code(body)));
-    }
-    found
-}
-
-/// Words, `::`, and single signs.
-fn tokens(code: &str) -> Vec<Token> {
-    let (mut tokens, mut line) = (Vec::new(), 1);
-    let mut rest = code;
-    while let Some(first) = rest.chars().next() {
-        let length = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else if rest.starts_with("::") {
-            2
-        } else {
-            first.len_utf8()
-        };
-        if first == '\n' {
-            line += 1;
-        } else if !first.is_whitespace() {
-            tokens.push(Token { text: rest[..length].to_owned(), line });
-        }
-        rest = &rest[length..];
-    }
-    tokens
-}
-
-/// Every path, each branch of a `use` group by itself, with its line.
-fn paths(tokens: &[Token]) -> Vec<(Vec<String>, usize)> {
-    let (mut paths, mut at) = (Vec::new(), 0);
-    while at < tokens.len() {
-        let is_use = tokens[at].text == "use";
-        let begins = is_use || tokens.get(at + 1).is_some_and(|next| next.text == "::");
-        if begins && (is_use || tokens[at].text.starts_with(is_word)) {
-            at = branch(tokens, at + usize::from(is_use), &[], &mut paths).max(at + 1);
-        } else {
-            at += 1;
-        }
-    }
-    paths
-}
-
-/// Reads one branch that begins at `at` below `prefix`; gives where it ends.
-fn branch(tokens: &[Token], mut at: usize, prefix: &[String], paths: &mut Vec<(Vec<String>, usize)>) -> usize {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
-    let line = tokens.get(at).map_or(0, |token| token.line);
-    let mut path = prefix.to_vec();
-    if text(at) == "::" {
-        at += 1;
-    }
-    loop {
-        if text(at) == "{" {
-            while !matches!(text(at), "}" | "") {
-                // `as` and the new name are read as one more branch, which leads nowhere.
-                at = branch(tokens, at + 1, &path, paths);
-                while !matches!(text(at), "," | "}" | "") {
-                    at += 1;
-                }
-            }
-            return at + 1;
-        }
-        if !text(at).starts_with(is_word) {
-            break;
-        }
-        path.push(text(at).to_owned());
-        at += 1;
-        if text(at) != "::" {
-            break;
-        }
-        at += 1;
-    }
-    paths.push((path, line));
-    at
 }

@@ -1,0 +1,173 @@
+//! Dependencies between files: from the file that names something to the file that defines it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::source::{Fault, Kind, Source};
+
+/// Limit of re-exports and imports that a path is followed through.
+const MAX_STEPS: usize = 16;
+
+/// Where a path leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Target {
+    /// Indices of the file and of the module in it.
+    Module(usize, usize),
+    /// Index of the file.
+    Item(usize),
+}
+
+/// Dependencies of all files.
+pub(crate) struct Dependencies<'s> {
+    sources: &'s [Source],
+    modules: HashMap<&'s [String], (usize, usize)>,
+    /// By file: the files that it depends on, with the first line that names each.
+    pub(crate) from: Vec<BTreeMap<usize, usize>>,
+}
+
+impl<'s> Dependencies<'s> {
+    pub(crate) fn new(sources: &'s [Source]) -> Self {
+        let mut modules = HashMap::new();
+        for (file, source) in sources.iter().enumerate() {
+            for (at, module) in source.modules.iter().enumerate() {
+                modules.insert(&module.path[..], (file, at));
+            }
+        }
+        let mut dependencies = Self { sources, modules, from: Vec::new() };
+        dependencies.from = (0..sources.len()).map(|file| dependencies.of(file)).collect();
+        dependencies
+    }
+
+    fn of(&self, file: usize) -> BTreeMap<usize, usize> {
+        let mut named = BTreeMap::new();
+        // A re-export is no dependency: a path through it is one, to the file that defines the item.
+        for path in self.sources[file].paths.iter().filter(|path| path.kind != Kind::Reexport) {
+            if let Some(Target::Item(to)) = self.resolve((file, path.module), &path.segments, false, 0)
+                && to != file
+            {
+                let line = named.entry(to).or_insert(path.line);
+                *line = path.line.min(*line);
+            }
+        }
+        named
+    }
+
+    /// The item or module that a path in a module names; `None` for other crates and for locals. `is_module` says that more
+    /// names follow.
+    fn resolve(&self, from: (usize, usize), path: &[String], is_module: bool, steps: usize) -> Option<Target> {
+        if steps > MAX_STEPS {
+            return None;
+        }
+        let own = &self.sources[from.0].modules[from.1].path;
+        let supers = path.iter().take_while(|name| *name == "super").count();
+        let (first, rest) = path.split_first()?;
+        let (mut target, mut rest) = match first.as_str() {
+            // `main.rs` names the library by its crate.
+            "crate" | "taquin" => (self.module(&[])?, rest),
+            "self" => (Target::Module(from.0, from.1), rest),
+            "super" => (self.module(&own[..own.len().checked_sub(supers)?])?, &path[supers..]),
+            _ => (Target::Module(from.0, from.1), path),
+        };
+        while let (Target::Module(file, module), Some((name, after))) = (target, rest.split_first()) {
+            target = self.lookup((file, module), name, after.is_empty() && !is_module, steps)?;
+            rest = after;
+        }
+        Some(target)
+    }
+
+    fn module(&self, path: &[String]) -> Option<Target> {
+        self.modules.get(path).map(|(file, module)| Target::Module(*file, *module))
+    }
+
+    /// A name within a module. A module and an item can share it: the last name of a path is the item.
+    fn lookup(&self, at: (usize, usize), name: &str, is_last: bool, steps: usize) -> Option<Target> {
+        let module = &self.sources[at.0].modules[at.1];
+        let child = || {
+            let path: Vec<String> = module.path.iter().cloned().chain([name.to_owned()]).collect();
+            self.module(&path)
+        };
+        let item = || module.items.contains(name).then_some(Target::Item(at.0));
+        let import = || module.imports.get(name).and_then(|path| self.resolve(at, path, !is_last, steps + 1));
+        let glob = || {
+            module.globs.iter().find_map(|path| match self.resolve(at, path, true, steps + 1)? {
+                Target::Module(file, module) => self.lookup((file, module), name, is_last, steps + 1),
+                Target::Item(_) => None,
+            })
+        };
+        if is_last {
+            item().or_else(import).or_else(glob).or_else(child)
+        } else {
+            child().or_else(item).or_else(import).or_else(glob)
+        }
+    }
+
+    /// Sets of files that all depend on each other, directly or not.
+    pub(crate) fn cycles(&self) -> Vec<Fault> {
+        let reached: Vec<BTreeSet<usize>> = (0..self.sources.len()).map(|file| self.reached_from(file)).collect();
+        let knot = |file: usize| -> Vec<usize> {
+            reached[file].iter().copied().filter(|other| reached[*other].contains(&file)).collect()
+        };
+        let knots: BTreeSet<Vec<usize>> = (0..self.sources.len()).map(knot).filter(|knot| knot.len() > 1).collect();
+        knots.iter().map(|knot| self.cycle(knot)).collect()
+    }
+
+    fn reached_from(&self, file: usize) -> BTreeSet<usize> {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
+        while let Some(file) = open.pop() {
+            open.extend(self.from[file].keys().copied().filter(|other| reached.insert(*other)));
+        }
+        reached
+    }
+
+    fn cycle(&self, knot: &[usize]) -> Fault {
+        let dependencies = knot.iter().flat_map(|file| {
+            let dependencies = self.from[*file].iter().filter(|(to, _)| knot.contains(to));
+            dependencies
+                .map(|(to, line)| format!("    src/{}:{line} → {}", self.sources[*file].file, self.sources[*to].file))
+        });
+        let dependencies: Vec<String> = dependencies.collect();
+        let what = format!("{} files in a cycle:\n{}", knot.len(), dependencies.join("\n"));
+        self.sources[knot[0]].fault(1, what)
+    }
+
+    /// Dependencies between the folders of a layer that point up in its order.
+    pub(crate) fn upward(&self, layer: &str, order: &[&str]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let place = |file: usize| order.iter().position(|entry| Some(*entry) == self.entry(layer, file));
+        for (file, source) in self.sources.iter().enumerate() {
+            let Some(entry) = self.entry(layer, file) else { continue };
+            let Some(from) = place(file) else {
+                faults.push(source.fault(1, format!("`{entry}` has no place in the order of `{layer}`")));
+                continue;
+            };
+            for (to, line) in &self.from[file] {
+                if place(*to).is_some_and(|to| to < from) {
+                    let what = format!("`{layer}/{entry}` names {}: not below it", self.sources[*to].file);
+                    faults.push(source.fault(*line, what));
+                }
+            }
+        }
+        faults
+    }
+
+    /// Names in the order without files.
+    pub(crate) fn missing(&self, layer: &str, order: &[&'static str]) -> Vec<&'static str> {
+        let entries: BTreeSet<_> = (0..self.sources.len()).filter_map(|file| self.entry(layer, file)).collect();
+        order.iter().copied().filter(|entry| !entries.contains(entry)).collect()
+    }
+
+    /// Number of folders and files at the top of a layer, and of dependencies between them.
+    pub(crate) fn count(&self, layer: &str) -> (usize, usize) {
+        let entries: BTreeSet<_> = (0..self.sources.len()).filter_map(|file| self.entry(layer, file)).collect();
+        let dependencies = self.from.iter().enumerate().flat_map(|(file, named)| {
+            named.keys().filter_map(move |to| Some((self.entry(layer, file)?, self.entry(layer, *to)?)))
+        });
+        let dependencies: BTreeSet<_> = dependencies.filter(|(from, to)| from != to).collect();
+        (entries.len(), dependencies.len())
+    }
+
+    /// The folder or file at the top of a layer that a file belongs to.
+    fn entry(&self, layer: &str, file: usize) -> Option<&str> {
+        let below = self.sources[file].file.strip_prefix(layer)?.strip_prefix('/')?;
+        below.split(['/', '.']).next()
+    }
+}

@@ -1,0 +1,228 @@
+//! Each rule is broken once.
+
+use super::*;
+
+fn wrong(file: &str, text: &str) -> Vec<String> {
+    let crates = ["tokio", "axum", "serde_json", "taquin", "clap"].map(str::to_owned);
+    let faults = wrong_paths(&Source::new(file, text), &crates);
+    faults.iter().map(|fault| format!("{}: {}", fault.line, fault.what)).collect()
+}
+
+#[test]
+fn a_layer_above_is_found_in_every_spelling() {
+    let fault = ["1: `search` names `http`: not below it"];
+    for text in [
+        "use crate::http::Problem;",
+        "pub use crate::{domain::Board, http::{self}};",
+        "use super::super::http;",
+        "use super::super::{http::Problem as P, domain};",
+        "fn f() -> crate::http::Problem { panic!() }",
+        "fn f() { use crate::http::Problem; }",
+        "fn f(x: &super::super::http::Problem) {}",
+        "fn f() { vec![<crate::http::Problem>::new()]; }",
+        "macro_rules! m { () => { $crate::http::Problem } }",
+        "#[derive(crate::http::Problem)] struct S;",
+    ] {
+        assert_eq!(wrong("search/stats.rs", text), fault, "{text}");
+    }
+    assert_eq!(wrong("search/mod.rs", "use super::http;"), fault);
+    assert_eq!(wrong("search/heuristic/zero.rs", "use super::super::super::http;"), fault);
+    assert_eq!(wrong("search/stats.rs", "mod inner { use super::super::super::http; }"), fault);
+}
+
+#[test]
+fn a_layer_may_name_itself_and_those_below() {
+    let order = ["domain", "search", "service", "http"];
+    for (layer, part) in order.iter().enumerate() {
+        for (other, named) in order.iter().enumerate() {
+            let faults = wrong(&format!("{part}/x.rs"), &format!("use crate::{named}::X;"));
+            assert_eq!(faults.is_empty(), other <= layer, "{part} names {named}: {faults:?}");
+        }
+        for named in ["app", "config", "telemetry", "healthcheck"] {
+            let faults = wrong(&format!("{part}/x.rs"), &format!("use crate::{named};"));
+            assert_eq!(faults.len(), 1, "{part} names {named}");
+        }
+    }
+    assert_eq!(wrong("app.rs", "use crate::config::Config; use crate::telemetry;").len(), 0);
+    assert_eq!(wrong("app.rs", "use crate::healthcheck;").len(), 1);
+    assert_eq!(wrong("config.rs", "use crate::http::HttpSettings;").len(), 1);
+    assert_eq!(wrong("main.rs", "use taquin::{app, config::Flags, healthcheck};").len(), 0);
+    assert_eq!(wrong("main.rs", "use taquin::search::Space;").len(), 1);
+}
+
+#[test]
+fn a_crate_of_another_layer_is_found() {
+    assert_eq!(
+        wrong("service/pool.rs", "use tokio::sync::Semaphore;\nfn f() { let x = serde_json::to_vec(&y); }"),
+        ["2: `service` names the crate `serde_json`: not its own"]
+    );
+    assert_eq!(wrong("domain/board.rs", "use tokio::{sync,\ntime};").len(), 2);
+    assert_eq!(wrong("search/stats.rs", "#[derive(serde_json::X)] struct S;").len(), 1);
+    assert_eq!(wrong("search/stats.rs", "#[tokio::main] fn f(tokio: u8) { g(tokio) }").len(), 1);
+    assert_eq!(wrong("http/mod.rs", "use axum::Router; use serde_json::Value;").len(), 0);
+    assert_eq!(wrong("http/mod.rs", "use ::clap::Parser;").len(), 1);
+}
+
+#[test]
+fn the_lowest_layers_have_no_clock_and_no_input_or_output() {
+    assert_eq!(
+        wrong("search/stats.rs", "use std::{fmt, time::Instant};"),
+        ["1: `search` names `std::time`: not for this layer"]
+    );
+    assert_eq!(wrong("search/budget.rs", "use std::time::Instant;").len(), 0);
+    assert_eq!(wrong("search/budget.rs", "fn f() { std::thread::yield_now() }").len(), 1);
+    assert_eq!(wrong("domain/size.rs", "use core::fmt; use std::error::Error;").len(), 0);
+    assert_eq!(wrong("http/mod.rs", "use std::time::Duration;").len(), 0);
+}
+
+#[test]
+fn comments_literals_and_tests_are_left_out() {
+    let text = r##"
+        //! [`crate::http`]
+        // use crate::http::Problem;
+        /* tokio::spawn /* nested */ crate::app */
+        /// [`crate::http`]
+        const A: &str = "crate::http::X \" tokio::y";
+        const B: &str = r#"crate::http::X " tokio::y"#;
+        fn f<'a>(x: &'a str) -> char { let quote = '"'; let other = '\''; '}' }
+        #[cfg(test)]
+        use crate::http::{A, B};
+        struct S;
+        impl S {
+            #[cfg(test)]
+            #[allow(unsafe_code, reason = "a test")]
+            fn g() -> [u8; 2] { crate::http::g() }
+        }
+        #[cfg(test)]
+        mod tests {
+            use crate::http::Problem;
+            fn f() { tokio::spawn(async { unsafe {} }) }
+        }
+    "##;
+    assert_eq!(wrong("domain/x.rs", text), [""; 0]);
+    let source = Source::new("domain/x.rs", text);
+    assert_eq!((source.lines, unsafe_code(&source).len()), (6, 0));
+    assert_eq!(wrong("domain/x.rs", &format!("{text}\nuse crate::http;")).len(), 1, "and no further");
+}
+
+#[test]
+fn unsafe_code_and_its_permission_are_found() {
+    let found = |text: &str| unsafe_code(&Source::new("domain/x.rs", text)).len();
+    assert_eq!(found("#[allow(unsafe_code, reason = \"\")]\nfn f() { unsafe { g() } }"), 2);
+    assert_eq!(found("fn f() { is_unsafe(\"unsafe\") } // unsafe"), 0);
+}
+
+fn sources(files: &[(&str, &str)]) -> Vec<Source> {
+    files.iter().map(|(file, text)| Source::new(file, text)).collect()
+}
+
+/// Pairs of a file and one that it depends on.
+fn pairs(sources: &[Source]) -> Vec<(&str, &str)> {
+    let dependencies = Dependencies::new(sources);
+    let pairs = dependencies.from.iter().zip(sources).flat_map(|(named, source)| {
+        named.keys().map(|to| (source.file.as_str(), sources[*to].file.as_str())).collect::<Vec<_>>()
+    });
+    pairs.collect()
+}
+
+/// What `a/user.rs` depends on in a small crate, if this is all that is in it.
+fn named(text: &str) -> Vec<String> {
+    let files = [
+        ("lib.rs", "pub mod a; pub mod b;"),
+        ("a/mod.rs", "mod user; mod other; pub mod inner; pub use inner::{Deep, deep as renamed}; pub struct Own;"),
+        ("a/other.rs", "pub struct Other; pub fn other() {}"),
+        ("a/inner/mod.rs", "mod deep; pub use deep::*; pub use super::other::Other as Again;"),
+        ("a/inner/deep.rs", "pub enum Deep { One } pub fn deep() {} macro_rules! mac { () => {} } pub(crate) use mac;"),
+        ("b.rs", "pub use crate::a::{Deep, inner}; mod nested { pub struct Nested; } pub use nested::Nested;"),
+        ("a/user.rs", text),
+    ];
+    let sources = sources(&files);
+    pairs(&sources).into_iter().filter(|(from, _)| *from == "a/user.rs").map(|(_, to)| to.to_owned()).collect()
+}
+
+#[test]
+fn paths_are_resolved_to_the_file_that_defines() {
+    for (text, file) in [
+        ("use super::other::Other;", "a/other.rs"),
+        ("use super::{other::{self}}; fn f() { other::other() }", "a/other.rs"),
+        ("fn f() { crate::a::other::other() }", "a/other.rs"),
+        ("fn f() { super::other::other() }", "a/other.rs"),
+        ("use super::Own;", "a/mod.rs"),
+        ("use crate::a::Deep;", "a/inner/deep.rs"),
+        ("use super::renamed as again;", "a/inner/deep.rs"),
+        ("use crate::b::Deep::One;", "a/inner/deep.rs"),
+        ("fn f() -> crate::b::Deep { panic!() }", "a/inner/deep.rs"),
+        ("use crate::b; fn f() { b::inner::deep() }", "a/inner/deep.rs"),
+        ("fn f() { vec![super::Deep::One]; }", "a/inner/deep.rs"),
+        ("use super::inner; fn f() { inner::mac!() }", "a/inner/deep.rs"),
+        ("use super::inner::Again;", "a/other.rs"),
+        ("use crate::b::Nested;", "b.rs"),
+        ("mod within { use super::super::Own; }", "a/mod.rs"),
+        ("mod within { fn f(x: super::Own) {} } use super::Own;", "a/mod.rs"),
+    ] {
+        assert_eq!(named(text), [file], "{text}");
+    }
+}
+
+#[test]
+fn reexports_locals_and_other_crates_are_no_dependencies() {
+    for text in [
+        "pub use super::Deep;",
+        "pub(super) use super::other::Other;",
+        "use super::inner;",
+        "use std::fmt; fn f(other: u8) { g(other); fmt::Display }",
+        "pub struct Deep; fn f() -> Deep { Deep }",
+        "#[cfg(test)] mod tests { use super::super::Own; }",
+    ] {
+        assert_eq!(named(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn cycles_are_found_through_reexports() {
+    let cycle = [
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", "mod one; mod two; mod three; pub use one::One; pub use two::Two; pub use three::Three;"),
+        ("a/one.rs", "use super::Two; pub struct One;"),
+        ("a/two.rs", "pub struct Two; fn f() { crate::a::Three }"),
+        ("a/three.rs", "pub struct Three; impl Three { fn f(one: &super::one::One) {} }"),
+        ("a/four.rs", "use super::One;"),
+    ];
+    let found = |files: &[(&str, &str)]| Dependencies::new(&sources(files)).cycles();
+    let faults = found(&cycle);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(faults[0].what.starts_with("3 files in a cycle:\n    src/a/one.rs:1 → a/two.rs\n"), "{}", faults[0].what);
+    assert_eq!(found(&cycle[..4]), [], "a line is no cycle");
+    let with_mod = [
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", "mod one; pub struct A(one::One);"),
+        ("a/one.rs", "use super::A; pub struct One;"),
+    ];
+    assert_eq!(found(&with_mod).len(), 1, "a `mod.rs` is a file as well");
+}
+
+#[test]
+fn folders_are_held_to_their_order() {
+    let files = [
+        ("lib.rs", "mod http;"),
+        ("http/mod.rs", "mod router; mod reply; pub use router::run;"),
+        ("http/router.rs", "use super::reply::Reply; pub fn run() {}"),
+        ("http/reply/mod.rs", "mod writer; pub use writer::Reply;"),
+        ("http/reply/writer.rs", "pub struct Reply; fn f() { crate::http::run() }"),
+    ];
+    let sources = sources(&files);
+    let dependencies = Dependencies::new(&sources);
+    let faults =
+        |order: &[&str]| -> Vec<String> { dependencies.upward("http", order).iter().map(Fault::to_string).collect() };
+    assert_eq!(
+        faults(&["mod", "router", "reply"]),
+        ["src/http/reply/writer.rs:1: `http/reply` names http/router.rs: not below it"]
+    );
+    assert_eq!(
+        faults(&["mod", "reply", "router"]),
+        ["src/http/router.rs:1: `http/router` names http/reply/writer.rs: not below it"]
+    );
+    assert!(faults(&["router", "reply"])[0].contains("`mod` has no place in the order of `http`"));
+    assert_eq!(dependencies.missing("http", &["mod", "router", "reply", "gone"]), ["gone"]);
+    assert_eq!(dependencies.count("http"), (3, 2));
+}
