@@ -1,52 +1,51 @@
-//! Moves as a player makes them, legal or not.
+//! Moves made by a player, legal or not.
 
 use std::fmt;
 
 use super::{Board, Cell, Move, Path, Tile};
 
-/// What somebody did to a board, by the words in which they told it; whether it can be done is found
-/// out by [making](Attempt::make) it.
+/// Moves of a player, as given. [`make`](Attempt::make) checks whether they are legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Attempt {
-    /// Where the blank went.
+    /// Directions of the blank.
     Moves(Vec<Move>),
-    /// Which tile slid.
+    /// Tiles that slide.
     Tiles(Vec<Tile>),
 }
 
-/// A step of an attempt.
+/// One move of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Try {
-    /// The blank goes there.
+    /// The blank moves in this direction.
     Move(Move),
     /// This tile slides.
     Tile(Tile),
 }
 
-/// What came of an attempt.
+/// Result of an attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Played {
-    /// The moves made: all of them, or those before the first that cannot be made.
+    /// The legal moves: all of them, or those before the first illegal one.
     pub path: Path,
-    /// The board after them.
+    /// The board after the legal moves.
     pub end: Board,
-    /// The first step that cannot be made.
+    /// The first illegal move.
     pub illegal: Option<Illegal>,
 }
 
-/// A step that cannot be made.
+/// An illegal move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Illegal {
     /// Its index in the attempt.
     pub at: usize,
-    /// What was tried.
+    /// The move.
     pub tried: Try,
-    /// The blank's row and column at the time, from 0.
+    /// Row and column of the blank before the move, from 0.
     pub blank: (usize, usize),
 }
 
 impl Attempt {
-    /// Number of steps.
+    /// Number of moves.
     pub fn len(&self) -> usize {
         match self {
             Self::Moves(moves) => moves.len(),
@@ -54,7 +53,7 @@ impl Attempt {
         }
     }
 
-    /// Whether nothing was done.
+    /// True if there are no moves.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -102,7 +101,7 @@ fn place(board: &Board, cell: Cell) -> (usize, usize) {
     (cell / cols, cell % cols)
 }
 
-/// Why it cannot be made, in a sentence; rows and columns count from 1.
+/// A sentence for clients. Rows and columns count from 1.
 impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, col) = (self.blank.0 + 1, self.blank.1 + 1);

@@ -23,19 +23,19 @@ pub struct Board {
 /// Why a list of numbers is not a permutation. Indices count from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PermutationFault {
-    /// What stands at this index is not a whole number.
+    /// The entry at this index is not a whole number.
     Unreadable {
         /// Index of the offending entry.
         at: usize,
     },
-    /// The number at this index is none of 0 to cells − 1.
+    /// The number at this index is not between 0 and cells − 1.
     OutOfRange {
         /// Index of the offending number.
         at: usize,
-        /// What stands there.
+        /// The number.
         value: i64,
     },
-    /// The number at this index stands at an earlier one too.
+    /// The number at this index occurred before.
     Duplicate {
         /// Index of the second occurrence.
         at: usize,
@@ -44,7 +44,7 @@ pub enum PermutationFault {
         /// The number.
         value: u8,
     },
-    /// This number stands nowhere.
+    /// This number does not occur.
     Missing {
         /// The number.
         value: u8,
@@ -52,24 +52,24 @@ pub enum PermutationFault {
 }
 
 impl Board {
-    /// Reads tiles in row order, 0 for the blank; `None` is an entry that is not a number.
+    /// Creates a board from tiles in row order. 0 is the blank; `None` is an entry that is not a number.
     ///
     /// # Errors
-    /// Every [`PermutationFault`] at once: what is out of range or repeated, then what is missing.
+    /// All [`PermutationFault`]s: numbers out of range or repeated, then missing ones.
     ///
     /// # Panics
-    /// If `numbers` does not hold one entry for each cell.
+    /// If `numbers` does not have one entry per cell.
     pub fn try_from_tiles(size: Size, numbers: &[Option<i64>]) -> Result<Self, Vec<PermutationFault>> {
         Ok(Self::from_permutation(size, permutation(size, numbers)?))
     }
 
-    /// Reads positions: number *k* is the cell of tile *k*, number 0 the cell of the blank.
+    /// Creates a board from positions: number *k* is the cell of tile *k*, number 0 that of the blank.
     ///
     /// # Errors
-    /// As [`Board::try_from_tiles`], the indices being tiles and the values cells.
+    /// As [`Board::try_from_tiles`], with tiles as indices and cells as values.
     ///
     /// # Panics
-    /// If `numbers` does not hold one entry for each cell.
+    /// If `numbers` does not have one entry per cell.
     pub fn try_from_positions(size: Size, numbers: &[Option<i64>]) -> Result<Self, Vec<PermutationFault>> {
         let positions = permutation(size, numbers)?;
         let mut tiles = [0; Size::MAX_CELLS];
@@ -84,7 +84,7 @@ impl Board {
         Self { size, blank, tiles }
     }
 
-    /// Builds a board from a function that is known to be a permutation.
+    /// Creates a board from a function that must be a permutation.
     pub(crate) fn from_fn(size: Size, tile: impl Fn(Cell) -> Tile) -> Self {
         let mut tiles = [0; Size::MAX_CELLS];
         for (cell, slot) in tiles[..size.cells()].iter_mut().enumerate() {
@@ -94,7 +94,7 @@ impl Board {
         debug_assert_eq!(
             board.positions()[..size.cells()].iter().map(|cell| usize::from(*cell)).sum::<usize>(),
             size.cells() * (size.cells() - 1) / 2,
-            "every tile has a cell of its own"
+            "the tiles are a permutation"
         );
         board
     }
@@ -120,7 +120,7 @@ impl Board {
             cell = (0..CLOCKWISE.len())
                 .find_map(|turn| {
                     let ahead = size.neighbour(cell, CLOCKWISE[(turns + turn) % 4])?;
-                    // Cell 0 holds tile 1, so a 0 means that nothing was laid here yet.
+                    // Cell 0 holds tile 1, so a 0 marks a free cell.
                     (tiles[usize::from(ahead)] == 0).then(|| {
                         turns += turn;
                         ahead
@@ -165,18 +165,18 @@ impl Board {
         positions
     }
 
-    /// The moves the blank can make.
+    /// The legal moves of the blank.
     pub fn moves(&self) -> MoveSet {
         self.size.moves_from(self.blank)
     }
 
-    /// The move by which a tile slides, if it is beside the blank.
+    /// The move that slides a tile, if the tile is adjacent to the blank.
     pub fn move_of(&self, tile: Tile) -> Option<Move> {
         let meets = |mv: &Move| self.size.neighbour(self.blank, *mv).is_some_and(|cell| self.tile(cell) == tile);
         self.moves().find(meets)
     }
 
-    /// Makes a move and returns the tile that slid, or changes nothing if the blank cannot go there.
+    /// Makes a move and returns the tile that slid. An illegal move changes nothing and returns `None`.
     pub fn make(&mut self, mv: Move) -> Option<Tile> {
         let to = self.size.neighbour(self.blank, mv)?;
         let tile = self.tile(to);
@@ -185,7 +185,7 @@ impl Board {
         Some(tile)
     }
 
-    /// Exchanges two tiles, which takes the board to the other half of all boards.
+    /// Exchanges two cells. Exchanging two tiles makes a solvable board unsolvable, and the reverse.
     pub(crate) fn swap(&mut self, a: Cell, b: Cell) {
         self.tiles.swap(usize::from(a), usize::from(b));
         if self.blank == a {
@@ -196,7 +196,7 @@ impl Board {
     }
 }
 
-/// The one place that decides whether numbers are a permutation of 0 to cells − 1.
+/// Checks that numbers are a permutation of 0 to cells − 1.
 fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CELLS], Vec<PermutationFault>> {
     let cells = size.cells();
     assert_eq!(numbers.len(), cells, "one entry for each cell");
@@ -222,7 +222,7 @@ fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CEL
     if faults.is_empty() {
         return Ok(values);
     }
-    // What an unreadable entry was meant to be may be the very one that is missing.
+    // An unreadable entry may have been meant as the missing number.
     let is_readable = numbers.iter().all(Option::is_some);
     let absent = (0..cells).filter(|value| is_readable && first_at[*value].is_none());
     faults.extend(absent.map(|value| PermutationFault::Missing { value: value as u8 }));

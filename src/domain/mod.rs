@@ -1,8 +1,7 @@
-//! Ground floor: boards, moves, puzzles and paths. Standard library only: no clock, no I/O.
+//! Boards, moves, puzzles and paths. Standard library only: no clock, no I/O.
 //!
-//! A board somebody *wrote* ([`RawBoard`]) and a [`Board`] are different types, and so are two
-//! boards and a [`Puzzle`], whose goal is proven reachable. What is above this floor never checks
-//! a board again.
+//! A board as written by a client ([`RawBoard`]) and a valid [`Board`] are different types, and so are two boards and
+//! a [`Puzzle`], whose goal is proven reachable. Floors above never validate a board again.
 
 mod attempt;
 mod board;
@@ -25,8 +24,8 @@ pub use puzzle::{Puzzle, PuzzleError, Reachability};
 pub use sampling::{RandomSource, random_board, random_walk};
 pub use size::{Size, SizeError};
 
-/// The number on a tile; 0 stands for the blank.
+/// The number on a tile; 0 is the blank.
 pub type Tile = u8;
 
-/// A place on a board, counted row by row from 0.
+/// A cell of a board, numbered row by row from 0.
 pub type Cell = u8;

@@ -1,28 +1,28 @@
-//! Steps of the blank.
+//! Moves of the blank.
 
 use std::fmt;
 
-/// One step of the blank; the tile it meets slides the other way.
+/// A move of the blank by one cell. The tile in its way slides in the opposite direction.
 ///
-/// The order of the variants is the order in which every search produces successors.
+/// The variants are in the order in which every search generates successors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Move {
-    /// The blank goes up a row.
+    /// Up one row.
     Up,
-    /// The blank goes left a column.
+    /// Left one column.
     Left,
-    /// The blank goes down a row.
+    /// Down one row.
     Down,
-    /// The blank goes right a column.
+    /// Right one column.
     Right,
 }
 
 impl Move {
-    /// All four, in successor order.
+    /// All moves, in successor order.
     pub const ALL: [Self; 4] = [Self::Up, Self::Left, Self::Down, Self::Right];
 
-    /// The move that takes this one back.
+    /// The move that undoes this one.
     #[inline]
     pub const fn inverse(self) -> Self {
         match self {
@@ -33,12 +33,12 @@ impl Move {
         }
     }
 
-    /// `U`, `L`, `D` or `R`.
+    /// The letter: `U`, `L`, `D` or `R`.
     pub const fn letter(self) -> char {
         ['U', 'L', 'D', 'R'][self as usize]
     }
 
-    /// Reads `U`, `L`, `D` or `R`, in either case.
+    /// Parses `U`, `L`, `D` or `R`, in either case.
     pub fn from_letter(letter: char) -> Option<Self> {
         Self::ALL.into_iter().find(|mv| mv.letter() == letter.to_ascii_uppercase())
     }
@@ -49,10 +49,10 @@ impl Move {
 pub struct MoveSet(u8);
 
 impl MoveSet {
-    /// No move.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// The set of these bits, and of no others.
+    /// The set with these bits; all others are ignored.
     #[inline]
     pub(crate) const fn from_bits(bits: u8) -> Self {
         Self(bits & 0xf)
@@ -63,7 +63,7 @@ impl MoveSet {
         self.0
     }
 
-    /// Whether `mv` is in the set.
+    /// True if `mv` is in the set.
     pub const fn contains(self, mv: Move) -> bool {
         self.0 & (1 << mv as u8) != 0
     }
@@ -74,7 +74,7 @@ impl MoveSet {
         Self(self.0 | 1 << mv as u8)
     }
 
-    /// The set with `mv`, if a condition holds.
+    /// The set with `mv` if the condition is true.
     #[must_use]
     pub const fn with_if(self, condition: bool, mv: Move) -> Self {
         if condition { self.with(mv) } else { self }
@@ -93,31 +93,31 @@ impl MoveSet {
         Self(self.0 & !other.0)
     }
 
-    /// The set of the one move that takes `mv` back.
+    /// The set that contains only the inverse of `mv`.
     #[inline]
     pub const fn back(mv: Move) -> Self {
-        // The inverse of a move is two on, around the four.
+        // The indices of a move and its inverse differ by 2.
         Self(1 << (mv as u8 ^ 2))
     }
 
-    /// How many moves it holds.
+    /// Number of moves in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether it holds none.
+    /// True if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
 
-/// Yields the moves in successor order.
+/// Iterates in successor order.
 impl Iterator for MoveSet {
     type Item = Move;
 
     #[inline]
     fn next(&mut self) -> Option<Move> {
-        // Not by index: a move is the very number, with no table to read.
+        // A match compiles to a conversion, without a table.
         let mv = match u32::from(self.0).trailing_zeros() {
             0 => Move::Up,
             1 => Move::Left,

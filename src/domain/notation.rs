@@ -1,14 +1,13 @@
-//! Boards as people write them.
+//! Board notation.
 
 use std::fmt;
 
 use super::{Board, PermutationFault, Size, SizeError};
 
-/// A board as somebody wrote it: entries in the order given, nothing proven.
+/// A board as written by a client: entries in order, not validated.
 ///
-/// The text notation separates cells by spaces or commas and rows by `/`, `;` or a newline, and
-/// takes `0`, `_`, `.` or `x` for the blank. Boards of at most 10 cells may be written without
-/// separators between cells.
+/// The text notation separates cells by spaces or commas, and rows by `/`, `;` or a newline. `0`, `_`, `.` or `x` is
+/// the blank. Boards of at most 10 cells may omit the separators between cells.
 ///
 /// ```
 /// use taquin::domain::{Encoding, RawBoard, Sides};
@@ -19,13 +18,13 @@ use super::{Board, PermutationFault, Size, SizeError};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RawBoard {
-    /// The numbers in reading order; `None` where something else stands.
+    /// The numbers in reading order; `None` for anything else.
     pub entries: Vec<Option<i64>>,
-    /// How many entries each row has; `None` for a flat list.
+    /// Number of entries in each row; `None` for a flat list.
     pub row_lengths: Option<Vec<usize>>,
 }
 
-/// What was said about a board's shape beside the board itself.
+/// A shape given separately from the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sides {
     /// Number of rows.
@@ -35,56 +34,56 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Whether a shape has the sides that are given.
+    /// True if a shape has the given sides.
     pub fn agree_with(self, size: Size) -> bool {
         self.rows.is_none_or(|rows| rows == size.rows()) && self.cols.is_none_or(|cols| cols == size.cols())
     }
 }
 
-/// What the entries of a flat list mean.
+/// Meaning of the entries of a flat list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Encoding {
     /// Entry *k* is the tile in cell *k*.
     #[default]
     Tiles,
-    /// Entry *k* is the cell of tile *k*, entry 0 the cell of the blank.
+    /// Entry *k* is the cell of tile *k*, entry 0 that of the blank.
     Positions,
 }
 
-/// One thing that is wrong with a [`RawBoard`].
+/// A fault of a [`RawBoard`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BoardFault {
     /// A side is too short or too long.
     Side(SizeError),
-    /// A row is not as long as the first one.
+    /// A row is longer or shorter than the first.
     RaggedRow {
         /// The row, from 0.
         row: usize,
         /// Its length.
         length: usize,
-        /// The length it should have.
+        /// The length of the first row.
         expected: usize,
     },
-    /// A flat list whose shape nothing tells.
+    /// A flat list without a shape.
     ShapeUnknown {
         /// Its length.
         entries: usize,
     },
-    /// The entries do not fill the shape that was asked for.
+    /// The number of entries does not match the given shape.
     ShapeMismatch {
         /// Number of entries.
         entries: usize,
-        /// The shape asked for; a side that was left open is `None`.
+        /// The given shape; `None` for a side that was not given.
         sides: Sides,
     },
-    /// Positions are a flat list, this board has rows.
+    /// Positions were given as rows, but must be a flat list.
     PositionsInRows,
-    /// The entries are no permutation.
+    /// The entries are not a permutation.
     Entry(PermutationFault, Encoding),
 }
 
 impl RawBoard {
-    /// Splits text into entries. Never fails: what is no number becomes a `None` entry.
+    /// Splits text into entries. Never fails: an entry that is not a number becomes `None`.
     pub fn parse(text: &str) -> Self {
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | ';'));
         let rows: Vec<Vec<&str>> = text
@@ -108,7 +107,7 @@ impl RawBoard {
     /// The largest board whose tiles all have one digit.
     pub const MAX_COMPACT_CELLS: usize = 10;
 
-    /// Where an entry stands, as row and column, both from 0; `None` in a flat list.
+    /// Index of the row at fault, if the fault concerns a whole row.
     pub fn row_and_col(&self, entry: usize) -> Option<(usize, usize)> {
         let mut col = entry;
         for (row, length) in self.row_lengths.as_ref()?.iter().enumerate() {
@@ -187,7 +186,7 @@ impl RawBoard {
     }
 
     fn faults_in_any_shape(&self, encoding: Encoding) -> impl Iterator<Item = BoardFault> {
-        // Past the largest board's cells the shape is the only news worth telling.
+        // Beyond the largest board's cells only the shape matters.
         let entries = &self.entries[..self.entries.len().min(Size::MAX_CELLS)];
         entries.iter().enumerate().filter_map(move |(at, number)| {
             let Some(value) = number else {
@@ -200,7 +199,7 @@ impl RawBoard {
     }
 }
 
-/// One cell of the text notation.
+/// Parses one cell of the text notation.
 fn entry(token: &str) -> Option<i64> {
     match token {
         "_" | "." | "x" | "X" => Some(0),
@@ -210,7 +209,7 @@ fn entry(token: &str) -> Option<i64> {
 }
 
 impl BoardFault {
-    /// A stable name in kebab case.
+    /// A stable name, in kebab case.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Side(_) => "side-out-of-range",
@@ -232,7 +231,7 @@ impl BoardFault {
         }
     }
 
-    /// The entry it is about, if it is about one.
+    /// Index of the entry at fault, if any.
     pub fn entry(&self) -> Option<usize> {
         match self {
             Self::Entry(
@@ -254,20 +253,20 @@ impl BoardFault {
     }
 }
 
-/// A sentence for the person who wrote the board. Rows, columns and entries count from 1.
+/// A sentence for clients. Rows, columns and entries count from 1.
 impl fmt::Display for BoardFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Side(error) => error.fmt(f),
             Self::RaggedRow { row, length, expected } => {
-                write!(f, "row {} has {length} cells and row 1 has {expected}: make all rows equally long", row + 1)
+                write!(f, "row {} has {length} cells, but row 1 has {expected}: all rows need the same length", row + 1)
             }
             Self::ShapeUnknown { entries } => {
-                write!(f, "{entries} cells are not a square: give `rows` and `cols`, or write the board in rows")
+                write!(f, "{entries} cells do not form a square: add `rows` and `cols`, or separate the rows")
             }
             Self::ShapeMismatch { entries, sides } => {
                 let side = |side: Option<usize>| side.map_or_else(|| "?".to_owned(), |side| side.to_string());
-                write!(f, "{entries} cells, as written, are not {}×{}", side(sides.rows), side(sides.cols))
+                write!(f, "{entries} cells do not form a {}×{} board", side(sides.rows), side(sides.cols))
             }
             Self::PositionsInRows => f.write_str("positions are a flat array: entry k is the cell of tile k"),
             Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding, &RawBoard::default()),
@@ -275,7 +274,7 @@ impl fmt::Display for BoardFault {
     }
 }
 
-/// Other places of the board it names as they were written.
+/// Writes the fault of an entry. Other entries are located as they were written.
 fn write_entry_fault(
     f: &mut impl fmt::Write,
     fault: PermutationFault,
@@ -303,11 +302,11 @@ fn write_entry_fault(
             write!(f, "tile {value} stands here and {}", place(first))
         }
         (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
-            write!(f, "cell {value} is given to tile {first} and to tile {at}")
+            write!(f, "tiles {first} and {at} are both in cell {value}")
         }
         (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => f.write_str("no blank: write 0 in one cell"),
         (PermutationFault::Missing { value }, Encoding::Tiles) => write!(f, "tile {value} is missing"),
-        (PermutationFault::Missing { value }, Encoding::Positions) => write!(f, "no tile stands in cell {value}"),
+        (PermutationFault::Missing { value }, Encoding::Positions) => write!(f, "no tile is in cell {value}"),
     }
 }
 

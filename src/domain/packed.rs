@@ -1,16 +1,16 @@
-//! Boards small enough to copy for nothing, for searches that hold millions of them.
+//! Compact boards, for searches that store millions of them.
 
 use super::{Cell, Size};
 
-/// One small number per cell, held as compactly as the number of cells allows.
+/// One small number per cell, stored as compactly as the number of cells allows.
 ///
-/// Three forms cover every shape: [`Packed64`] to 16 cells, [`Packed128`] to 25, [`PackedBytes`] to 100.
-/// A search is compiled once for each.
+/// There are three forms: [`Packed64`] for up to 16 cells, [`Packed128`] for up to 25, and [`PackedBytes`] for up to
+/// 100. Searches are compiled for each of them.
 pub trait Packed: Copy + Eq + Send + Sync + 'static {
-    /// The most cells this form can hold.
+    /// Maximum number of cells.
     const MAX_CELLS: usize;
 
-    /// Packs one number per cell, each below [`Packed::MAX_CELLS`].
+    /// Packs one number per cell, each less than [`Packed::MAX_CELLS`].
     fn pack(numbers: &[u8]) -> Self;
 
     /// The number in a cell.
@@ -23,19 +23,19 @@ pub trait Packed: Copy + Eq + Send + Sync + 'static {
     fn hash(&self) -> u64;
 }
 
-/// Up to 16 cells in a `u64`, four bits a cell.
+/// Up to 16 cells in a `u64`, four bits per cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed64(pub u64);
 
-/// Up to 25 cells in a `u128`, five bits a cell.
+/// Up to 25 cells in a `u128`, five bits per cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed128(pub u128);
 
-/// Up to 100 cells, a byte a cell.
+/// Up to 100 cells, one byte per cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedBytes(pub [u8; Size::MAX_CELLS]);
 
-/// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
+/// Multiplies to 128 bits and folds the halves, so that every input bit affects every output bit.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let wide = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd1b5_4a32_d192_ed03);

@@ -1,16 +1,16 @@
-//! Moves from a start to a goal.
+//! Paths from a start to a goal.
 
 use std::fmt;
 
 use super::{Board, Move, Puzzle, Tile};
 
-/// A sequence of moves; a solution once [`Path::replay`] has accepted it.
+/// A sequence of moves. It is a solution if [`Path::replay`] accepts it.
 ///
-/// Its text form is a letter per move, the direction in which the *blank* travels: `ULDR`.
+/// The text form has one letter per move, the direction in which the *blank* moves: `ULDR`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Path(Vec<Move>);
 
-/// One move made: what slid, and the board after it.
+/// One move of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     /// The move.
@@ -29,12 +29,12 @@ pub enum ReplayError {
         /// Index of the move in the path.
         at: usize,
     },
-    /// All moves are legal but end elsewhere than at the goal.
+    /// All moves are legal, but they do not end at the goal.
     NotAtGoal,
 }
 
 impl Path {
-    /// The moves in order.
+    /// The moves, in order.
     pub fn moves(&self) -> &[Move] {
         &self.0
     }
@@ -50,21 +50,21 @@ impl Path {
         self.0.len()
     }
 
-    /// Whether there is nothing to do.
+    /// True if there are no moves.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Makes the moves on `start`, one step at a time, and ends early at a move that leaves the board.
+    /// Iterates over the moves from `start`. Stops before the first illegal move.
     pub fn steps(&self, start: &Board) -> impl Iterator<Item = Step> {
         let mut board = *start;
         self.0.iter().map_while(move |mv| board.make(*mv).map(|tile| Step { mv: *mv, tile, board }))
     }
 
-    /// Makes every move from the puzzle's start, and returns the tiles that slid.
+    /// Makes all moves from the puzzle's start and returns the tiles that slid.
     ///
     /// # Errors
-    /// When a move is illegal or the end is not the goal.
+    /// If a move is illegal, or the last board is not the goal.
     pub fn replay(&self, puzzle: &Puzzle) -> Result<Vec<Tile>, ReplayError> {
         let mut board = *puzzle.start();
         let mut tiles = Vec::with_capacity(self.len());

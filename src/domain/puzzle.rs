@@ -1,12 +1,12 @@
-//! A start and a goal, the goal proven reachable.
+//! Puzzles: a start, and a goal that is proven reachable.
 
 use std::fmt;
 
 use super::{Board, Cell, Size};
 
-/// Two boards of one shape, of which the second can be reached from the first.
+/// Two boards of one shape, the second reachable from the first.
 ///
-/// Search accepts nothing else, so no search runs for ever on the unreachable half.
+/// Searches accept nothing else, so no search runs forever on an unsolvable board.
 ///
 /// ```
 /// use taquin::domain::{Board, Puzzle, PuzzleError, Size};
@@ -14,10 +14,10 @@ use super::{Board, Cell, Size};
 /// let puzzle = Puzzle::try_new(Board::snail(size), Board::snail(size)).unwrap();
 /// assert_eq!(puzzle.start(), puzzle.goal());
 ///
-/// // Two exchanged tiles: the other half of all boards.
+/// // Exchanging two tiles makes a board unsolvable.
 /// let exchanged = Board::try_from_tiles(size, &[1, 2, 3, 4, 5, 6, 8, 7, 0].map(Some)).unwrap();
-/// let refused = Puzzle::try_new(exchanged, Board::blank_last(size));
-/// assert!(matches!(refused, Err(PuzzleError::Unreachable(_))));
+/// let rejected = Puzzle::try_new(exchanged, Board::blank_last(size));
+/// assert!(matches!(rejected, Err(PuzzleError::Unreachable(_))));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Puzzle {
@@ -25,42 +25,40 @@ pub struct Puzzle {
     goal: Board,
 }
 
-/// Why two boards are not a puzzle.
+/// Why two boards do not form a puzzle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PuzzleError {
-    /// The goal has another shape.
+    /// Start and goal have different shapes.
     ShapesDiffer {
         /// The start's shape.
         start: Size,
         /// The goal's shape.
         goal: Size,
     },
-    /// No moves lead from the start to the goal.
+    /// The goal cannot be reached from the start.
     Unreachable(Reachability),
 }
 
-/// What decides whether one board can be reached from another of its shape.
+/// The parities that decide whether one board can be reached from another.
 ///
-/// **The parity argument.** A move exchanges the blank and a tile, so it flips the parity of the
-/// permutation that takes the one board to the other, and it changes the blank's distance to its
-/// goal cell by exactly one. Both parities flip together; at the goal both are even; so they
-/// agree on every board that the goal can be reached from. Conversely, on boards of at least 2×2
-/// every board on which they agree can be reached (Johnson & Story 1879; Wilson 1974 for graphs
-/// at large). The exception is a board one cell wide, where tiles keep their order and the
-/// converse fails: [`Size`] refuses those. (Wilson's other exception, the theta graph of seven
-/// vertices, is no rectangle.)
+/// **The parity argument.** A move exchanges the blank and a tile, so it flips the parity of the permutation between
+/// the two boards, and it changes the blank's distance to its goal cell by exactly one. Both parities flip together,
+/// and both are even at the goal, so they are equal on every board from which the goal can be reached. Conversely, on
+/// boards of at least 2×2 every board with equal parities can reach the goal (Johnson & Story 1879; Wilson 1974 for
+/// graphs in general). The exception is a board one cell wide, where tiles keep their order: [`Size`] rejects those.
+/// (Wilson's other exception, the theta graph on seven vertices, is not a rectangle.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reachability {
-    /// Pairs of tiles, the blank left out, that stand in the other order than in the goal.
+    /// Pairs of tiles, without the blank, whose order differs from that in the goal.
     pub inversions: u32,
-    /// Whether the permutation from board to goal, the blank included, is odd.
+    /// True if the permutation between board and goal, including the blank, is odd.
     pub odd_permutation: bool,
     /// Rows plus columns between the blank and its goal cell.
     pub blank_distance: u32,
 }
 
 impl Reachability {
-    /// Compares two boards of one shape.
+    /// Compares two boards.
     ///
     /// # Errors
     /// [`PuzzleError::ShapesDiffer`].
@@ -81,21 +79,21 @@ impl Reachability {
         })
     }
 
-    /// Whether one of two boards of one shape can be reached from the other: what
-    /// [`is_reachable`](Self::is_reachable) says, without the inversions, which take longest to count.
+    /// The verdict of [`is_reachable`](Self::is_reachable) for boards of one shape, without counting inversions,
+    /// which takes longest.
     fn exists(start: &Board, goal: &Board) -> bool {
         let size = start.size();
         let is_odd_distance = size.distance(start.blank(), goal.blank()) % 2 == 1;
         is_odd(&labels(start, goal)[..size.cells()]) == is_odd_distance
     }
 
-    /// Whether the goal can be reached.
+    /// True if the goal can be reached.
     pub fn is_reachable(&self) -> bool {
         self.odd_permutation == (self.blank_distance % 2 == 1)
     }
 }
 
-/// The parity of a permutation: cells minus cycles.
+/// Parity of a permutation: cells minus cycles.
 fn is_odd(permutation: &[Cell]) -> bool {
     let mut seen = [false; Size::MAX_CELLS];
     let mut odd = false;
@@ -121,10 +119,10 @@ fn labels(board: &Board, goal: &Board) -> [Cell; Size::MAX_CELLS] {
 }
 
 impl Puzzle {
-    /// Pairs a start with a goal.
+    /// Creates a puzzle.
     ///
     /// # Errors
-    /// When the shapes differ, or parity forbids to reach the goal.
+    /// If the shapes differ, or the goal cannot be reached.
     pub fn try_new(start: Board, goal: Board) -> Result<Self, PuzzleError> {
         if start.size() == goal.size() && Reachability::exists(&start, &goal) {
             return Ok(Self { start, goal });
@@ -147,10 +145,10 @@ impl Puzzle {
         self.start.size()
     }
 
-    /// The start with each tile, and the blank, named by its goal cell.
+    /// The start, with tiles and blank named by their goal cells.
     ///
-    /// So named, every goal is the identity, and heuristics and tables depend on nothing but the
-    /// shape and the blank's goal cell.
+    /// With these names every goal is the identity, so heuristics and tables depend only on the shape and the blank's
+    /// goal cell.
     pub fn labels(&self) -> [Cell; Size::MAX_CELLS] {
         labels(&self.start, &self.goal)
     }
@@ -160,7 +158,7 @@ impl fmt::Display for PuzzleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ShapesDiffer { start, goal } => {
-                write!(f, "the board is {start} and the goal {goal}: give both the same shape")
+                write!(f, "the board is {start} and the goal is {goal}: both need the same shape")
             }
             Self::Unreachable(reachability) => reachability.fmt(f),
         }
@@ -169,22 +167,20 @@ impl fmt::Display for PuzzleError {
 
 impl std::error::Error for PuzzleError {}
 
-/// One sentence that explains the verdict.
+/// The verdict, in one or two sentences.
 impl fmt::Display for Reachability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let permutation = if self.odd_permutation { "an odd" } else { "an even" };
+        let permutation = if self.odd_permutation { "odd" } else { "even" };
         let distance = self.blank_distance;
         let parity = if distance % 2 == 1 { "odd" } else { "even" };
         let steps = if distance == 1 { "step" } else { "steps" };
-        write!(
-            f,
-            "the tiles are {permutation} permutation of the goal and the blank is {distance} {steps} ({parity}) from its place; "
-        )?;
-        if self.is_reachable() {
-            f.write_str("the parities agree, so the goal can be reached")
+        let link = if self.is_reachable() { "and" } else { "but" };
+        write!(f, "the tile permutation is {permutation}, {link} the blank is {distance} {steps} ({parity}) ")?;
+        f.write_str(if self.is_reachable() {
+            "from its goal cell: the parities match"
         } else {
-            f.write_str("each move flips both parities, so they can never agree at the goal; exchanging any two tiles makes the board solvable")
-        }
+            "from its goal cell. Swap any two tiles to make the board solvable"
+        })
     }
 }
 

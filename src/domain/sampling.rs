@@ -4,21 +4,20 @@ use super::{Board, Move};
 
 /// A source of uniform 64-bit words.
 ///
-/// The draws made from it are part of the promise that a seed repeats a board: they are written
-/// here, and change for no reason.
+/// A seed must always yield the same boards, so the algorithms that draw from it must not change.
 pub trait RandomSource {
     /// The next word.
     fn next_u64(&mut self) -> u64;
 
-    /// A number below `bound`, all equally likely (Lemire 2019: multiply and reject).
+    /// A uniform number below `bound` (Lemire 2019: multiply and reject).
     ///
     /// # Panics
     /// If `bound` is 0.
     fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "there is no number below 0");
+        assert!(bound > 0, "the bound must be positive");
         loop {
             let wide = u128::from(self.next_u64()) * u128::from(bound);
-            // Words whose low half falls short would make some numbers likelier than others.
+            // Reject words that would make some numbers more likely than others.
             if wide as u64 >= bound.wrapping_neg() % bound {
                 return (wide >> 64) as u64;
             }
@@ -26,10 +25,10 @@ pub trait RandomSource {
     }
 }
 
-/// A board drawn uniformly from all those that `goal` can be reached from.
+/// A uniformly random board from which `goal` can be reached.
 ///
-/// A shuffle (Fisher & Yates) of all cells, which lands in either half of the boards with equal
-/// chance; one exchange of two tiles then takes the wrong half to the right one, one to one.
+/// A Fisher-Yates shuffle of all cells yields a solvable or an unsolvable board with equal probability. Exchanging
+/// two tiles maps unsolvable boards one-to-one to solvable ones.
 pub fn random_board(goal: &Board, random: &mut impl RandomSource) -> Board {
     let mut board = *goal;
     let cells = goal.size().cells();
@@ -46,10 +45,10 @@ pub fn random_board(goal: &Board, random: &mut impl RandomSource) -> Board {
     board
 }
 
-/// The board `moves` random moves away from `goal`, none of which takes the one before it back.
+/// The board after `moves` random moves from `goal`, none of which undoes the one before.
 ///
-/// Each move is drawn uniformly from the legal ones that are left. The optimal length is at most
-/// `moves` and of the same parity.
+/// Each move is drawn uniformly from the remaining legal ones. The optimal length is at most `moves`, with the same
+/// parity.
 pub fn random_walk(goal: &Board, moves: u32, random: &mut impl RandomSource) -> Board {
     let mut board = *goal;
     let mut last: Option<Move> = None;

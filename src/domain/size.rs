@@ -6,9 +6,8 @@ use super::{Cell, Move, MoveSet};
 
 /// A shape of 2 to 10 rows by 2 to 10 columns.
 ///
-/// A side of 1 is refused: on a board one cell wide the blank only slides along a line, tiles
-/// never pass each other, and the parity rule that [`Puzzle`](super::Puzzle) relies on does not
-/// describe what can be reached.
+/// A side of 1 is rejected. On such a board the blank only slides along a line and tiles never pass each other, so
+/// the parity rule of [`Puzzle`](super::Puzzle) does not hold.
 ///
 /// ```
 /// use taquin::domain::Size;
@@ -25,9 +24,9 @@ pub struct Size {
 /// A side is shorter than [`Size::MIN_SIDE`] or longer than [`Size::MAX_SIDE`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizeError {
-    /// Rows asked for.
+    /// Requested rows.
     pub rows: usize,
-    /// Columns asked for.
+    /// Requested columns.
     pub cols: usize,
 }
 
@@ -60,7 +59,7 @@ impl Size {
     /// Cells of the largest board.
     pub const MAX_CELLS: usize = Self::MAX_SIDE * Self::MAX_SIDE;
 
-    /// Every shape there is, smallest sides first.
+    /// Every shape, smallest sides first.
     pub fn all() -> impl Iterator<Item = Self> {
         let sides = Self::MIN_SIDE as u8..=Self::MAX_SIDE as u8;
         sides.clone().flat_map(move |rows| sides.clone().map(move |cols| Self { rows, cols }))
@@ -89,7 +88,7 @@ impl Size {
     /// The row of a cell, from 0.
     #[inline]
     pub fn row_of(self, cell: Cell) -> usize {
-        // Division is slow, and this is asked at every move: multiply by 1024 ÷ cols, rounded up.
+        // Division is slow, and every move needs this: multiply by 1024 ÷ cols, rounded up.
         const RECIPROCALS: [u16; Size::MAX_SIDE + 1] = {
             let mut reciprocals = [0; Size::MAX_SIDE + 1];
             let mut cols = 1;
@@ -121,12 +120,12 @@ impl Size {
         (rows + cols) as u32
     }
 
-    /// The moves that a blank in `cell` can make.
+    /// The legal moves of a blank in `cell`.
     pub fn moves_from(self, cell: Cell) -> MoveSet {
         Move::ALL.into_iter().filter(|mv| self.neighbour(cell, *mv).is_some()).collect()
     }
 
-    /// Where the blank arrives from `cell` by `mv`, unless that leaves the board.
+    /// The blank's cell after a move from `cell`; `None` if the move leaves the board.
     #[inline]
     pub fn neighbour(self, cell: Cell, mv: Move) -> Option<Cell> {
         let is_open = match mv {
@@ -138,7 +137,7 @@ impl Size {
         is_open.then(|| cell.wrapping_add_signed(self.offset(mv)))
     }
 
-    /// What a move adds to the blank's cell.
+    /// The change of the blank's cell index by a move.
     pub fn offset(self, mv: Move) -> i8 {
         match mv {
             Move::Up => -(self.cols as i8),

@@ -1,4 +1,4 @@
-//! Depth-first search of many subtrees by turns, so that they wait for memory together.
+//! Batched depth-first search of several subtrees, interleaved to overlap memory latency.
 
 use super::board_form::BoardForm;
 use super::frontier::Frontier;
@@ -7,34 +7,34 @@ use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
 
-/// Subtrees that a thread searches at one time.
+/// Subtrees that a thread searches at a time.
 const LANES: usize = 16;
 
-const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "each lane's nodes have numbers");
+const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
-/// The most nodes that are expanded to make a part.
+/// Maximum number of nodes expanded to create a part.
 pub(super) const MOST_PER_PART: usize = 8;
 
-/// The most successors of a board; no more than three are worth looking at, but for the start.
+/// Maximum number of successors; three except at the start.
 const WAYS: usize = 4;
 
-/// A thread's own memory of a descent.
+/// A thread's state of the search.
 pub(super) struct BatchSearch<'g, S: BoardForm> {
     tables: &'g MoveTables<'g, S>,
-    /// The boards on the way to the one in hand, by the moves left and lane.
+    /// Nodes on the current paths, by moves left and lane.
     nodes: Vec<BatchNode<S>>,
-    /// What is still to be gone into, a stack for each lane.
+    /// Pending children, one stack per lane.
     children: Vec<Child<S>>,
     stack: usize,
     lanes: [Lane; LANES],
-    /// Where each lane's stack ends.
+    /// End of each lane's stack.
     tops: [usize; LANES],
     batch: Batch<'g, S>,
 }
 
 #[derive(Clone, Copy)]
 struct Lane {
-    /// The number of the subtree in hand.
+    /// Index of the current subtree.
     subtree: usize,
     expanded: u64,
     generated: u64,
@@ -42,25 +42,25 @@ struct Lane {
     least_left: u8,
 }
 
-/// Why a thread puts down its subtrees.
+/// Why a thread stops before its subtrees are completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Interrupt {
-    /// The search is over.
+    /// The search has stopped.
     Stopped(StopReason),
-    /// Others need the thread.
+    /// The thread is needed elsewhere.
     Wanted,
 }
 
-/// Asked now and then, and told how many nodes were expanded since: how many more may be before it is
-/// asked again.
+/// Called from time to time with the number of nodes expanded since the last call. Returns how many may be expanded
+/// before the next call.
 pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 
-/// The nodes expanded at one time, one of each lane at most.
+/// Nodes expanded together, at most one per lane.
 struct Batch<'g, S: BoardForm> {
     ways: [PackedMove; WAYS * (LANES + 1)],
     len: usize,
     probes: [Probe<'g, S>; WAYS * LANES],
-    /// Which ways are within the threshold as far as the first view knows.
+    /// Moves within the threshold according to the first view.
     kept: [u8; WAYS * LANES],
     second_probes: [Probe<'g, S>; WAYS * LANES],
 }
@@ -84,17 +84,17 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Makes room for a descent that deep, and empties all stacks.
+    /// Reserves memory for the given threshold, and empties all stacks.
     fn reserve(&mut self, threshold: u8) {
         let depth = usize::from(threshold) + 1;
-        // Of a node's successors all but one wait while that one is gone into.
+        // All successors of a node but one wait while that one is searched.
         self.stack = (WAYS - 1) * depth + 1;
         self.nodes.resize(depth * LANES, BatchNode::NONE);
         self.children.resize(self.stack * LANES, Child::NONE);
         self.tops = std::array::from_fn(|lane| lane * self.stack);
     }
 
-    /// Searches subtrees until there are none left to take.
+    /// Searches subtrees until none are left.
     pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
         self.reserve(subtrees.threshold());
@@ -120,7 +120,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Each lane's next node comes into the batch; lanes for which there is none are no longer busy.
+    /// Adds the next node of each lane to the batch. Lanes without one become inactive.
     #[inline(always)]
     fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
         let mut nth = 0;
@@ -149,7 +149,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Goes into a lane's next child.
+    /// Enters the next child of a lane.
     #[inline(always)]
     fn enter(&mut self, lane: usize) -> usize {
         self.tops[lane] -= 1;
@@ -162,12 +162,11 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         number
     }
 
-    /// Expands the batch: successors within the threshold come onto their lanes' stacks, the first one
-    /// last.
+    /// Expands the batch. Successors within the threshold are pushed to their lanes' stacks, the first one last.
     ///
-    /// All are looked at in the first view before any of them is judged, and those that remain in the
-    /// second. Nothing branches on what the tables say, which nobody can foretell: what is out is
-    /// written and then overwritten.
+    /// All are looked up in the first view before any result is read, and the remaining ones in the second. No branch
+    /// depends on a table entry, because it would be unpredictable: rejected successors are written and then
+    /// overwritten.
     #[inline(always)]
     fn expand(&mut self) {
         let Self { tables, nodes, children, tops, batch: Batch { ways, len, probes, kept, second_probes }, .. } = self;
@@ -196,7 +195,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Ends a lane's subtree and begins the next, if there is one.
+    /// Completes a lane's subtree and starts the next one, if any.
     #[cold]
     fn start_next(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
         self.finish(lane, subtrees, false);
@@ -207,7 +206,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         Some(number)
     }
 
-    /// Puts down subtrees that are of no use, since the goal was found before them.
+    /// Abandons subtrees after the one in which the goal was found.
     #[cold]
     fn abandon_after(&mut self, best: usize) {
         for (lane, this) in self.lanes.iter_mut().enumerate().filter(|(_, this)| this.subtree > best) {
@@ -216,7 +215,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Tells what a lane did, if it did anything.
+    /// Stores the result of a lane's subtree, if it has one.
     #[cold]
     fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, is_found: bool) {
         self.tops[lane] = lane * self.stack;
@@ -229,15 +228,15 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// The moves from a root to a lane's last node, the goal: no move is left there, since a shorter way would
-    /// have been within the threshold before.
+    /// The moves from a root to the goal, a lane's last node. No moves are left there: a shorter path would have been
+    /// found with a lower threshold.
     fn moves_to_goal(&self, lane: usize, root: &BatchNode<S>) -> Vec<Move> {
         debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
         let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
         below.rev().map(BatchNode::last).collect()
     }
 
-    /// Gives up all subtrees in hand.
+    /// Returns or abandons all current subtrees.
     fn release(&mut self, subtrees: &Subtrees<S>, pause: Interrupt) {
         for this in &mut self.lanes {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
@@ -250,7 +249,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Makes parts of what is below a root, as many as wanted if there are.
+    /// Splits the tree below a root into about `wanted` parts.
     pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize) -> Subtrees<S> {
         self.reserve(root.left);
         let mut frontier = Frontier::new(root);
@@ -268,7 +267,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         Subtrees::of(frontier)
     }
 
-    /// Expands some leaves of a frontier, one a lane.
+    /// Expands some leaves of a frontier, one per lane.
     fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
         self.batch.len = 0;
         for (lane, leaf) in chosen.iter().enumerate() {
@@ -290,7 +289,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 }
 
 impl Lane {
-    /// The number of no subtree.
+    /// Stands for no subtree.
     const IDLE: usize = usize::MAX;
 
     fn begin(subtree: usize, threshold: u8) -> Self {
@@ -307,7 +306,7 @@ impl Lane {
 }
 
 impl<S: BoardForm> Batch<'_, S> {
-    /// Adds the ways out of a node.
+    /// Adds the moves of a node.
     #[inline(always)]
     fn add(&mut self, of_node: u32, onward: &MoveList) {
         let free = &mut self.ways[self.len % (WAYS * LANES)..][..WAYS];
@@ -318,7 +317,7 @@ impl<S: BoardForm> Batch<'_, S> {
     }
 }
 
-/// The lanes that have a subtree, or may get one.
+/// Lanes that have a subtree or may get one.
 struct ActiveLanes {
     lanes: [u8; LANES],
     count: usize,

@@ -1,4 +1,4 @@
-//! Forms in which descents hold boards, small and large.
+//! Data types of the parallel search by board size.
 
 use std::fmt::Debug;
 use std::ops::IndexMut;
@@ -11,26 +11,26 @@ use crate::search::heuristic::pattern::index_16::TileStep16;
 use crate::search::heuristic::pattern::index_36::{Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
-/// Numbers and lists as large as boards of some size need.
+/// Types for boards up to a given size.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
-    /// A board.
+    /// A packed board.
     type Board: Packed;
-    /// Four bits a cell.
+    /// Four bits per cell.
     type Kinds: Copy + Debug + Send + Sync;
-    /// Where the tiles of a pattern are.
+    /// Placement of a pattern's tiles.
     type Placement: Copy + Debug + Send + Sync;
-    /// By kind.
+    /// Placements by kind.
     type Placements: Copy + Debug + Send + Sync + IndexMut<usize, Output = Self::Placement>;
-    /// By kind.
+    /// Costs plus one, by kind.
     type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
-    /// A tile's way into the blank.
+    /// Move of a tile into the blank.
     type TileStep: Copy + Default + Sync;
-    /// A table's look-ups.
+    /// Look-ups in a table.
     type Lookup<'t>: Copy + Sync;
-    /// Aligns nodes.
+    /// Alignment of nodes.
     type CacheLine: Copy + Debug + Send + Sync;
 
-    /// Patterns of a view, for which there is room.
+    /// Maximum number of patterns per view.
     const PATTERNS: usize;
     const NO_KINDS: Self::Kinds;
     const NO_PLACEMENT: Self::Placement;
@@ -38,50 +38,50 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     const NO_UPS: Self::CostsUp;
     const CACHE_LINE: Self::CacheLine;
 
-    /// One bit of a cell.
+    /// The lowest bit of a cell.
     fn only(cell: Cell) -> Self::Kinds;
 
-    /// One bit of either of two cells.
+    /// The lowest bits of two cells.
     fn both(a: Cell, b: Cell) -> Self::Kinds;
 
-    /// With some of the four bits of some cells turned over.
+    /// Flips some of the four bits of some cells.
     fn exchange(kinds: Self::Kinds, bits: u64, cells: Self::Kinds) -> Self::Kinds;
 
-    /// The four bits from one on.
+    /// The four bits at an offset.
     fn kind_in(kinds: Self::Kinds, shift: u8) -> usize;
 
-    /// A kind that is in bounds.
+    /// The kind, reduced so that no bounds check is needed.
     fn kind(kind: usize) -> usize;
 
-    /// A step without its cost, and the word that tells it: its line of memory is asked for.
+    /// The placement after a move, and the word that holds its bit, which is prefetched.
     fn begin<'t>(
         lookup: &Self::Lookup<'t>,
         placement: Self::Placement,
         step: &Self::TileStep,
     ) -> (Self::Placement, &'t u64);
 
-    /// Which bit of its word a placement has.
+    /// The bit of a placement within its word.
     fn bit(placement: Self::Placement) -> u32;
 }
 
-/// Patterns, as a descent asks them.
+/// Pattern databases, as the parallel search reads them.
 pub(super) trait Views<S: BoardForm>: Sync {
-    /// What they tell of a board.
+    /// Costs of a board.
     type Costs: Copy;
 
-    /// From how many sides they see boards.
+    /// Number of views.
     fn count(&self) -> usize;
 
-    /// The look-ups of a pattern's table; of any, where there are fewer patterns.
+    /// Look-ups in a pattern's table; in any, if there are fewer patterns.
     fn lookup(&self, view: usize, pattern: usize) -> S::Lookup<'_>;
 
-    /// The pattern that has a label.
+    /// The pattern of a label.
     fn pattern(&self, view: usize, label: u8) -> usize;
 
-    /// A tile's way between two cells.
+    /// A tile's move between two cells.
     fn step(&self, view: usize, from: Cell, to: Cell) -> S::TileStep;
 
-    /// Where the tiles of a pattern are and what they cost; nothing, where there are fewer patterns.
+    /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
     fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Placement, u8);
 }
 
@@ -89,11 +89,11 @@ pub(super) trait Views<S: BoardForm>: Sync {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form16;
 
-/// Boards of at most twenty-five.
+/// Boards of at most twenty-five cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form25;
 
-/// A line of memory.
+/// A cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct CacheLine;

@@ -1,4 +1,4 @@
-//! The top of an iteration's tree.
+//! Frontier of an iteration: the root's subtree down to the roots of parts.
 
 use std::collections::BinaryHeap;
 
@@ -6,38 +6,38 @@ use super::board_form::BoardForm;
 use super::node::BatchNode;
 use crate::domain::Move;
 
-/// The nodes near the root, expanded where most is likely to be below until there are enough leaves:
-/// those are roots of parts that can be searched at the same time.
+/// Expands nodes near the root, the most promising first, until there are enough leaves. The leaves are roots of
+/// subtrees that are searched in parallel.
 #[derive(Debug)]
 pub(super) struct Frontier<S: BoardForm> {
     nodes: Vec<BatchNode<S>>,
-    /// Of each node.
+    /// By node: its parent and children.
     links: Vec<FrontierLink>,
-    /// Leaves that can be expanded, by what they promise.
+    /// Leaves that can be expanded, by estimated subtree size.
     open: BinaryHeap<(u32, u32)>,
     leaves: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct FrontierLink {
-    /// The node that it comes from; of the root, itself.
+    /// Index of the parent; the root's own index for the root.
     parent: u32,
     branches: Option<Children>,
 }
 
-/// What comes of an expanded node.
+/// Children of an expanded node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Children {
     first: u32,
     count: u32,
-    /// How many moves were worth making.
+    /// Number of moves generated.
     pub(super) generated: u32,
 }
 
 impl<S: BoardForm> Frontier<S> {
     const ROOT: u32 = 0;
 
-    /// A root alone.
+    /// A frontier that consists of the root.
     pub(super) fn new(root: BatchNode<S>) -> Self {
         let mut frontier = Self { nodes: Vec::new(), links: Vec::new(), open: BinaryHeap::new(), leaves: 1 };
         frontier.add(Self::ROOT, root);
@@ -52,7 +52,7 @@ impl<S: BoardForm> Frontier<S> {
         self.links.push(FrontierLink { parent, branches: None });
     }
 
-    /// How many leaves there are.
+    /// Number of leaves.
     pub(super) fn leaves(&self) -> usize {
         self.leaves
     }
@@ -65,12 +65,12 @@ impl<S: BoardForm> Frontier<S> {
         &self.nodes[number as usize]
     }
 
-    /// The next leaf to expand, if any can be.
+    /// Removes the most promising leaf that can be expanded.
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.open.pop().map(|(_, number)| number)
     }
 
-    /// Puts on a leaf what it leads to; so many moves were worth making.
+    /// Adds the children of a leaf, for which `generated` moves were generated.
     pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = BatchNode<S>>) {
         let first = self.nodes.len() as u32;
         below.for_each(|node| self.add(leaf, node));
@@ -79,7 +79,7 @@ impl<S: BoardForm> Frontier<S> {
         self.links[leaf as usize].branches = Some(Children { first, count, generated });
     }
 
-    /// All nodes as a depth-first search comes to them: of each its number, and what comes of it unless it is a leaf.
+    /// All nodes in depth-first order: index, and children unless it is a leaf.
     pub(super) fn in_order(&self) -> impl Iterator<Item = (u32, Option<Children>)> {
         let mut ahead = vec![Self::ROOT];
         std::iter::from_fn(move || {
@@ -90,7 +90,7 @@ impl<S: BoardForm> Frontier<S> {
         })
     }
 
-    /// The moves that lead to a node, the last one first.
+    /// The moves that lead to a node, last move first.
     pub(super) fn moves_back(&self, mut number: u32) -> impl Iterator<Item = Move> {
         std::iter::from_fn(move || {
             let this = number;
@@ -100,8 +100,8 @@ impl<S: BoardForm> Frontier<S> {
     }
 }
 
-/// About the logarithm of how many nodes are below one: what counts is how far its cost is below the
-/// moves left, and how many these are. The weights leave a thread's lanes idle least often.
+/// Estimate of the logarithm of a subtree's size, from the slack between cost and moves left, and from the moves
+/// left. The weights minimise idle lanes.
 fn promise<S: BoardForm>(node: &BatchNode<S>) -> u32 {
     3 * node.slack() + 2 * u32::from(node.left)
 }

@@ -1,4 +1,4 @@
-//! Iterative-deepening A*.
+//! Iterative-deepening A\*.
 
 mod batch;
 mod board_form;
@@ -20,13 +20,13 @@ use crate::domain::{Move, Packed, Packed64, Packed128, PackedBytes, Path};
 use board_form::{BoardForm, Form16, Form25};
 use parallel::parallel_ida_star;
 
-/// IDA* with a heuristic.
+/// IDA\* with a heuristic.
 pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
-    /// Whether the search skips every move that the [`MoveAutomaton`] refuses, or the move straight back alone, as in
-    /// the papers whose node counts are compared.
+    /// True if the search skips every move that the [`MoveAutomaton`] refuses. Otherwise it skips only the move
+    /// straight back, as in the papers whose node counts are commonly compared.
     const PRUNES: bool = false;
 
-    /// [`ida_star`], given that no solution is shorter than `proven`: iterations below that are skipped.
+    /// Runs [`ida_star`], given that no solution is shorter than `proven`. Iterations below that are skipped.
     fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         sequential(space, self, proven, budget, trace)
     }
@@ -72,11 +72,11 @@ impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 }
 
-/// Depth-first search within f ≤ threshold, the threshold rising to the least f that exceeded it
-/// (Korf 1985). Memory is the boards on the way to the one in hand.
+/// Depth-first search within f ≤ threshold; the threshold rises to the least f that exceeded it (Korf 1985). Memory
+/// is linear in the solution length.
 ///
-/// With an admissible heuristic the solution is optimal, and each completed iteration proves the
-/// next threshold a lower bound. With the zero heuristic this is iterative deepening.
+/// With an admissible heuristic the solution is optimal, and each completed iteration proves the next threshold as a
+/// lower bound. With the zero heuristic this is iterative deepening.
 pub fn ida_star<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
@@ -86,24 +86,25 @@ pub fn ida_star<P: Packed, H: IdaStar<P>>(
     heuristic.ida_star(space, 0, budget, trace)
 }
 
+/// State of the sequential search.
 struct Sequential<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
-    /// If the heuristic prunes.
+    /// Present if the heuristic prunes.
     automaton: Option<&'static MoveAutomaton>,
-    /// The moves from the start to it, once the goal is found: filled from its end.
+    /// The moves to the goal once it is found, last move first.
     found: Vec<Move>,
     threshold: u32,
     /// The greatest g of an expanded node.
     deepest: u32,
-    /// The least f above the threshold that this iteration met.
+    /// The least f above the threshold in this iteration.
     next_threshold: u32,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
 }
 
-/// Searches one board after another, on the caller's thread.
+/// Searches sequentially, on the caller's thread.
 fn sequential<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
@@ -156,9 +157,9 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         }
     }
 
-    /// Searches below a board whose f is within the threshold; true if the goal is there.
+    /// Searches below a board whose f is within the threshold; true if the goal was found.
     ///
-    /// A packed board goes down by value: copying it is cheaper than taking a move back in memory.
+    /// Packed boards are passed by value: a copy is cheaper than undoing a move in memory.
     fn visit<const TRACED: bool>(
         &mut self,
         state: State<P>,
@@ -198,7 +199,7 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         Ok(false)
     }
 
-    /// Asks to expand a node.
+    /// Checks the budget before a node is expanded.
     #[inline(always)]
     fn ask(&mut self) -> Result<(), StopReason> {
         self.meter.expand(self.stats.expanded, || Progress {

@@ -1,4 +1,4 @@
-//! Which moves lead nowhere new.
+//! Automaton that prunes duplicate sequences of moves.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,36 +7,35 @@ use std::sync::LazyLock;
 
 use crate::domain::{Move, MoveSet, mix};
 
-/// Tells from the last moves which ones need not be made next (Taylor & Korf 1993).
+/// A finite-state machine that decides from the last moves which moves are redundant (Taylor & Korf 1993).
 ///
-/// A word of moves is *refused* if another leads to the same board that is shorter, or as long and
-/// before it in order, and touches no row or column that the word does not: wherever the word is
-/// legal, so is the other. The shortest solution whose moves come first in order has no such word in
-/// it, since to put the other one in its place would make it shorter or bring it forward. A search
-/// that tries moves in order and ends with the first shortest solution finds the same one, with or
-/// without this.
+/// A sequence of moves is *refused* if another one leads to the same board that is shorter, or equally long and
+/// earlier in order, and uses no row or column outside those of the refused one. Wherever the refused sequence is
+/// legal, so is the other. The first shortest solution in order contains no refused sequence, because replacing it
+/// would make the solution shorter or earlier. So a search that tries moves in order and returns the first shortest
+/// solution finds the same one with or without pruning.
 ///
-/// It knows such words of up to twelve moves and four rows and columns, 2,001 of them: straight back, six
-/// moves round a square, and more. A word is compared with the first that leads to its board alone.
+/// The automaton covers sequences of up to twelve moves within four rows and four columns: 2,001 of them, among them
+/// the reversal of a move and six moves around a square. A sequence is compared only with the first one that leads to
+/// its board.
 #[derive(Debug)]
 pub struct MoveAutomaton {
-    /// By state and move: what is remembered after it, if it was not refused.
+    /// By state and move: the history after the move, if it is not refused.
     next: Vec<[MoveHistory; 4]>,
 }
 
-/// The most moves of a word. Fourteen would leave a twentieth fewer nodes of the hardest 15-puzzles, and
-/// take four times the states.
+/// Maximum length of a sequence. Fourteen would save 5 % of the nodes of the hardest 15-puzzles and quadruple the
+/// states.
 const LONGEST: usize = 12;
-/// The most rows, and columns, that a word touches.
+/// Maximum number of rows, and of columns, of a sequence.
 const WIDEST: u8 = 4;
 
-/// What is remembered of the moves made: the automaton's state, the moves that need not be made next,
-/// and the move straight back.
+/// What is known of the moves so far: the automaton's state, the redundant moves, and the move straight back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveHistory(u32);
 
 impl MoveHistory {
-    /// Before any move.
+    /// Before the first move.
     pub const START: Self = Self(0);
     const BACK: u32 = 4;
     const STATE: u32 = 8;
@@ -46,19 +45,19 @@ impl MoveHistory {
         Self(state << Self::STATE | u32::from(back.bits()) << Self::BACK | u32::from(refused.bits()))
     }
 
-    /// After a move of which no more is known than that it need not be taken back.
+    /// After a move, with only its reversal marked as redundant.
     #[inline]
     pub fn straight_back(last: Move) -> Self {
         Self::new(0, MoveSet::back(last), MoveSet::back(last))
     }
 
-    /// The moves that need not be made.
+    /// The redundant moves.
     #[inline(always)]
     pub fn refused(self) -> MoveSet {
         MoveSet::from_bits(self.0 as u8)
     }
 
-    /// The move straight back; none before any move.
+    /// The move straight back; `None` before the first move.
     pub fn back(self) -> Option<Move> {
         MoveSet::from_bits((self.0 >> Self::BACK) as u8).next()
     }
@@ -70,41 +69,41 @@ impl MoveHistory {
 }
 
 impl MoveAutomaton {
-    /// The one there is. Who asks first waits 20 to 30 milliseconds until it is made.
+    /// The automaton. The first call takes 20 to 30 milliseconds to build it.
     pub fn get() -> &'static Self {
         static AUTOMATON: LazyLock<MoveAutomaton> = LazyLock::new(|| MoveStrings::up_to(LONGEST).into_automaton());
         &AUTOMATON
     }
 
-    /// What is remembered after a move that was not refused.
+    /// The history after a move that is not refused.
     #[inline(always)]
     pub fn next(&self, past: MoveHistory, mv: Move) -> MoveHistory {
         self.next[past.state()][mv as usize]
     }
 }
 
-/// All words without a refused one in them, by length and then in order, as a tree.
+/// All sequences without a refused one inside, by length and then in order, as a tree.
 struct MoveStrings {
     list: Vec<MoveString>,
-    /// By arrangement: what the first word that leads to it touches.
+    /// By arrangement: rows and columns of the first sequence that leads to it.
     first: HashMap<Arrangement, Bounds, BuildHasherDefault<IdentityHasher>>,
-    /// Whether words that are added now are not lengthened any more.
+    /// True if new sequences are not extended.
     are_longest: bool,
 }
 
 struct MoveString {
-    /// The word without its last move.
+    /// The sequence without its last move.
     shorter: u32,
     /// The word without its first move; of the empty word itself.
     rest: u32,
     next: [Next; 4],
     /// The move that takes the last one back.
     back: MoveSet,
-    /// Whether it begins a word that is refused.
+    /// True if a refused sequence starts with this one.
     is_needed: bool,
 }
 
-/// What becomes of a word by one more move.
+/// Effect of appending a move to a sequence.
 #[derive(Clone, Copy)]
 enum Next {
     Refused,
@@ -113,7 +112,7 @@ enum Next {
     AsSuffix,
 }
 
-/// The first and last row and column that a word touches.
+/// First and last row and column of a sequence.
 #[derive(Clone, Copy)]
 struct Bounds {
     first: [u8; 2],
@@ -138,12 +137,12 @@ impl Bounds {
     }
 }
 
-/// The sum of the ways of all tiles from where they were, each times a large number of the tile's own: a
-/// test proves that no two arrangements that words lead to have the same.
+/// Hash of an arrangement: the sum of all tiles' displacements, each multiplied by a large number of the tile. A test
+/// proves that it is unique among reachable arrangements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Arrangement(u64);
 
-/// The hash of a number that is as good as random.
+/// Identity hash, for numbers that are as good as random.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
@@ -161,7 +160,7 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// A grid around the blank, with room for all words.
+/// A grid around the blank that is large enough for all sequences.
 struct Grid {
     tiles: [u8; 256],
     numbers: [u64; 256],
@@ -220,7 +219,7 @@ impl MoveStrings {
         &self.list[word as usize]
     }
 
-    /// Adds a move to all words of so many more moves than this one.
+    /// Appends a move to all sequences that are `moves` longer than this one.
     fn lengthen(&mut self, word: u32, moves: usize, grid: &mut Grid, bounds: Bounds) {
         for mv in Move::ALL {
             let next = self.word(word).next[mv as usize];
@@ -237,7 +236,7 @@ impl MoveStrings {
         }
     }
 
-    /// A word and one more move, after all that are shorter, or as long and before it in order.
+    /// Appends a move to a sequence, after all sequences that are shorter, or equally long and earlier in order.
     fn add(&mut self, word: u32, mv: Move, arrangement: Arrangement, bounds: Bounds) -> Next {
         let rest = match self.word(self.word(word).rest).next[mv as usize] {
             _ if word == Self::EMPTY => Self::EMPTY,
@@ -262,7 +261,7 @@ impl MoveStrings {
         Next::MoveString(self.list.len() as u32 - 1)
     }
 
-    /// Marks a word, and all that it begins with.
+    /// Marks a sequence and all its prefixes.
     fn need(&mut self, mut word: u32) {
         while !self.word(word).is_needed {
             self.list[word as usize].is_needed = true;
@@ -270,7 +269,7 @@ impl MoveStrings {
         }
     }
 
-    /// The longest needed word at the end of a word and one more move; none if the move is refused.
+    /// The longest needed suffix of a sequence plus one move; `None` if the move is refused.
     fn after(&self, mut word: u32, mv: Move) -> Option<u32> {
         let mut next = loop {
             match self.word(word).next[mv as usize] {

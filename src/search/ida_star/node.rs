@@ -1,4 +1,4 @@
-//! What a descent reads of tables and board, laid out for speed.
+//! Nodes and look-ups of the parallel search, laid out for speed.
 
 use super::board_form::{BoardForm, Views};
 use super::move_automaton::{MoveAutomaton, MoveHistory};
@@ -6,75 +6,76 @@ use crate::domain::{Cell, Move, MoveSet, Packed};
 use crate::search::Space;
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
-/// The kind of the blank: none.
+/// The kind of the blank.
 const BLANK: u64 = 15;
-/// More than there are kinds, patterns of all views: a tile's *kind* in a view is which of them it belongs to.
+/// Upper bound on the number of kinds. A tile's *kind* in a view is the index of its pattern among those of all
+/// views.
 const MAX_KINDS: usize = 16;
-/// More than there are cells.
+/// Upper bound on the number of cells.
 const MAX_CELLS: usize = 32;
 
-/// The board's exits, the tables, and which moves are worth making.
+/// Precomputed moves of a board, its pattern databases, and its pruning automaton.
 pub(super) struct MoveTables<'t, S: BoardForm> {
     lookups: [S::Lookup<'t>; MAX_KINDS],
-    /// Whether there is more than one view.
+    /// True if there are two views.
     pub(super) is_mirrored: bool,
     /// By the blank's cell and its move.
     exits: [BlankMove<S>; PackedMove::EXITS],
-    /// By the same, and by view.
+    /// By the blank's cell, its move and the view.
     seen: [ViewMove<S>; VIEWS * PackedMove::EXITS],
-    /// By the blank's cell and the moves that need not be made.
+    /// By the blank's cell and the moves to skip.
     onward: [[MoveList; 1 << Move::ALL.len()]; MAX_CELLS],
     automaton: &'static MoveAutomaton,
     root: BatchNode<S>,
 }
 
-/// A tile's way into the blank.
+/// A move of the blank.
 #[derive(Clone, Copy)]
 struct BlankMove<S: BoardForm> {
-    /// The lowest of the four bits of either cell.
+    /// The lowest bits of both cells.
     cells: S::Kinds,
     from: Cell,
 }
 
-/// The same as a view has it.
+/// A move of the blank, in one view.
 #[derive(Clone, Copy)]
 struct ViewMove<S: BoardForm> {
     step: S::TileStep,
-    /// Where the four bits of the tile's cell are.
+    /// Offset of the four bits of the tile's cell.
     shift: u8,
 }
 
-/// Moves worth making.
+/// The moves to generate.
 #[derive(Clone, Copy, Default)]
 pub(super) struct MoveList {
-    /// As [`PackedMove`]s, of no node yet.
+    /// As [`PackedMove`]s without a node.
     pub(super) ways: [u32; 4],
-    /// How many of them there are.
+    /// Number of moves.
     pub(super) count: u32,
 }
 
-/// A move of a node, packed: the node's number, what decides on its successors, and the exit.
+/// A move of a node, packed: the node's index, the slack of both views, and the blank's cell and move.
 #[derive(Clone, Copy)]
 pub(super) struct PackedMove(pub(super) u32);
 
 impl PackedMove {
-    /// The most nodes that are numbered: sixteen lanes, and 256 moves that may be left, of which 15-puzzles need no
-    /// more than 80, and few boards more than 200.
+    /// Maximum number of nodes: sixteen lanes, and up to 256 moves left. 15-puzzles need at most 80, and few boards
+    /// more than 200.
     pub(super) const NODES: usize = 1 << Self::LOOSE;
-    /// Moves by the blank's cell.
+    /// Number of pairs of the blank's cell and move.
     const EXITS: usize = 4 * MAX_CELLS;
     const LOOSE: u32 = 12;
     const FIRST: u32 = Self::EXIT - 1;
     const EXIT: u32 = 16;
 
-    /// The node's number.
+    /// The node's index.
     #[inline(always)]
     pub(super) fn node(self) -> usize {
         self.0 as usize % Self::NODES
     }
 
-    /// The exit, and in the lowest bit the view to look at first: one that forbids a move up, if any
-    /// does.
+    /// Index into `seen`. Its lowest bit is the view to look up first: one in which the cost must not rise, if there
+    /// is one.
     #[inline(always)]
     fn first_seen(self) -> usize {
         (self.0 >> Self::FIRST) as usize % (VIEWS * Self::EXITS)
@@ -88,7 +89,7 @@ impl PackedMove {
     /// The blank's move.
     #[inline(always)]
     fn mv(self) -> Move {
-        // Not by index: a move is the very number, with no table to read.
+        // A match compiles to a conversion, without a table.
         match self.exit() % 4 {
             0 => Move::Up,
             1 => Move::Left,
@@ -98,21 +99,21 @@ impl PackedMove {
     }
 }
 
-/// A board within the threshold, on the way to the one in hand.
+/// A board within the threshold on the current path of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BatchNode<S: BoardForm> {
-    /// By view, four bits a cell: the tile's kind.
+    /// By view, four bits per cell: the tile's kind.
     kinds: [S::Kinds; VIEWS],
-    /// By kind: where the pattern's tiles are.
+    /// By kind: the placement of the pattern's tiles.
     placements: S::Placements,
-    /// By kind: one more than the pattern's cost.
+    /// By kind: the pattern's cost plus one.
     ups: S::CostsUp,
     sums: [u8; VIEWS],
     blank: Cell,
     past: MoveHistory,
-    /// The threshold less the moves made.
+    /// The threshold minus g.
     pub(super) left: u8,
-    /// Keeps nodes in lines of memory of their own.
+    /// Aligns nodes to cache lines.
     _cache_line: S::CacheLine,
 }
 
@@ -131,32 +132,32 @@ impl<S: BoardForm> BatchNode<S> {
         _cache_line: S::CACHE_LINE,
     };
 
-    /// Whether all tiles are at home: patterns that cost nothing are, and they have all tiles.
+    /// True if all tiles are home, which is the case if all costs are 0.
     #[inline(always)]
     pub(super) fn is_goal(&self) -> bool {
         self.sums[0] == 0
     }
 
-    /// The move that led to it; it is not the start.
+    /// The last move. The node must not be the start.
     pub(super) fn last(&self) -> Move {
         self.past.back().expect("a move made").inverse()
     }
 
-    /// How many moves more than its cost are left.
+    /// Moves left in excess of the cost.
     pub(super) fn slack(&self) -> u32 {
         u32::from(self.left - self.sums[0].max(self.sums[1]))
     }
 
-    /// What all ways out of a node begin with. Along a move a sum changes by one, and what is left
-    /// becomes one less: the successor is within the threshold unless a sum that is not below what is
-    /// left moves up.
+    /// The part that all packed moves of a node have in common. Along a move each sum changes by one and the moves
+    /// left decrease by one, so a successor exceeds the threshold only if a sum rises that is not below the moves
+    /// left.
     #[inline(always)]
     pub(super) fn ways(&self, number: usize) -> u32 {
         let [a, b] = self.sums.map(|sum| u32::from(sum < self.left));
         number as u32 | (b ^ 1) << PackedMove::FIRST | (a & b) << PackedMove::LOOSE | (a | b) << (PackedMove::LOOSE + 1)
     }
 
-    /// Follows the tile that moves, in one view.
+    /// Updates one view after a tile has moved.
     #[inline(always)]
     fn turn(&mut self, placement: S::Placement, turn: u16, cells: S::Kinds) {
         let turn = CostChange(u32::from(turn));
@@ -169,7 +170,7 @@ impl<S: BoardForm> BatchNode<S> {
     }
 }
 
-/// A successor whose cost in one view is on its way from memory.
+/// A look-up in one view whose table word is being prefetched.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'t, S: BoardForm> {
     word: &'t u64,
@@ -177,7 +178,7 @@ pub(super) struct Probe<'t, S: BoardForm> {
     turn: CostChange,
 }
 
-/// The kind of the tile that moves, and in the second bit what tells whether its pattern's cost sinks.
+/// The kind of the moving tile, and in the second bit whether its pattern's cost falls.
 #[derive(Clone, Copy)]
 struct CostChange(u32);
 
@@ -195,14 +196,14 @@ impl CostChange {
         1_u8.wrapping_sub(self.0 as u8 & Self::SINKS as u8)
     }
 
-    /// One, if the successor is within the threshold in the view that is the `nth` to be looked at.
+    /// 1 if the successor is within the threshold in the `nth` view to be looked up, otherwise 0.
     #[inline(always)]
     fn is_within(self, way: PackedMove, nth: u32) -> usize {
         ((self.0 >> 1 | way.0 >> (PackedMove::LOOSE + nth)) & 1) as usize
     }
 }
 
-/// A successor within the threshold, still to be gone into.
+/// A successor within the threshold, not entered yet.
 #[derive(Clone, Copy)]
 pub(super) struct Child<S: BoardForm> {
     placements: [S::Placement; VIEWS],
@@ -217,7 +218,7 @@ impl<S: BoardForm> Child<S> {
 impl<S: BoardForm> Probe<'_, S> {
     pub(super) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, turn: CostChange(0) };
 
-    /// Reads the cost; one, if the successor is within the threshold in this view.
+    /// Reads the cost. Returns 1 if the successor is within the threshold in this view, otherwise 0.
     #[inline(always)]
     pub(super) fn settle(&mut self, way: PackedMove, nth: u32) -> usize {
         let bit = (*self.word >> S::bit(self.placement)) as u32 & 1;
@@ -225,7 +226,7 @@ impl<S: BoardForm> Probe<'_, S> {
         self.turn.is_within(way, nth)
     }
 
-    /// The successor after all probes at it.
+    /// The successor after look-ups in both views.
     #[inline(always)]
     pub(super) fn child(&self, second: &Self, way: PackedMove) -> Child<S> {
         Child { placements: [self.placement, second.placement], way, turns: [self.turn.0 as u16, second.turn.0 as u16] }
@@ -233,7 +234,7 @@ impl<S: BoardForm> Probe<'_, S> {
 }
 
 impl<'t, S: BoardForm> MoveTables<'t, S> {
-    /// What a descent with these patterns reads, from a start whose costs they told.
+    /// The tables for a start whose costs are given.
     pub(super) fn new<V: Views<S>>(views: &'t V, space: &Space<S::Board>, costs: &V::Costs) -> Self {
         let size = space.size();
         let count = views.count();
@@ -267,18 +268,18 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         tables
     }
 
-    /// The start, if the threshold is so high.
+    /// The start, with the given threshold.
     pub(super) fn root(&self, threshold: u8) -> BatchNode<S> {
         BatchNode { left: threshold, ..self.root }
     }
 
-    /// The moves worth making from a node.
+    /// The moves to generate from a node.
     #[inline(always)]
     pub(super) fn onward(&self, node: &BatchNode<S>) -> &MoveList {
         &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.past.refused().bits())]
     }
 
-    /// Begins to look at a successor, in the view whose turn it is.
+    /// Starts the look-up of a successor in the `nth` view.
     #[inline(always)]
     pub(super) fn look(&self, node: &BatchNode<S>, way: PackedMove, nth: usize) -> Probe<'_, S> {
         let seen = way.first_seen() ^ nth;
@@ -289,7 +290,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         Probe { word, placement, turn: CostChange(turn) }
     }
 
-    /// Makes of a copy of its parent what a child is.
+    /// Turns a copy of the parent into a child.
     #[inline(always)]
     pub(super) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
         let exit = &self.exits[child.way.exit()];

@@ -1,4 +1,4 @@
-//! IDA* over patterns, in parts that are searched side by side.
+//! Parallel IDA\* with pattern databases.
 
 use std::sync::atomic::Ordering;
 
@@ -11,8 +11,7 @@ use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
 use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 
-/// What [`ida_star`](crate::search::ida_star) does with patterns, many times as fast: the same
-/// solution, and the same counts.
+/// IDA\* with pattern databases, many times as fast as the sequential loop, with the same solution and counters.
 pub(super) fn parallel_ida_star<S, V>(
     patterns: &V,
     space: &Space<S::Board>,
@@ -42,7 +41,7 @@ where
     Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
 }
 
-/// The first threshold where no solution is shorter than `proven`: f changes by two, so it has the parity of h.
+/// The first threshold, given that no solution is shorter than `proven`. f changes by two, so it has the parity of h.
 fn threshold_from(initial_h: u32, proven: u32) -> u32 {
     let least = initial_h.max(proven);
     least + (least - initial_h) % 2
@@ -57,10 +56,9 @@ struct ParallelSearch<'a, S: BoardForm> {
     spent: NodeCounts,
 }
 
-/// Nodes that the iteration before expanded, for each part of the next, which has several times as many.
+/// Nodes expanded by an iteration for each part of the next one, which has several times as many nodes.
 const PART: u64 = 16;
-/// Parts of an iteration: enough to keep a thread's lanes busy, and no more than are quickly made and
-/// held in little memory.
+/// Parts of an iteration: enough to keep the lanes of a thread busy, and few enough to create quickly.
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl<S: BoardForm> ParallelSearch<'_, S> {
@@ -74,16 +72,16 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
                 return Ok(moves);
             }
             expanded = self.spent.expanded - before;
-            // Along a move f stays or rises by two, so nothing lies between.
+            // Along a move f stays or rises by two.
             self.threshold += 2;
         }
     }
 
-    /// Searches within the threshold.
+    /// Runs one iteration.
     fn iterate(&mut self, parts: u64) -> Result<Option<Vec<Move>>, StopReason> {
         let root = self.tables.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
-        // Close to the limit the order of the whole is kept from the start.
+        // Close to the limit, parts are searched in sequential order.
         let subtrees = if allowed > MOST_PER_PART as u64 * parts {
             let subtrees = self.lanes.split(root, parts as usize);
             self.search(&subtrees, allowed);
@@ -94,13 +92,13 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         self.sum_up(&subtrees)
     }
 
-    /// Searches what it can within the budget, with what help it gets.
+    /// Searches parts within the budget, with helpers if there are any.
     fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
         let Self { tables, budget, threshold, spent: before, .. } = *self;
         let watch = SharedMeter { meter: budget.meter(), subtrees, allowed, threshold, before };
-        // Those who are needed elsewhere leave their parts to others, perhaps when all others are done.
+        // A thread that is needed elsewhere returns its parts, perhaps after all other threads are done.
         while subtrees.is_any_left() && watch.check().is_ok() {
-            // What stops anybody is told by the subtrees.
+            // The reason for stopping is stored in `subtrees`.
             let mut main = |ask: &dyn Fn()| {
                 let poll = &mut |expanded| {
                     watch.meter.pause();
@@ -124,7 +122,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         }
     }
 
-    /// Reads what came of the parts as a search of the whole would have come to them.
+    /// Combines the results of the parts in sequential order.
     fn sum_up(&mut self, subtrees: &Subtrees<S>) -> Result<Option<Vec<Move>>, StopReason> {
         for nth in 0..subtrees.len() {
             self.spend(subtrees.above(nth))?;
@@ -138,7 +136,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
                 (None, None | Some(StopReason::Expanded)) => self.search_alone(subtrees.one(nth), allowed)?,
                 (None, Some(reason)) => {
                     self.spent += subtrees.spent_from(nth);
-                    // No solution within the threshold is longer than another.
+                    // All solutions within the threshold have the same length.
                     return subtrees.found().map(|moves| Some(moves.clone())).ok_or(*reason);
                 }
             };
@@ -150,7 +148,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         Ok(None)
     }
 
-    /// Counts what was spent above the parts, if it is within the budget.
+    /// Counts nodes above the parts, if the budget allows them.
     fn spend(&mut self, above: NodeCounts) -> Result<(), StopReason> {
         self.spent += above;
         let is_within = self.spent.expanded <= self.budget.expanded;
@@ -158,9 +156,9 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         if is_within { Ok(()) } else { Err(StopReason::Expanded) }
     }
 
-    /// Searches a part, to the last node allowed.
+    /// Searches one part, to the last node allowed.
     fn search_alone(&mut self, part: Subtrees<S>, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
-        // One more, since the goal may come after the last one allowed.
+        // One more, because the goal may follow the last expansion allowed.
         self.search(&part, allowed.saturating_add(1));
         self.spent += part.spent_from(0);
         self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
@@ -171,21 +169,21 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
     }
 }
 
-/// Keeps all who work on an iteration within the budget.
+/// Keeps all threads of an iteration within the budget.
 struct SharedMeter<'a, S: BoardForm> {
     meter: Meter<'a>,
     subtrees: &'a Subtrees<S>,
     allowed: u64,
     threshold: u32,
-    /// What was spent before.
+    /// Counters of earlier iterations.
     before: NodeCounts,
 }
 
-/// Nodes of an iteration before it asks for help: to start a thread takes as long as some thousands.
+/// Nodes of an iteration before it requests help: starting a thread costs as much as some thousand nodes.
 const ENOUGH_FOR_TWO: u64 = 1 << 14;
 
 impl<S: BoardForm> SharedMeter<'_, S> {
-    /// Whether the search may go on.
+    /// Checks whether the search may continue.
     fn check(&self) -> Result<(), Interrupt> {
         let stopped = match self.subtrees.stopped.get() {
             Some(reason) => Err(*reason),
@@ -194,7 +192,7 @@ impl<S: BoardForm> SharedMeter<'_, S> {
         stopped.map_err(|reason| Interrupt::Stopped(*self.subtrees.stopped.get_or_init(|| reason)))
     }
 
-    /// Adds nodes that somebody expanded, and says how many more they may before they ask again.
+    /// Adds nodes that a thread expanded. Returns how many it may expand before the next call.
     fn count(&self, expanded: u64) -> Result<u64, Interrupt> {
         let total = self.subtrees.expanded.fetch_add(expanded, Ordering::Relaxed) + expanded;
         let left = self.allowed.saturating_sub(total);
@@ -205,7 +203,7 @@ impl<S: BoardForm> SharedMeter<'_, S> {
         Ok(left.min(Meter::INTERVAL))
     }
 
-    /// Tells the observer how far all are together.
+    /// Reports the progress of all threads to the observer.
     fn tell(&self) {
         self.meter.reached(|| Progress {
             expanded: self.before.expanded + self.subtrees.expanded.load(Ordering::Relaxed),
@@ -215,7 +213,7 @@ impl<S: BoardForm> SharedMeter<'_, S> {
         });
     }
 
-    /// Asks for help, if there is enough to do.
+    /// Requests help if there is enough work.
     fn ask(&self, ask: &dyn Fn()) {
         if self.subtrees.expanded.load(Ordering::Relaxed) >= ENOUGH_FOR_TWO && self.subtrees.is_any_left() {
             ask();

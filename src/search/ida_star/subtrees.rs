@@ -1,4 +1,4 @@
-//! One iteration of IDA* in parts that can be searched at the same time.
+//! Work queue of one iteration of parallel IDA\*.
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::node::BatchNode;
 use crate::domain::Move;
 use crate::search::StopReason;
 
-/// What a search spent.
+/// Counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct NodeCounts {
     pub(super) expanded: u64,
@@ -30,29 +30,29 @@ impl AddAssign for NodeCounts {
 /// A part of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Subtree {
-    /// Which node of the frontier is its root.
+    /// Index of its root in the frontier.
     root: u32,
-    /// What a search of the whole tree spends above the subtree, after those before it.
+    /// Nodes that a sequential search expands between the previous part and this one.
     above: NodeCounts,
 }
 
-/// A subtree that was searched in full, or up to the goal.
+/// Result of a subtree that was searched completely, or up to the goal.
 #[derive(Clone, Debug)]
 pub(super) struct SubtreeResult {
     pub(super) spent: NodeCounts,
-    /// The moves from the start to the goal, if it was there.
+    /// The moves from the start to the goal, if it was found.
     pub(super) found: Option<Vec<Move>>,
 }
 
-/// Parts of the tree, in the order in which a search of the whole comes to them, and how far they are.
+/// Parts of the tree in sequential order, and their results.
 ///
-/// They are searched in any order, by any number of threads. What comes of it is read in the order of
-/// the whole and up to the first part that has the goal, so that it is the same, to the last count.
+/// Any number of threads search them in any order. Results are read in sequential order up to the first part that
+/// contains the goal, so solution and counters equal those of a sequential search.
 #[derive(Debug)]
 pub(super) struct Subtrees<S: BoardForm> {
     frontier: Arc<Frontier<S>>,
     list: Vec<Subtree>,
-    /// What a search of the whole spends after the last part.
+    /// Nodes that a sequential search expands after the last part.
     rest: NodeCounts,
     next: AtomicUsize,
     returned: Mutex<Vec<usize>>,
@@ -61,7 +61,7 @@ pub(super) struct Subtrees<S: BoardForm> {
     best: AtomicUsize,
     /// Nodes expanded by all threads.
     pub(super) expanded: AtomicU64,
-    /// Nodes generated in parts that were searched.
+    /// Nodes generated in completed parts.
     pub(super) generated: AtomicU64,
     pub(super) stopped: OnceLock<StopReason>,
     given_up: Mutex<NodeCounts>,
@@ -83,7 +83,7 @@ impl<S: BoardForm> Subtrees<S> {
         Self::new(Arc::new(frontier), list, above)
     }
 
-    /// One alone.
+    /// A single part.
     pub(super) fn one(&self, nth: usize) -> Self {
         let alone = Subtree { above: NodeCounts::default(), ..self.list[nth] };
         Self::new(Arc::clone(&self.frontier), vec![alone], NodeCounts::default())
@@ -113,7 +113,7 @@ impl<S: BoardForm> Subtrees<S> {
         self.frontier.root().left
     }
 
-    /// What a search of the whole spends above a part, and after the last one.
+    /// Nodes that a sequential search expands above a part, or after the last one.
     pub(super) fn above(&self, nth: usize) -> NodeCounts {
         self.list.get(nth).map_or(self.rest, |subtree| subtree.above)
     }
@@ -124,7 +124,7 @@ impl<S: BoardForm> Subtrees<S> {
         self.best.load(Ordering::Relaxed)
     }
 
-    /// A part that nobody has, to be searched: its number, and its root.
+    /// Takes a part that no thread has: its index and root.
     pub(super) fn take(&self) -> Option<(usize, &BatchNode<S>)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
@@ -132,12 +132,12 @@ impl<S: BoardForm> Subtrees<S> {
         Some((nth, self.frontier.node(subtree.root)))
     }
 
-    /// A part's root.
+    /// The root of a part.
     pub(super) fn root(&self, nth: usize) -> &BatchNode<S> {
         self.frontier.node(self.list[nth].root)
     }
 
-    /// Whether there is a part that nobody has.
+    /// True if there is a part that no thread has taken.
     pub(super) fn is_any_left(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         let is_returned = |nth: &usize| *nth <= self.best();
@@ -145,7 +145,7 @@ impl<S: BoardForm> Subtrees<S> {
             || self.returned.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_returned)
     }
 
-    /// Tells of a part that was searched, and of the moves from its root to the goal, if it was there.
+    /// Stores the result of a part, with the moves from its root to the goal if it was found.
     pub(super) fn finish(&self, nth: usize, spent: NodeCounts, below: Option<Vec<Move>>) {
         let found = below.map(|below| {
             let mut moves: Vec<Move> = self.frontier.moves_back(self.list[nth].root).collect();
@@ -157,22 +157,22 @@ impl<S: BoardForm> Subtrees<S> {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }
         self.generated.fetch_add(spent.generated, Ordering::Relaxed);
-        // Nobody else has it.
+        // No other thread has this part.
         let _ = self.searched[nth].set(SubtreeResult { spent, found });
     }
 
-    /// Leaves a part to others, who begin it anew: what was expanded of it was in vain.
+    /// Returns a part for another thread to search from its root. Its expansions so far do not count.
     pub(super) fn give_back(&self, nth: usize, expanded: u64) {
         self.expanded.fetch_sub(expanded, Ordering::Relaxed);
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(nth);
     }
 
-    /// Leaves a part to nobody.
+    /// Abandons a part when the search stops.
     pub(super) fn give_up(&self, spent: NodeCounts) {
         *self.given_up.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
-    /// What came of a part, once it was searched.
+    /// The result of a part, if completed.
     pub(super) fn searched(&self, nth: usize) -> Option<&SubtreeResult> {
         self.searched[nth].get()
     }
@@ -182,7 +182,7 @@ impl<S: BoardForm> Subtrees<S> {
         self.searched.get(self.best())?.get()?.found.as_ref()
     }
 
-    /// What was spent, by whomever, on parts from one on.
+    /// Nodes expanded in all parts from one on, completed or abandoned.
     pub(super) fn spent_from(&self, nth: usize) -> NodeCounts {
         let mut spent = *self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         self.searched[nth..].iter().filter_map(OnceLock::get).for_each(|searched| spent += searched.spent);
