@@ -58,7 +58,7 @@ impl Attempt {
         self.len() == 0
     }
 
-    /// Makes the steps, up to the first that cannot be made.
+    /// Makes the moves up to the first illegal one.
     ///
     /// ```
     /// use taquin::domain::{Attempt, Board, Move, Size};
@@ -130,20 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn a_legal_attempt_is_made_to_its_end() {
+    fn a_legal_attempt_is_made_completely() {
         let played = Attempt::Moves(vec![Move::Up, Move::Left, Move::Right, Move::Down]).make(&solved());
         assert_eq!((played.path.letters().as_str(), played.end, played.illegal), ("ULRD", solved(), None));
     }
 
     #[test]
-    fn tiles_and_moves_tell_the_same() {
+    fn tiles_and_moves_are_equivalent() {
         let moves = Attempt::Moves(vec![Move::Up, Move::Left, Move::Left, Move::Down]).make(&solved());
         let tiles = Attempt::Tiles(vec![6, 5, 4, 7]).make(&solved());
         assert_eq!(moves, tiles);
     }
 
     #[test]
-    fn it_ends_before_the_first_step_that_cannot_be_made() {
+    fn it_ends_before_the_first_illegal_move() {
         let played = Attempt::Moves(vec![Move::Left, Move::Down, Move::Up]).make(&solved());
         assert_eq!(played.path.letters(), "L");
         let illegal = played.illegal.unwrap();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Cell, Move, MoveSet, Size, Tile};
 
-/// A permutation of the blank (0) and the tiles 1 to cells − 1 on a [`Size`].
+/// A permutation of the blank (0) and the tiles 1 to cells − 1 on a board of a given [`Size`].
 ///
 /// ```
 /// use taquin::domain::{Board, Size};

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_the_inverse() {
+    fn back_is_the_inverse() {
         for mv in Move::ALL {
             assert_eq!(MoveSet::back(mv), MoveSet::EMPTY.with(mv.inverse()));
         }

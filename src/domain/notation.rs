@@ -119,7 +119,7 @@ impl RawBoard {
         None
     }
 
-    /// A sentence about a fault of this board, for whoever wrote it.
+    /// A sentence for clients about a fault of this board.
     pub fn explain(&self, fault: &BoardFault) -> String {
         let mut sentence = String::new();
         match fault {
@@ -131,10 +131,10 @@ impl RawBoard {
         sentence
     }
 
-    /// Proves that this is a board.
+    /// Validates the board.
     ///
     /// # Errors
-    /// Every fault at once. While the shape is in doubt, that is what is unreadable or repeated.
+    /// All faults. If the shape is unknown, only unreadable and repeated entries are reported besides.
     pub fn board(&self, sides: Sides, encoding: Encoding) -> Result<Board, Vec<BoardFault>> {
         let size = match self.size(sides, encoding) {
             Ok(size) => size,
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_that_cannot_be_is_refused() {
+    fn an_impossible_shape_is_rejected() {
         let none = Sides::default();
         assert_eq!(codes("", none), ["side-out-of-range"]);
         assert_eq!(codes("0", none), ["side-out-of-range"]);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_refuses_what_is_no_solution() {
+    fn a_replay_rejects_a_path_that_is_not_a_solution() {
         let off_board: Path = [Move::Right].into_iter().collect();
         assert_eq!(off_board.replay(&one_move_puzzle()), Err(ReplayError::OffBoard { at: 0 }));
         assert_eq!(Path::default().replay(&one_move_puzzle()), Err(ReplayError::NotAtGoal));

@@ -102,7 +102,7 @@ fn is_odd(permutation: &[Cell]) -> bool {
         while !seen[at] {
             seen[at] = true;
             at = usize::from(permutation[at]);
-            // A cycle of k cells takes k − 1 exchanges: one for each step but the closing one.
+            // A cycle of k cells is k − 1 exchanges: one per step except the closing one.
             odd ^= at != start;
         }
     }

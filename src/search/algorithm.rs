@@ -14,7 +14,7 @@ pub trait Named: Copy + PartialEq + 'static {
     }
 }
 
-/// Implements [`Named`] for an enum whose names are written once, here.
+/// Implements [`Named`] for an enum.
 macro_rules! named {
     ($type:ty { $($variant:ident => $name:literal),* $(,)? }) => {
         impl $crate::search::Named for $type {

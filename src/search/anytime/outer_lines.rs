@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_the_rest_are_all_cells_once_and_the_rest_has_the_cell_to_be_kept() {
+    fn lines_and_rest_partition_the_cells() {
         for size in Size::all() {
             for kept in 0..size.cells() as Cell {
                 let mut lines = OuterLines::new(size, kept, 3);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn inward_of_a_line_is_what_is_left() {
+    fn the_rest_lies_inward_of_each_line() {
         for size in Size::all() {
             let mut left: Vec<Cell> = (0..size.cells() as Cell).collect();
             for line in OuterLines::new(size, 0, 2) {

@@ -26,7 +26,7 @@ pub struct Stages {
 
 /// Position of a board within the stages.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct StagePosition {
+pub(crate) struct StagePosition {
     stage: u8,
     /// Moves that the stage's tiles need.
     moves: u8,
@@ -235,7 +235,7 @@ mod tests {
         Space::new(&Puzzle::try_new(random_board(&goal, random), goal).unwrap())
     }
 
-    /// What the moves of a board lead to within the ways that are open.
+    /// The successors of a board within the open cells.
     fn successors(
         stages: &Stages,
         space: &Space<PackedBytes>,
@@ -253,10 +253,9 @@ mod tests {
         Guide::<PackedBytes>::score(stages, on, 0)
     }
 
-    /// Moves are none in the end alone, one of a board's moves leads nearer, and none leads nearer by more than one: so
-    /// they are exact.
+    /// The number of moves is 0 at the end only, some move lowers it, and none lowers it by more than one: so it is exact.
     #[test]
-    fn every_way_that_leads_nearer_ends_at_the_goal() {
+    fn every_descending_path_ends_at_the_goal() {
         let mut random = Random(1);
         for size in Size::all().filter(|size| size.cells() <= 36 || size.rows() == size.cols()) {
             let space = space(size, &mut random);
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_take_no_more_than_they_are_said_to() {
+    fn tables_fit_the_stated_maximum() {
         for size in Size::all() {
             for blank in [0, size.cells() as Cell / 2, size.cells() as Cell - 1] {
                 let bytes = Stages::new(size, blank).bytes();
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_followed_is_what_is_found_from_scratch() {
+    fn updated_positions_equal_those_from_scratch() {
         let mut random = Random(2);
         for (rows, cols) in [(2, 2), (2, 7), (3, 3), (4, 3), (5, 5), (6, 6)] {
             let size = Size::try_from((rows, cols)).unwrap();
@@ -299,7 +298,7 @@ mod tests {
                 let scratch = stages.begin(&at.0);
                 let seen = |on: StagePosition| (on.stage, on.moves, on.at, on.rest);
                 assert_eq!(seen(at.1), seen(scratch), "{size}");
-                // Nearer more often than not, so that it comes through all stages.
+                // Mostly nearer, so that all stages are reached.
                 let successors = successors(&stages, &space, at);
                 let nearest = successors.iter().min_by_key(|next| (score(&stages, next.1).stages, next.1.moves));
                 let any = &successors[random.next_u64() as usize % successors.len()];

@@ -4,7 +4,7 @@ use crate::domain::Packed;
 use crate::search::{Heuristic, Slide, State};
 
 /// Scores the boards of a beam.
-pub(in crate::search) trait Guide<P>: Sync {
+pub(crate) trait Guide<P>: Sync {
     /// State kept with a board, from which that of a successor follows cheaply.
     type Memo: Copy + Send + Sync;
 
@@ -24,17 +24,17 @@ pub(in crate::search) trait Guide<P>: Sync {
 
 /// The score of a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Score {
+pub(crate) struct Score {
     /// Number of stages ahead.
-    pub(in crate::search) stages: u8,
+    pub(crate) stages: u8,
     /// Orders the boards of a stage, least first; less than 2²⁴.
-    pub(in crate::search) key: u32,
+    pub(crate) key: u32,
     /// Lower bound on the remaining moves along the guide's paths; 0 only at the goal.
-    pub(in crate::search) least: u32,
+    pub(crate) least: u32,
 }
 
 /// A guide that uses a heuristic only.
-pub(in crate::search) struct HeuristicGuide<'h, H>(pub(in crate::search) &'h H);
+pub(crate) struct HeuristicGuide<'h, H>(pub(in crate::search) &'h H);
 
 impl<P: Packed, H: Heuristic<P>> Guide<P> for HeuristicGuide<'_, H> {
     type Memo = H::Memo;

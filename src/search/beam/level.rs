@@ -232,7 +232,7 @@ fn spin_until(has_come: impl Fn() -> bool) -> bool {
 /// The current level, shared with helpers.
 pub(super) struct SharedLevel<'a, P, G: Guide<P>> {
     state: Mutex<SharedLevelState<'a, P, G>>,
-    /// The distance of the level in hand.
+    /// `g` of the current level.
     g: AtomicUsize,
     changed: Condvar,
     helpers: AtomicUsize,

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beam_wide_enough_for_all_boards_finds_a_shortest_way() {
+    fn a_beam_wide_enough_for_all_boards_finds_a_shortest_path() {
         for start in ["1 2 3/4 5 6/7 0 8", "4 1 8/6 7 0/2 3 5", "8 6 7/2 5 4/3 0 1", "6 4 7/8 5 0/3 2 1"] {
             let outcome = breadth_first(
                 &Space::<Packed64>::new(&puzzle(start)),
@@ -298,20 +298,20 @@ mod tests {
             let shortest = outcome.result.unwrap().len();
             let (path, stats) = found(start, usize::MAX >> 32, 100);
             assert_eq!(path.unwrap().len(), shortest, "{start}");
-            // No board is gone on with twice.
+            // No board is expanded twice.
             assert!(stats.expanded <= 181_440);
             assert!(found(start, usize::MAX >> 32, shortest).0.is_none(), "there is none shorter");
         }
     }
 
     #[test]
-    fn a_narrow_beam_is_as_narrow_as_it_is_said_to_be() {
+    fn a_beam_respects_its_width() {
         let (_, stats) = found("8 6 7/2 5 4/3 0 1", 10, 200);
         assert!(stats.peak_open <= 10 && stats.expanded > 100);
     }
 
     #[test]
-    fn a_beam_without_a_hint_goes_nowhere_and_ends() {
+    fn a_beam_without_guidance_ends() {
         let puzzle = puzzle("8 6 7/2 5 4/3 0 1");
         let budget = Budget { expanded: 5_000, ..Budget::UNLIMITED };
         let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default() };

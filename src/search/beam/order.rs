@@ -113,7 +113,7 @@ mod tests {
         Candidate { hash: 0, memo: (), priority, step: ParentMove::new(0, Move::Up) }
     }
 
-    /// What comes out, against a sort that is stable.
+    /// Compares the order with that of a stable sort.
     fn check(lists: &[Vec<Candidate<()>>], stages: usize, order_by_priority: &mut CandidateOrder) {
         let pieces: Vec<Vec<CandidateIndex>> = order_by_priority
             .sort(lists.iter().map(Vec::as_slice), stages, || Ok(()))
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_far_apart_are_in_order_though_neighbours_may_not_be() {
+    fn distant_keys_are_ordered_though_adjacent_ones_may_not_be() {
         let list: Vec<_> = (0..10_000).map(|nth| candidate(0, (mix(nth, 3) % (1 << 20)) as u32)).collect();
         let mut order_by_priority = CandidateOrder::default();
         let order: Vec<CandidateIndex> =

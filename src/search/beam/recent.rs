@@ -42,7 +42,7 @@ mod tests {
     use crate::domain::mix;
 
     #[test]
-    fn what_was_seen_a_level_ago_is_known() {
+    fn hashes_of_the_last_level_are_known() {
         let mut recent = RecentHashes::for_levels_of(1_000);
         let hashes: Vec<u64> = (0..1_000).map(|nth| mix(nth, 0)).collect();
         assert!(hashes.iter().all(|hash| recent.insert(*hash)));
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_gives_way() {
+    fn older_hashes_are_displaced() {
         let mut recent = RecentHashes::for_levels_of(1);
         let hashes: Vec<u64> = (0..100_000).map(|nth| mix(nth, 0)).collect();
         assert!(hashes.iter().all(|hash| recent.insert(*hash)));

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_is_found_again() {
+    fn stored_nodes_are_found() {
         let hash_of = |node: u32| u64::from(node / 3).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut closed = ClosedList::with_capacity(500);
         for node in 0..500 {

@@ -160,13 +160,11 @@ impl OpenList for BucketOpenList {
     }
 }
 
-/// A binary heap, for evaluations whose values lie too far apart for buckets, and for
-/// [`TieBreaking::Heap`]: the textbook's heap, ordered by f alone, in which ties fall as its own
-/// moves have them.
+/// A binary heap, for evaluations whose values are too sparse for buckets, and for [`TieBreaking::Heap`]: the
+/// textbook heap, ordered by f alone, whose own moves decide ties.
 ///
-/// A pop moves the hole to the bottom along the better child, the right one on ties, and sifts
-/// up; a push sifts up past strictly worse parents. That is what [`BinaryHeap`] does, and a test
-/// of the counters fails if it ever does otherwise.
+/// Pop moves the hole down along the better child, the right one on ties, and sifts up; push sifts up past strictly
+/// worse parents. [`BinaryHeap`] does the same, and a test of the counters fails if that changes.
 #[derive(Clone, Debug)]
 pub struct HeapOpenList {
     order: TieBreaking,
@@ -174,10 +172,10 @@ pub struct HeapOpenList {
 }
 
 impl HeapOpenList {
-    /// Bytes that a node takes.
+    /// Memory per node.
     pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<Entry>();
 
-    /// An empty list that breaks ties in the given order.
+    /// An empty list with the given tie breaking.
     pub fn new(order: TieBreaking) -> Self {
         Self { order, heap: BinaryHeap::new() }
     }
@@ -186,7 +184,7 @@ impl HeapOpenList {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     f: u32,
-    /// Which of equal f goes first: the one of the least.
+    /// Among equal f, the least comes first.
     tie: u64,
     node: u32,
 }
@@ -224,7 +222,7 @@ impl OpenList for HeapOpenList {
     }
 
     fn reserve(&mut self, capacity: Capacity) {
-        // Where there is not so much to be had, the heap grows as it must.
+        // If that much memory is not available, the heap grows as needed.
         let _ = self.heap.try_reserve_exact(capacity.more(self.heap.len()).max);
     }
 
@@ -237,7 +235,7 @@ impl OpenList for HeapOpenList {
 mod tests {
     use super::*;
 
-    /// A list without cleverness: scans all it holds.
+    /// A reference implementation that scans all nodes.
     struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
 
     impl OpenList for Twin {

@@ -4,11 +4,10 @@ use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
 use crate::search::{Slide, State};
 
-/// The moves of a puzzle in which any tile may jump into the blank (Gaschnig 1979).
+/// Number of moves in a relaxed puzzle in which any tile may jump into the blank (Gaschnig 1979).
 ///
-/// In cycles of the permutation: the blank's own cycle of k cells takes k − 1 jumps, every other
-/// one of k ≥ 2 takes k + 1, one of them to draw the blank in. Exact for the relaxed puzzle, so
-/// consistent.
+/// By cycles of the permutation: the blank's own cycle of k cells takes k − 1 jumps; every other cycle of k ≥ 2 takes
+/// k + 1, one of them to bring in the blank. Exact for the relaxed puzzle, so consistent.
 #[derive(Clone, Debug)]
 pub struct Gaschnig {
     cells: Cell,

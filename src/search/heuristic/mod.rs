@@ -9,7 +9,7 @@ mod inversion_distance;
 mod kind;
 mod linear_conflict;
 mod manhattan;
-pub(in crate::search) mod pattern;
+pub(crate) mod pattern;
 mod walking_distance;
 
 pub use exact_distance::{DistanceTable, ExactDistance};

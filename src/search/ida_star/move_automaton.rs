@@ -94,10 +94,10 @@ struct MoveStrings {
 struct MoveString {
     /// The sequence without its last move.
     shorter: u32,
-    /// The word without its first move; of the empty word itself.
+    /// The sequence without its first move; the empty sequence for itself.
     rest: u32,
     next: [Next; 4],
-    /// The move that takes the last one back.
+    /// The inverse of the last move.
     back: MoveSet,
     /// True if a refused sequence starts with this one.
     is_needed: bool,
@@ -108,7 +108,7 @@ struct MoveString {
 enum Next {
     Refused,
     MoveString(u32),
-    /// One that is too long or too wide: all that matters is what becomes of its rest.
+    /// The sequence becomes too long or too wide; the effect is that on its suffix.
     AsSuffix,
 }
 
@@ -202,27 +202,28 @@ impl MoveStrings {
     const EMPTY: u32 = 0;
 
     fn up_to(longest: usize) -> Self {
-        let word = MoveString { shorter: 0, rest: 0, next: [Next::AsSuffix; 4], back: MoveSet::EMPTY, is_needed: true };
+        let sequence =
+            MoveString { shorter: 0, rest: 0, next: [Next::AsSuffix; 4], back: MoveSet::EMPTY, is_needed: true };
         let [row, column] = Grid::place(Grid::MIDDLE);
         let bounds = Bounds { first: [row, column], last: [row, column] };
         let mut first = HashMap::with_capacity_and_hasher(1 << 18, BuildHasherDefault::default());
         first.insert(Arrangement::default(), bounds);
-        let mut words = Self { list: vec![word], first, are_longest: false };
+        let mut sequences = Self { list: vec![sequence], first, are_longest: false };
         for moves in 0..longest {
-            words.are_longest = moves + 1 == longest;
-            words.lengthen(Self::EMPTY, moves, &mut Grid::new(), bounds);
+            sequences.are_longest = moves + 1 == longest;
+            sequences.lengthen(Self::EMPTY, moves, &mut Grid::new(), bounds);
         }
-        words
+        sequences
     }
 
-    fn word(&self, word: u32) -> &MoveString {
-        &self.list[word as usize]
+    fn sequence(&self, sequence: u32) -> &MoveString {
+        &self.list[sequence as usize]
     }
 
     /// Appends a move to all sequences that are `moves` longer than this one.
-    fn lengthen(&mut self, word: u32, moves: usize, grid: &mut Grid, bounds: Bounds) {
+    fn lengthen(&mut self, sequence: u32, moves: usize, grid: &mut Grid, bounds: Bounds) {
         for mv in Move::ALL {
-            let next = self.word(word).next[mv as usize];
+            let next = self.sequence(sequence).next[mv as usize];
             if moves > 0 && !matches!(next, Next::MoveString(_)) {
                 continue;
             }
@@ -230,16 +231,16 @@ impl MoveStrings {
             let bounds = bounds.with(grid.blank);
             match next {
                 Next::MoveString(next) => self.lengthen(next, moves - 1, grid, bounds),
-                _ => self.list[word as usize].next[mv as usize] = self.add(word, mv, grid.arrangement, bounds),
+                _ => self.list[sequence as usize].next[mv as usize] = self.add(sequence, mv, grid.arrangement, bounds),
             }
             grid.make(mv.inverse());
         }
     }
 
     /// Appends a move to a sequence, after all sequences that are shorter, or equally long and earlier in order.
-    fn add(&mut self, word: u32, mv: Move, arrangement: Arrangement, bounds: Bounds) -> Next {
-        let rest = match self.word(self.word(word).rest).next[mv as usize] {
-            _ if word == Self::EMPTY => Self::EMPTY,
+    fn add(&mut self, sequence: u32, mv: Move, arrangement: Arrangement, bounds: Bounds) -> Next {
+        let rest = match self.sequence(self.sequence(sequence).rest).next[mv as usize] {
+            _ if sequence == Self::EMPTY => Self::EMPTY,
             Next::MoveString(rest) => rest,
             other => return other,
         };
@@ -248,7 +249,7 @@ impl MoveStrings {
         }
         match self.first.entry(arrangement) {
             Entry::Occupied(first) if bounds.contain(first.get()) => {
-                self.need(word);
+                self.need(sequence);
                 return Next::Refused;
             }
             first => first.or_insert(bounds),
@@ -257,42 +258,43 @@ impl MoveStrings {
             return Next::AsSuffix;
         }
         let back = MoveSet::back(mv);
-        self.list.push(MoveString { shorter: word, rest, next: [Next::AsSuffix; 4], back, is_needed: false });
+        self.list.push(MoveString { shorter: sequence, rest, next: [Next::AsSuffix; 4], back, is_needed: false });
         Next::MoveString(self.list.len() as u32 - 1)
     }
 
     /// Marks a sequence and all its prefixes.
-    fn need(&mut self, mut word: u32) {
-        while !self.word(word).is_needed {
-            self.list[word as usize].is_needed = true;
-            word = self.word(word).shorter;
+    fn need(&mut self, mut sequence: u32) {
+        while !self.sequence(sequence).is_needed {
+            self.list[sequence as usize].is_needed = true;
+            sequence = self.sequence(sequence).shorter;
         }
     }
 
     /// The longest needed suffix of a sequence plus one move; `None` if the move is refused.
-    fn after(&self, mut word: u32, mv: Move) -> Option<u32> {
+    fn after(&self, mut sequence: u32, mv: Move) -> Option<u32> {
         let mut next = loop {
-            match self.word(word).next[mv as usize] {
+            match self.sequence(sequence).next[mv as usize] {
                 Next::Refused => return None,
                 Next::MoveString(next) => break next,
-                Next::AsSuffix => word = self.word(word).rest,
+                Next::AsSuffix => sequence = self.sequence(sequence).rest,
             }
         };
-        while !self.word(next).is_needed {
-            next = self.word(next).rest;
+        while !self.sequence(next).is_needed {
+            next = self.sequence(next).rest;
         }
         Some(next)
     }
 
     fn into_automaton(self) -> MoveAutomaton {
-        let needed: Vec<u32> = (0..self.list.len() as u32).filter(|word| self.word(*word).is_needed).collect();
-        let past = |(state, word): (u32, &u32)| {
-            let refused = Move::ALL.into_iter().filter(|mv| self.after(*word, *mv).is_none()).collect();
-            MoveHistory::new(state, refused, self.word(*word).back)
+        let needed: Vec<u32> =
+            (0..self.list.len() as u32).filter(|sequence| self.sequence(*sequence).is_needed).collect();
+        let past = |(state, sequence): (u32, &u32)| {
+            let refused = Move::ALL.into_iter().filter(|mv| self.after(*sequence, *mv).is_none()).collect();
+            MoveHistory::new(state, refused, self.sequence(*sequence).back)
         };
         let pasts: Vec<MoveHistory> = (0..).zip(&needed).map(past).collect();
-        let past_of = |word: u32| pasts[needed.binary_search(&word).expect("a state for each needed word")];
-        let next = |word: &u32| Move::ALL.map(|mv| self.after(*word, mv).map_or(MoveHistory::START, past_of));
+        let past_of = |sequence: u32| pasts[needed.binary_search(&sequence).expect("a state for each needed sequence")];
+        let next = |sequence: &u32| Move::ALL.map(|mv| self.after(*sequence, mv).map_or(MoveHistory::START, past_of));
         MoveAutomaton { next: needed.iter().map(next).collect() }
     }
 }
@@ -304,8 +306,8 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Size};
 
-    /// Of all boards up to so many moves from a start, that the shortest way whose moves come first in
-    /// order has no refused word. In breadth-first order it is the way that comes to the board first.
+    /// Checks that the first shortest path to each board within `longest` moves is never refused. Breadth-first
+    /// search in successor order reaches every board by that path.
     fn assert_first_ways_are_open(start: Board, longest: u32) {
         let automaton = MoveAutomaton::get();
         let mut known = HashSet::from([start]);
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_never_needed() {
+    fn refused_moves_are_never_needed() {
         let shapes = [
             (2, 2, 24),
             (2, 3, 24),
@@ -347,42 +349,48 @@ mod tests {
         }
     }
 
-    /// Where tiles are that are not where they were, by the arrangement that tells: of all words that come of one.
-    fn collect(words: &MoveStrings, word: u32, grid: &mut Grid, known: &mut HashMap<Arrangement, Vec<(usize, u8)>>) {
+    /// Collects the displaced tiles of each arrangement that the extensions of a sequence reach.
+    fn collect(
+        sequences: &MoveStrings,
+        sequence: u32,
+        grid: &mut Grid,
+        known: &mut HashMap<Arrangement, Vec<(usize, u8)>>,
+    ) {
         for mv in Move::ALL {
             grid.make(mv);
             let moved = grid.tiles.into_iter().enumerate().filter(|(cell, tile)| *cell != usize::from(*tile));
             let moved: Vec<(usize, u8)> = moved.collect();
             let known_as = known.entry(grid.arrangement).or_insert_with(|| moved.clone());
             assert_eq!(*known_as, moved);
-            if let Next::MoveString(next) = words.word(word).next[mv as usize] {
-                collect(words, next, grid, known);
+            if let Next::MoveString(next) = sequences.sequence(sequence).next[mv as usize] {
+                collect(sequences, next, grid, known);
             }
             grid.make(mv.inverse());
         }
     }
 
     #[test]
-    fn it_knows_two_thousand_words() {
-        let words = MoveStrings::up_to(LONGEST);
-        let is_first = |word: &MoveString, mv: usize| {
-            let rest = &words.list[word.rest as usize];
-            // Of the refused ones, those that have no other in them.
-            matches!(word.next[mv], Next::Refused) && !matches!(rest.next[mv], Next::Refused)
+    fn it_covers_two_thousand_sequences() {
+        let sequences = MoveStrings::up_to(LONGEST);
+        let is_first = |sequence: &MoveString, mv: usize| {
+            let rest = &sequences.list[sequence.rest as usize];
+            // Count minimal refused sequences only.
+            matches!(sequence.next[mv], Next::Refused) && !matches!(rest.next[mv], Next::Refused)
         };
-        let count = words.list.iter().map(|word| (0..4).filter(|mv| is_first(word, *mv)).count()).sum::<usize>();
+        let count =
+            sequences.list.iter().map(|sequence| (0..4).filter(|mv| is_first(sequence, *mv)).count()).sum::<usize>();
         assert_eq!((count, MoveAutomaton::get().next.len()), (2_001, 7_295));
     }
 
     #[test]
-    fn no_two_arrangements_are_taken_for_one() {
+    fn hashes_of_arrangements_are_unique() {
         let mut known = HashMap::new();
         collect(&MoveStrings::up_to(LONGEST), MoveStrings::EMPTY, &mut Grid::new(), &mut known);
         assert!(known.len() > 100_000);
     }
 
     #[test]
-    fn one_way_round_a_square_is_refused_at_the_sixth_move_and_the_other_at_the_seventh() {
+    fn circling_a_square_is_refused_at_the_sixth_or_seventh_move() {
         let automaton = MoveAutomaton::get();
         for round in [[Move::Up, Move::Left, Move::Down, Move::Right], [Move::Up, Move::Right, Move::Down, Move::Left]]
         {

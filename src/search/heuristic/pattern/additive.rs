@@ -19,7 +19,7 @@ pub struct AdditivePatterns<'t> {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::search) struct View16<'t> {
+pub(crate) struct View16<'t> {
     symmetry: Symmetry,
     /// By label, before the symmetry: the pattern that contains it.
     pattern_of: [u8; MAX_CELLS],
@@ -30,30 +30,30 @@ pub(in crate::search) struct View16<'t> {
 impl View16<'_> {
     /// The pattern of a label.
     #[inline(always)]
-    pub(in crate::search) fn pattern(&self, label: u8) -> usize {
+    pub(crate) fn pattern(&self, label: u8) -> usize {
         usize::from(self.pattern_of[usize::from(label) % MAX_CELLS])
     }
 
     #[inline(always)]
-    pub(in crate::search) fn lookup(&self, pattern: usize) -> Lookup16<'_> {
+    pub(crate) fn lookup(&self, pattern: usize) -> Lookup16<'_> {
         self.lookups[pattern % MAX_PATTERNS]
     }
 
     /// A tile's move between two cells.
     #[inline]
-    pub(in crate::search) fn step(&self, from: Cell, to: Cell) -> TileStep16 {
+    pub(crate) fn step(&self, from: Cell, to: Cell) -> TileStep16 {
         TileStep16::new(self.symmetry.size(), self.symmetry.cell(from), self.symmetry.cell(to))
     }
 }
 
 /// Maximum number of patterns in a partition.
-pub(in crate::search) const MAX_PATTERNS: usize = 3;
+pub(crate) const MAX_PATTERNS: usize = 3;
 
 /// By view: placement and cost of each pattern, and the sum of the costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
-    pub(in crate::search) placed: [[Entry16; MAX_PATTERNS]; VIEWS],
-    pub(in crate::search) sums: [u8; VIEWS],
+    pub(crate) placed: [[Entry16; MAX_PATTERNS]; VIEWS],
+    pub(crate) sums: [u8; VIEWS],
 }
 
 impl<'t> AdditivePatterns<'t> {
@@ -86,7 +86,7 @@ impl<'t> AdditivePatterns<'t> {
     }
 
     #[inline(always)]
-    pub(in crate::search) fn views(&self) -> &[View16<'t>] {
+    pub(crate) fn views(&self) -> &[View16<'t>] {
         &self.views
     }
 

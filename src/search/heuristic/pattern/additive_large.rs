@@ -17,7 +17,7 @@ pub struct LargeAdditivePatterns<'t, const N: usize> {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::search) struct View36<'t> {
+pub(crate) struct View36<'t> {
     symmetry: Symmetry,
     /// By label, before the symmetry: the pattern that contains it.
     pattern_of: [u8; MAX_CELLS],
@@ -37,7 +37,7 @@ pub struct LargeCosts<const N: usize> {
 
 impl<const N: usize> LargeCosts<N> {
     /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
-    pub(in crate::search) fn placed(&self, view: usize, pattern: usize) -> (Placement36, u8) {
+    pub(crate) fn placed(&self, view: usize, pattern: usize) -> (Placement36, u8) {
         if pattern < N {
             (self.placements[view][pattern], self.costs[view][pattern])
         } else {
@@ -49,18 +49,18 @@ impl<const N: usize> LargeCosts<N> {
 impl<'t> View36<'t> {
     /// The pattern of a label.
     #[inline(always)]
-    pub(in crate::search) fn pattern(&self, label: u8) -> usize {
+    pub(crate) fn pattern(&self, label: u8) -> usize {
         usize::from(self.pattern_of[usize::from(label)])
     }
 
     /// Look-ups in a pattern's table; in any, if there are fewer patterns.
     #[inline(always)]
-    pub(in crate::search) fn lookup(&self, pattern: usize) -> Lookup36<'t> {
+    pub(crate) fn lookup(&self, pattern: usize) -> Lookup36<'t> {
         *self.lookups.get(pattern).unwrap_or(&self.lookups[0])
     }
 
     /// A tile's move between two cells.
-    pub(in crate::search) fn step(&self, from: Cell, to: Cell) -> TileStep36 {
+    pub(crate) fn step(&self, from: Cell, to: Cell) -> TileStep36 {
         TileStep36::new(self.symmetry.size(), self.symmetry.cell(from), self.symmetry.cell(to))
     }
 
@@ -103,12 +103,12 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     }
 
     #[inline(always)]
-    pub(in crate::search) fn views(&self) -> &[View36<'t>] {
+    pub(crate) fn views(&self) -> &[View36<'t>] {
         &self.views
     }
 
     /// The number of patterns of the largest partition.
-    pub(in crate::search) fn most_patterns(&self) -> usize {
+    pub(crate) fn most_patterns(&self) -> usize {
         self.views.iter().map(|view| view.tables.len()).max().unwrap_or(0)
     }
 

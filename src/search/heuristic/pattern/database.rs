@@ -43,24 +43,24 @@ pub struct Geometry {
 
 /// Placement and cost of a pattern's tiles, for boards of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct PatternEntry {
-    pub(in crate::search) set: Cells,
+pub(crate) struct PatternEntry {
+    pub(crate) set: Cells,
     /// Rank of the tiles' permutation by cells.
-    pub(in crate::search) order: usize,
+    pub(crate) order: usize,
     /// Number of moves needed.
-    pub(in crate::search) cost: u8,
+    pub(crate) cost: u8,
 }
 
 /// Placement and cost of a pattern's tiles, for boards of at most sixteen cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Entry16 {
-    pub(in crate::search) placement: Placement16,
+pub(crate) struct Entry16 {
+    pub(crate) placement: Placement16,
     /// Number of moves needed.
-    pub(in crate::search) cost: u8,
+    pub(crate) cost: u8,
 }
 
 impl Entry16 {
-    pub(in crate::search) const NOWHERE: Self = Self { placement: Placement16::NOWHERE, cost: 0 };
+    pub(crate) const NOWHERE: Self = Self { placement: Placement16::NOWHERE, cost: 0 };
 }
 
 impl From<PatternEntry> for Entry16 {
@@ -72,10 +72,10 @@ impl From<PatternEntry> for Entry16 {
 /// Placement of a pattern's tiles: their cells in the lower half, the rank of their permutation by cells in the upper
 /// half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Placement16(u32);
+pub(crate) struct Placement16(u32);
 
 impl Placement16 {
-    pub(in crate::search) const NOWHERE: Self = Self(0);
+    pub(crate) const NOWHERE: Self = Self(0);
     /// Position of the rank.
     const ORDER: u32 = 16;
 
@@ -95,7 +95,7 @@ impl Placement16 {
 
     /// The bit within its word.
     #[inline(always)]
-    pub(in crate::search) fn bit(self) -> u32 {
+    pub(crate) fn bit(self) -> u32 {
         self.order() % 64
     }
 
@@ -108,7 +108,7 @@ impl Placement16 {
 
 /// Look-ups in a table, for boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct Lookup16<'t> {
+pub(crate) struct Lookup16<'t> {
     index: &'t Index16,
     shifts: &'t Shifts,
     row: usize,
@@ -117,7 +117,7 @@ pub(in crate::search) struct Lookup16<'t> {
 
 /// Look-ups in a table, for larger boards.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct Lookup36<'t> {
+pub(crate) struct Lookup36<'t> {
     index: &'t Index36,
     shifts: &'t Shifts,
     row: usize,
@@ -127,7 +127,7 @@ pub(in crate::search) struct Lookup36<'t> {
 impl<'t> Lookup36<'t> {
     /// The placement and cost after a move of one of the tiles.
     #[inline(always)]
-    pub(in crate::search) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
+    pub(super) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
         let (placement, word) = self.begin(placement, step);
         let up = cost.wrapping_add(1);
         let is_down = (*word >> (placement.order() % 64)) as u8 & 1 ^ up >> 1 & 1;
@@ -136,7 +136,7 @@ impl<'t> Lookup36<'t> {
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
-    pub(in crate::search) fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
+    pub(crate) fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
         let Self { index, shifts, row, bits } = self;
         let (placement, slot) = index.after(shifts, placement, step);
         let word = &bits[slot * row + (placement.order() / 64) as usize];
@@ -148,7 +148,7 @@ impl<'t> Lookup36<'t> {
 impl<'t> Lookup16<'t> {
     /// The entry after a move of one of the tiles.
     #[inline(always)]
-    pub(in crate::search) fn follow(&self, placed: Entry16, step: &TileStep16) -> Entry16 {
+    pub(super) fn follow(&self, placed: Entry16, step: &TileStep16) -> Entry16 {
         let (placement, word) = self.begin(placed.placement, step);
         let up = placed.cost.wrapping_add(1);
         let is_down = (*word >> placement.bit()) as u8 & 1 ^ up >> 1 & 1;
@@ -157,7 +157,7 @@ impl<'t> Lookup16<'t> {
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
-    pub(in crate::search) fn begin(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
+    pub(crate) fn begin(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
         let Self { index, shifts, row, bits } = self;
         let moved = Placement16(step.after(placement.0));
         let layout = index.layout(moved.set());
@@ -233,7 +233,7 @@ impl PatternTable {
         &self.labels
     }
 
-    pub(in crate::search) fn geometry(&self) -> &Geometry {
+    pub(super) fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
@@ -243,7 +243,7 @@ impl PatternTable {
     }
 
     /// Placement and cost of the tiles of a board; `label` returns the label in each cell.
-    pub(in crate::search) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
+    pub(crate) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         let (mut set, mut things) = (0, Vec::with_capacity(self.labels.len()));
         for cell in 0..self.size.cells() as Cell {
             if let Ok(thing) = self.labels.binary_search(&label(cell)) {
@@ -256,13 +256,13 @@ impl PatternTable {
     }
 
     /// Look-ups for boards of at most sixteen cells.
-    pub(in crate::search) fn lookup_16(&self) -> Lookup16<'_> {
+    pub(super) fn lookup_16(&self) -> Lookup16<'_> {
         let Geometry { index, shifts, row, .. } = &*self.geometry;
         Lookup16 { index: index.index_16(), shifts, row: *row, bits: &self.bits }
     }
 
     /// Look-ups for larger boards.
-    pub(in crate::search) fn lookup_36(&self) -> Lookup36<'_> {
+    pub(super) fn lookup_36(&self) -> Lookup36<'_> {
         let Geometry { index, shifts, row, .. } = &*self.geometry;
         Lookup36 { index: index.index_36(), shifts, row: *row, bits: &self.bits }
     }

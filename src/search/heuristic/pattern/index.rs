@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_as_many_places_as_published() {
+    fn the_number_of_entries_is_as_published() {
         // Entries of zero-aware tables on 4×4: 11.8, 139.8 and 1,425 million.
         let size = Size::try_from((4, 4)).unwrap();
         for (tiles, orders, millions) in [(6, 720, 11.8), (7, 5_040, 139.8), (8, 40_320, 1_425.0)] {

@@ -5,11 +5,11 @@ use super::permutation::Shifts;
 use crate::domain::{Cell, Move, Size};
 
 /// Cells of the largest boards that this index supports.
-pub(in crate::search) const MAX_CELLS: usize = 16;
+pub(crate) const MAX_CELLS: usize = 16;
 
 /// Data of each set of so many cells.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Index16 {
+pub(crate) struct Index16 {
     ranks: SetRanks,
     /// By rank of the set.
     layouts: Vec<Layout>,
@@ -28,11 +28,11 @@ struct SetRanks {
 /// Data of a set, two bytes a cell. A free cell has the slot of a blank there. A cell of the set has the numbers of
 /// the rank shifts for a tile that arrived there from the row above and from the row below.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::search) struct Layout([[u8; 2]; MAX_CELLS]);
+pub(crate) struct Layout([[u8; 2]; MAX_CELLS]);
 
 /// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
-pub(in crate::search) struct TileStep16 {
+pub(crate) struct TileStep16 {
     /// Both cells.
     cells: u16,
     from: Cell,
@@ -43,14 +43,14 @@ pub(in crate::search) struct TileStep16 {
 }
 
 impl TileStep16 {
-    pub(in crate::search) fn new(size: Size, from: Cell, to: Cell) -> Self {
+    pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }
     }
 
     /// A set after the move. Bits above the set are unchanged.
     #[inline(always)]
-    pub(in crate::search) fn after(&self, set: u32) -> u32 {
+    pub(crate) fn after(&self, set: u32) -> u32 {
         set ^ u32::from(self.cells)
     }
 }
@@ -64,13 +64,13 @@ impl Layout {
 
     /// The slot after a move that leads to this set.
     #[inline(always)]
-    pub(in crate::search) fn slot_after(&self, step: &TileStep16) -> usize {
+    pub(super) fn slot_after(&self, step: &TileStep16) -> usize {
         self.slot(step.from)
     }
 
     /// The number of the rank shift of a move that leads to this set.
     #[inline(always)]
-    pub(in crate::search) fn shift(&self, step: &TileStep16) -> u8 {
+    pub(crate) fn shift(&self, step: &TileStep16) -> u8 {
         self.0.as_flattened()[usize::from(step.shift) % (2 * MAX_CELLS)] & step.mask
     }
 }
@@ -97,12 +97,12 @@ impl SetRanks {
 
 impl Index16 {
     /// An empty index for sets of so many cells.
-    pub(in crate::search) fn new(tiles: usize) -> Self {
+    pub(crate) fn new(tiles: usize) -> Self {
         Self { ranks: SetRanks::new(tiles), layouts: Vec::new() }
     }
 
     /// Adds the next set, given the slot of its first region.
-    pub(in crate::search) fn add(&mut self, size: Size, set: Cells, slot: usize, regions: &Regions) {
+    pub(crate) fn add(&mut self, size: Size, set: Cells, slot: usize, regions: &Regions) {
         let mut layout = [[0; 2]; MAX_CELLS];
         for to in members(set) {
             let shift = |mv: Move| {
@@ -120,17 +120,17 @@ impl Index16 {
 
     /// The data of a set.
     #[inline(always)]
-    pub(in crate::search) fn layout(&self, set: u16) -> &Layout {
+    pub(super) fn layout(&self, set: u16) -> &Layout {
         &self.layouts[self.ranks.of(set)]
     }
 
     /// The slot of a set and a blank cell outside it.
-    pub(in crate::search) fn slot(&self, set: Cells, blank: Cell) -> usize {
+    pub(crate) fn slot(&self, set: Cells, blank: Cell) -> usize {
         self.layout(set as u16).slot(blank)
     }
 
     /// Memory of the index.
-    pub(in crate::search) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.layouts.as_slice())
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::{Cell, Size};
 
 /// Data of each set of so many cells.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Index36 {
+pub(crate) struct Index36 {
     ranks: SetRanks,
     /// By rank of the set.
     layouts: Vec<Layout>,
@@ -49,14 +49,14 @@ impl Layout {
 /// Placement of a pattern's tiles: their cells in the lower 48 bits, and above them the rank of their permutation by
 /// cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::search) struct Placement36(u64);
+pub(crate) struct Placement36(u64);
 
 impl Placement36 {
-    pub(in crate::search) const NOWHERE: Self = Self(0);
+    pub(crate) const NOWHERE: Self = Self(0);
     /// Position of the rank.
     const ORDER: u32 = 48;
 
-    pub(in crate::search) fn new(set: Cells, order: usize) -> Self {
+    pub(crate) fn new(set: Cells, order: usize) -> Self {
         Self((order as u64) << Self::ORDER | set)
     }
 
@@ -66,14 +66,14 @@ impl Placement36 {
     }
 
     #[inline(always)]
-    pub(in crate::search) fn order(self) -> u32 {
+    pub(crate) fn order(self) -> u32 {
         (self.0 >> Self::ORDER) as u32
     }
 }
 
 /// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
-pub(in crate::search) struct TileStep36 {
+pub(crate) struct TileStep36 {
     /// Both cells.
     cells: Cells,
     from: Cell,
@@ -83,7 +83,7 @@ pub(in crate::search) struct TileStep36 {
 }
 
 impl TileStep36 {
-    pub(in crate::search) fn new(size: Size, from: Cell, to: Cell) -> Self {
+    pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, to, mask }
     }
@@ -123,13 +123,13 @@ fn binomial(of: u32, some: u32) -> u32 {
 }
 
 impl Index36 {
-    /// Nothing of any set of so many cells yet.
-    pub(in crate::search) fn new(size: Size, tiles: usize) -> Self {
+    /// An empty index for sets of so many cells.
+    pub(crate) fn new(size: Size, tiles: usize) -> Self {
         Self { ranks: SetRanks::new(size, tiles), layouts: Vec::new() }
     }
 
     /// Adds the next set, given the slot of its first region.
-    pub(in crate::search) fn add(&mut self, slot: usize, regions: &Regions) {
+    pub(crate) fn add(&mut self, slot: usize, regions: &Regions) {
         self.layouts.push(Layout::new(slot, regions));
     }
 
@@ -139,7 +139,7 @@ impl Index36 {
     }
 
     /// The slot of a set and a blank cell outside it.
-    pub(in crate::search) fn slot(&self, set: Cells, blank: Cell) -> usize {
+    pub(crate) fn slot(&self, set: Cells, blank: Cell) -> usize {
         self.layout(set).slot(blank)
     }
 
@@ -156,7 +156,7 @@ impl Index36 {
     }
 
     /// Memory of the index.
-    pub(in crate::search) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let SetRanks { upper, lower, .. } = &self.ranks;
         size_of_val(self.layouts.as_slice()) + size_of_val(&**upper) + size_of_val(&**lower)
     }

@@ -30,22 +30,22 @@ impl Tier {
     }
 }
 
-/// Rows, columns, the blank's goal, the tier, and the patterns: a `/` between two, a `+` between two
+/// Rows, columns, the blank's goal cell, the tier, and the patterns, separated by `/` between patterns and by `+` between
 /// partitions.
 ///
-/// Found by `benches/partitions.rs`: for small boards `-- R C G 6,5 boards=60` and the like (3×5 and
-/// 2×7 with 40 boards; 3×5 with `7,7` and 100), which begin with columns and rows; for others from
+/// Found with `benches/partitions.rs`: small boards with `-- R C G 6,5 boards=60` and similar (3×5 and 2×7 with 40 boards;
+/// 3×5 with `7,7` and 100), starting from columns and rows; the others starting from
 ///
-/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its
-///   size, which nothing near it is better than;
-/// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and from two others with the same end;
+/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its size; no neighbour is
+///   better;
+/// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and two others that led to the same result;
 /// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
 /// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
 ///
 /// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
-///   boards=16`, of which those of the other goals on 2×8 are copies.
+///   boards=16`, copied for the other goals on 2×8.
 ///
-/// The large patterns are two rows and two rows.
+/// Each large pattern consists of two rows.
 #[rustfmt::skip]
 const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
@@ -176,7 +176,7 @@ impl Partition {
         let tiles = tiles_of(tier, class)?;
         let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
         let mut cols = rows.clone();
-        // Columns are no longer than rows, so tiles of the same columns lie close together.
+        // Columns are no longer than rows, so tiles of adjacent columns are close together.
         cols.sort_by_key(|label| (class.size.col_of(*label), *label));
         let is_once = class.is_mirrored() || class.size.cells() > TWICE_CELLS;
         let partitions = if is_once { vec![cols] } else { vec![cols, rows] };
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_choice_has_each_tile_once_in_ascending_patterns_and_as_many_views_as_it_needs() {
+    fn every_choice_contains_each_tile_once() {
         for class in GoalClass::all() {
             let cells = class.size.cells();
             for tier in [Tier::Small, Tier::Standard, Tier::Large] {
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// As many as the heuristics have room for.
+    /// Maximum number of patterns that the heuristics support.
     fn most_patterns(cells: usize) -> usize {
         match cells {
             ..=16 => 3,

@@ -68,7 +68,7 @@ pub(super) fn unpack(packed: u32) -> impl Iterator<Item = u8> {
 
 /// Moves the thing at one position of a packed permutation to another.
 #[inline]
-pub(super) fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
+fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
     let (from, to) = (BITS as u32 * from, BITS as u32 * to);
     let below = |place: u32| (1 << place) - 1;
     let thing = packed >> from & 7;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thing_that_moves_leaves_the_order_of_the_others() {
+    fn moving_a_thing_keeps_the_order_of_the_others() {
         let things = [4, 1, 6, 0, 7, 2, 5, 3];
         for from in 0..things.len() {
             for to in 0..things.len() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn shifts_take_ranks_to_those_of_the_orders_that_come_of_them() {
+    fn shifted_ranks_are_those_of_the_shifted_permutations() {
         for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
             let permutations = Permutations::new(things as usize);
             let shifts = Shifts::new(&permutations, most);

@@ -7,8 +7,8 @@ pub(super) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the instruction is part of every x86-64 (SSE), it changes no state that a program
-        // can see, and the address is that of an item that lives.
+        // SAFETY: every x86-64 has this instruction (SSE). It changes no observable state, and the address is that of a
+        // live item.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]

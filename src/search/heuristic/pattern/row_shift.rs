@@ -174,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_what_their_orders_do_one_by_one() {
+    fn rows_shift_like_single_permutations() {
         for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
             let permutations = Permutations::new(things);
             let (rows, shifts) = (Rows::of(&permutations), Shifts::new(&permutations, most));
-            // Some orders here and there, and all of them.
+            // Some scattered permutations, and all of them.
             let scattered = |order: &usize| order.wrapping_mul(0x9e37_79b9) >> 7 & 3 == 0;
             for orders in
                 [(0..permutations.count()).filter(scattered).collect(), Vec::from_iter(0..permutations.count())]
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_rows_have_the_bits_of_all_orders() {
+    fn packed_rows_have_the_bits_of_all_permutations() {
         for things in 1..=Permutations::MAX_THINGS {
             let permutations = Permutations::new(things);
             let (rows, count) = (Rows::of(&permutations), permutations.count());

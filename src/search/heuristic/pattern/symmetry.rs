@@ -5,7 +5,7 @@ use crate::domain::{Cell, Size};
 use crate::search::heuristic::DistanceTable;
 
 /// Maximum number of symmetries under which a board is looked up.
-pub(in crate::search) const VIEWS: usize = 2;
+pub(crate) const VIEWS: usize = 2;
 
 /// Representative of all shapes and goals that are equal under rotation and reflection: no more rows than columns,
 /// and the blank's goal in the first cell that a symmetry maps it to.
@@ -20,7 +20,7 @@ pub struct GoalClass {
 /// A mapping of the cells of a board to those of another that preserves adjacency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Symmetry {
-    /// The shape of the other board.
+    /// Shape of the target board.
     size: Size,
     /// Target of each cell.
     cells: [Cell; Self::CELLS],
@@ -63,7 +63,7 @@ impl GoalClass {
     /// Cells of the largest boards with pattern databases.
     pub const MAX_CELLS: usize = MAX_CELLS;
 
-    /// Every class of boards that have patterns.
+    /// Every class of boards with pattern databases.
     pub fn all() -> impl Iterator<Item = Self> {
         let sizes = Size::all().filter(|size| Self::serves(*size) && size.rows() <= size.cols());
         let goals = sizes.flat_map(|size| (0..size.cells() as Cell).map(move |goal_blank| Self { size, goal_blank }));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetries_carry_neighbours_onto_neighbours() {
+    fn symmetries_preserve_adjacency() {
         for size in Size::all().filter(|size| size.cells() <= MAX_CELLS) {
             for symmetry in Symmetry::all(size) {
                 for (a, b) in (0..size.cells() as Cell).flat_map(|a| (0..size.cells() as Cell).map(move |b| (a, b))) {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_goal_of_every_shape_has_a_class_and_a_way_there() {
+    fn every_goal_of_every_shape_has_a_class_and_a_symmetry() {
         let classes: Vec<GoalClass> = GoalClass::all().collect();
         for size in Size::all().filter(|size| GoalClass::serves(*size)) {
             for goal_blank in 0..size.cells() as Cell {
