@@ -160,7 +160,6 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         let parents = std::mem::replace(&mut self.parents, Parents::Start(space.start()));
         let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
         let count = members.len().min(allowed);
-        let progress = LevelProgress::new(count);
         let level = Arc::new(Level {
             space,
             guide,
@@ -170,7 +169,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             parents,
             members,
             count,
-            progress,
+            progress: LevelProgress::new(count),
         });
         if let Some(SharedWork { place, ask }) = shared.filter(|_| level.is_worth_sharing()) {
             place.put(&level);

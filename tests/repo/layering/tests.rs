@@ -96,20 +96,48 @@ fn comments_literals_and_tests_are_left_out() {
         #[cfg(test)]
         mod tests {
             use crate::http::Problem;
-            fn f() { tokio::spawn(async { unsafe {} }) }
+            fn f() { tokio::spawn(async { unsafe {} todo!() }) }
         }
     "##;
     assert_eq!(wrong("domain/x.rs", text), [""; 0]);
     let source = Source::new("domain/x.rs", text);
-    assert_eq!((source.lines, unsafe_code(&source).len()), (6, 0));
+    assert_eq!((source.lines, forbidden_words(&source).len()), (6, 0));
     assert_eq!(wrong("domain/x.rs", &format!("{text}\nuse crate::http;")).len(), 1, "and no further");
 }
 
 #[test]
-fn unsafe_code_and_its_permission_are_found() {
-    let found = |text: &str| unsafe_code(&Source::new("domain/x.rs", text)).len();
-    assert_eq!(found("#[allow(unsafe_code, reason = \"\")]\nfn f() { unsafe { g() } }"), 2);
-    assert_eq!(found("fn f() { is_unsafe(\"unsafe\") } // unsafe"), 0);
+fn code_alone_is_measured() {
+    let function = |lines: usize| {
+        format!("/// Why.\nfn f(a: [u8; 2]) {{\n{}}}\n", "    // why\n\n    g(\"{\");\n".repeat(lines - 2))
+    };
+    let faults = |text: &str| above_the_ceilings(&Source::new("domain/x.rs", text)).len();
+    assert_eq!(Source::new("x.rs", &function(7)).functions, [("f".to_owned(), 2, 7)]);
+    assert_eq!((faults(&function(40)), faults(&function(41))), (0, 1));
+    assert_eq!(faults(&format!("impl A {{ {} }}", function(41))), 1);
+    assert_eq!(faults(&format!("trait A {{ {} }}", function(41))), 1);
+    assert_eq!((faults(&"x!();\n".repeat(350)), faults(&"x!();\n\n".repeat(351))), (0, 1));
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "x!();\n".repeat(400));
+    assert_eq!(faults(&("x!();\n".repeat(350) + &tests)), 0);
+    assert_eq!(faults("trait T { fn f(&self) -> [u8; 4]; const N: fn(u8) = g; }"), 0);
+}
+
+#[test]
+fn unsafe_printed_and_unfinished_code_is_found() {
+    let found = |file: &str, text: &str| forbidden_words(&Source::new(file, text)).len();
+    for text in [
+        "unsafe fn f() {}",
+        "#[allow(unsafe_code, reason = \"\")] fn f() {}",
+        "fn f() { todo!() }",
+        "fn f() { unimplemented!(\"x\") }",
+        "fn f() { g(dbg!(1)); }",
+        "fn f() { println!() }",
+        "fn f() { eprintln!() }",
+        "fn f() { select!({ x.unwrap() }) }",
+    ] {
+        assert_eq!(found("domain/x.rs", text), 1, "{text}");
+    }
+    assert_eq!(found("domain/x.rs", "fn todo() { dbg(\"unsafe\").unwrap_or(1) } // unsafe"), 0);
+    assert_eq!(found("main.rs", "fn f() { eprintln!() }"), 0);
 }
 
 fn sources(files: &[(&str, &str)]) -> Vec<Source> {
