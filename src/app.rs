@@ -1,8 +1,8 @@
 //! The service as a whole: its doors, and an orderly end.
 
-mod door;
+mod listener;
 mod open_files;
-mod patience;
+mod timeouts;
 
 mod process;
 
@@ -21,8 +21,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::door::{Door, bind};
-use self::patience::Patience;
+use self::listener::{Door, bind};
+use self::timeouts::Patience;
 use crate::config::{Config, RateConfig, TableTier, Token};
 use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
 use crate::service::{Hook, Service, ServiceSettings, Tier};

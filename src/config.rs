@@ -3,11 +3,11 @@
 //! clap hands every value over as text, because it would stop at the first one it cannot read;
 //! here all faults are found in one go.
 
-mod faults;
 mod guard;
 mod memory;
-mod strays;
+mod parse;
 mod traces;
+mod unknown_variables;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -17,14 +17,14 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
-pub use faults::ConfigFault;
-use faults::{Faults, KIB, MIB, MILLISECOND};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
 pub use memory::MemoryPlan;
-pub use strays::strays;
+pub use parse::ConfigFault;
+use parse::{Faults, KIB, MIB, MILLISECOND};
 pub use traces::TraceConfig;
 use traces::TraceFlags;
+pub use unknown_variables::strays;
 
 /// Solves sliding-tile puzzles over HTTP.
 ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::faults::{DAY, Faults, MIB, MILLISECOND};
+use super::parse::{DAY, Faults, MIB, MILLISECOND};
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct GuardFlags {

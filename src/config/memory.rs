@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::faults::{Faults, MIB};
+use super::parse::{Faults, MIB};
 use super::{Flags, TableTier};
 
 /// Shares of memory, in bytes.

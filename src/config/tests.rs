@@ -1,7 +1,7 @@
 use clap::CommandFactory;
 use tracing::Level;
 
-use super::faults::parse_size;
+use super::parse::parse_size;
 use super::*;
 
 fn config(flags: &[&str]) -> Result<Config, Vec<ConfigFault>> {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::faults::Faults;
 use super::guard::is_host_and_port;
+use super::parse::Faults;
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct TraceFlags {

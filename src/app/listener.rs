@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
 use super::AppError;
-use super::patience::{HeadTimer, Idle, Patience, PatientStream};
+use super::timeouts::{HeadTimer, Idle, Patience, PatientStream};
 use crate::http::Conducted;
 
 /// The most headers that a request may have; one more is answered 431.
