@@ -1,10 +1,9 @@
-//! The service as a whole: its doors, and an orderly end.
+//! The service as a whole: listeners, start and shutdown.
 
 mod listener;
 mod open_files;
-mod timeouts;
-
 mod process;
+mod timeouts;
 
 use std::future::Future;
 use std::io;
@@ -21,54 +20,54 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::listener::{Door, bind};
-use self::timeouts::Patience;
-use crate::config::{Config, RateConfig, TableTier, Token};
+use self::listener::{Listener, bind};
+use self::timeouts::Timeouts;
+use crate::config::{Config, RateConfig, TableTier, Token, reachable};
 use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
 use crate::service::{Hook, Service, ServiceSettings, Tier};
 
-/// The most connections of the admin listener: those who look after one instance are few.
-const ADMIN_CONNECTIONS: usize = 64;
+/// Connection limit of the admin listener.
+const MAX_ADMIN_CONNECTIONS: usize = 64;
 
-/// What a cancelled search needs to notice, and its answer to leave.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Time for a cancelled search to notice and for its response to be sent.
+const CANCEL_TIME: Duration = Duration::from_millis(500);
 
-/// The service with its ports bound, not accepting yet.
+/// The service with its ports bound. It does not accept connections yet.
 #[derive(Debug)]
 pub struct App {
-    door: Door,
-    admin: Option<Door>,
+    main: Listener,
+    admin: Option<Listener>,
     service: Arc<Service>,
     shutdown_grace: Duration,
 }
 
-/// Why the service cannot start or go on.
+/// The service cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The listen address is taken, not ours, or not allowed.
+    /// The listen address is in use, not an address of this machine, or not permitted.
     #[error("cannot listen on {addr}: {source}")]
     Bind {
-        /// The address asked for.
+        /// The listen address.
         addr: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Signals cannot be received.
+    /// The signal handlers cannot be installed.
     #[error("cannot listen for signals: {0}")]
     Signals(io::Error),
 }
 
-/// How a run ended.
+/// How the service ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// Everything in flight was finished, or cancelled when the grace period was over.
+    /// Every open request was finished, or cancelled at the end of the grace period.
     Clean,
-    /// A second signal cut it short; this is its number.
+    /// A second signal, of this number, cut the shutdown short.
     CutShort(u8),
 }
 
 impl App {
-    /// Binds the ports and starts the workers. Port 0 takes any free one; see [`App::addr`].
+    /// Binds the ports and starts the workers. Port 0 binds any free port; see [`App::addr`].
     ///
     /// # Errors
     /// If a port cannot be bound.
@@ -76,89 +75,89 @@ impl App {
         Self::build_with(config, None).await
     }
 
-    /// The same with something to be done before each search: tests want to know what happens if it panics.
+    /// [`App::build`] with a hook that runs before each search, for tests that make searches panic.
     ///
     /// # Errors
     /// If a port cannot be bound.
     #[doc(hidden)]
     pub async fn build_with(config: &Config, before_search: Option<Hook>) -> Result<Self, AppError> {
-        let main = bind(config.listen).await?;
-        let admin = match config.admin_listen {
+        let bound = bind(config.listen).await?;
+        let admin_bound = match config.admin_listen {
             Some(addr) => Some(bind(addr).await?),
             None => None,
         };
         let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
         let settings = http_settings(config);
-        let patience = Patience {
+        let timeouts = Timeouts {
             header: config.header_timeout,
             keep_alive: config.keep_alive_timeout,
             write: config.write_timeout,
         };
         let connections = Gauge::default();
-        let places = open_files::make_room(config.max_connections);
-        let most = places + admin.as_ref().map_or(0, |_| ADMIN_CONNECTIONS);
-        let metrics = HttpMetrics::new(registry(&service, &connections, most), service.metrics().clone());
+        let max_connections = open_files::raise_limit(config.max_connections);
+        let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
+        let metrics = HttpMetrics::new(registry(&service, &connections, limit), service.metrics().clone());
         let router = http::router(Arc::clone(&service), settings, &guards(config), metrics.clone());
-        let door = Door::new(main, router, patience, places, connections.clone());
-        let door = if config.guard.rate.is_some() { door.telling_peers() } else { door };
-        let admin = admin.map(|bound| {
+        let main = Listener::new(bound, router, timeouts, max_connections, connections.clone());
+        let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
+        let admin = admin_bound.map(|bound| {
             let router = http::admin_router(Arc::clone(&service), settings, metrics);
-            Door::new(bound, router, patience, ADMIN_CONNECTIONS, connections)
+            Listener::new(bound, router, timeouts, MAX_ADMIN_CONNECTIONS, connections)
         });
-        Ok(Self { door, admin, service, shutdown_grace: config.shutdown_grace })
+        Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace })
     }
 
-    /// Where it listens.
+    /// The address of the main listener.
     pub fn addr(&self) -> SocketAddr {
-        self.door.addr()
+        self.main.addr()
     }
 
-    /// Where it listens for those who look after it.
+    /// The address of the admin listener.
     pub fn admin_addr(&self) -> Option<SocketAddr> {
-        self.admin.as_ref().map(Door::addr)
+        self.admin.as_ref().map(Listener::addr)
     }
 
-    /// Serves until `shutdown` completes, then drains: no new work, no new connections, at most the
-    /// grace period for what is in flight, and in the end the searches still running are cancelled.
-    /// The admin listener is open until all that is over.
+    /// Serves until `shutdown` completes, then drains: it accepts no new work and no new connections, waits for open
+    /// requests for at most the grace period, and cancels the searches that still run. The admin listener closes last.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        self.announce();
-        let Self { door, admin, service, shutdown_grace } = self;
+        self.log_start();
+        let Self { main, admin, service, shutdown_grace } = self;
         let admin_connections = GracefulShutdown::new();
         let work = async {
             let connections = GracefulShutdown::new();
             tokio::select! {
                 biased;
                 () = shutdown => {}
-                () = door.keep_open(&connections) => {}
+                () = main.accept_connections(&connections) => {}
             }
             service.drain();
-            door.close(&connections).await;
+            main.close(&connections).await;
             drain(connections, &service, shutdown_grace).await;
         };
         match &admin {
             Some(admin) => tokio::select! {
                 () = work => {}
-                () = admin.keep_open(&admin_connections) => {}
+                () = admin.accept_connections(&admin_connections) => {}
             },
             None => work.await,
         }
         drop(admin);
-        let _ = timeout(LAST_WORDS, admin_connections.shutdown()).await;
+        let _ = timeout(CANCEL_TIME, admin_connections.shutdown()).await;
         tracing::info!("stopped");
     }
 
-    fn announce(&self) {
+    fn log_start(&self) {
         let settings = self.service.settings();
         tracing::info!(
+            url = %format_args!("http://{}/", reachable(self.addr())),
             addr = %self.addr(),
             admin_addr = self.admin_addr().map(tracing::field::display),
             version = env!("CARGO_PKG_VERSION"),
-            max_connections = self.door.max_connections(),
+            max_connections = self.main.max_connections(),
             workers = settings.workers,
             queue = settings.queue,
             memory_bytes = settings.memory,
-            // What the nodes of all searches together may take; tables and the process come on top.
+            // Limit of all searches together, without tables and the rest of the process.
             searches_max_bytes = settings.search_memory.saturating_mul(settings.workers as u64),
             tables = settings.tables.name(),
             tables_max_bytes = settings.table_memory,
@@ -166,21 +165,21 @@ impl App {
         );
     }
 
-    /// As [`App::run`] until SIGTERM or SIGINT; a second one ends it at once.
+    /// Runs until SIGTERM or SIGINT, then shuts down as [`App::run`]. A second signal ends it at once.
     ///
     /// # Errors
-    /// If signals cannot be received.
+    /// If the signal handlers cannot be installed.
     pub async fn run_until_signalled(self) -> Result<Ending, AppError> {
         let mut signals = Signals::install().map_err(AppError::Signals)?;
-        let (tell, told) = oneshot::channel();
+        let (stop, stopped) = oneshot::channel();
         let twice = async {
             let first = signals.next().await;
             tracing::info!(signal = first, "shutting down");
-            let _ = tell.send(());
+            let _ = stop.send(());
             signals.next().await
         };
         let run = self.run(async {
-            let _ = told.await;
+            let _ = stopped.await;
         });
         tokio::select! {
             biased;
@@ -197,15 +196,15 @@ async fn drain(connections: GracefulShutdown, service: &Service, grace: Duration
     tracing::info!(connections = connections.count(), grace_ms = grace.as_millis() as u64, "draining");
     let mut finished = pin!(connections.shutdown());
     if timeout(grace, &mut finished).await.is_err() {
-        tracing::warn!("the grace period is over; cancelling what is left");
+        tracing::warn!("grace period over, cancelling the remaining requests");
         service.cancel_all();
-        let _ = timeout(LAST_WORDS, finished).await;
+        let _ = timeout(CANCEL_TIME, finished).await;
     }
-    // Work whose client has gone has no connection any more, but may hold a thread.
+    // A job without a connection may still occupy a thread.
     service.cancel_all();
 }
 
-/// The signals that end the service.
+/// SIGTERM and SIGINT, which shut the service down.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -216,7 +215,7 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// The number of the next one.
+    /// Waits for a signal and returns its number.
     async fn next(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 15,
@@ -225,15 +224,15 @@ impl Signals {
     }
 }
 
-/// What is told at `/metrics`, beside exchanges.
-fn registry(service: &Arc<Service>, connections: &Gauge, most_connections: usize) -> Registry {
+/// The metrics of process, connections and service. [`HttpMetrics`] adds those of requests.
+fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize) -> Registry {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(process::Process));
     let own = registry.sub_registry_with_prefix("taquin");
-    own.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+    own.register("build", "Version of the service", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
     own.register("http_connections", "Open connections", connections.clone());
-    let most = ConstGauge::new(most_connections as u64);
-    own.register("http_connections_limit", "The most that can be open; further ones wait", most);
+    let limit = ConstGauge::new(max_connections as u64);
+    own.register("http_connections_limit", "Limit of open connections; further ones wait", limit);
     service.register(own);
     registry
 }
@@ -247,7 +246,7 @@ fn service_settings(config: &Config) -> ServiceSettings {
         max_expanded: config.max_expanded,
         memory: config.memory.total,
         search_memory: config.memory.search,
-        answer_memory: config.memory.answers,
+        answer_memory: config.memory.cache,
         reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,
         tables: match config.tables {

@@ -1,5 +1,6 @@
-//! The binary: settings, log, service, exit code.
+//! The binary: parses the settings, starts the log and the service, and sets the exit code.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -8,8 +9,8 @@ use taquin::app::{App, Ending};
 use taquin::config::{self, Command, Config, Flags};
 use taquin::{healthcheck, telemetry};
 
-/// Searches take and give back megabytes at a time, requests some dozens of small blocks, on any
-/// thread: this allocator keeps the pages at hand for both (docs/adr/0011).
+/// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
+/// keeps the pages for reuse (docs/adr/0011).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -18,20 +19,27 @@ const MISCONFIGURED: u8 = 2;
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
+    match flags.command {
+        Some(Command::Completions { shell }) => return print(Ok(config::completions(shell))),
+        Some(Command::Man) => return print(config::man_page()),
+        Some(Command::Healthcheck) | None => {}
+    }
     let config = match Config::try_from(&flags) {
         Ok(config) => config,
-        Err(faults) => {
-            faults.iter().for_each(|fault| eprintln!("taquin: {fault}"));
+        Err(errors) => {
+            errors.iter().for_each(|error| eprintln!("taquin: {error}"));
             return MISCONFIGURED.into();
         }
     };
     if flags.check_config {
-        strays().iter().for_each(|name| eprintln!("taquin: {name} is set, but there is no such setting"));
-        eprintln!("taquin: the settings are sound\n{}", config.memory);
+        unknown_variables()
+            .iter()
+            .for_each(|name| eprintln!("taquin: warning: {name} is not a setting and has no effect"));
+        eprintln!("taquin: the settings are valid\n{}", config.memory);
         return ExitCode::SUCCESS;
     }
     let ending = match flags.command {
-        Some(Command::Healthcheck) => healthcheck::check(config.listen).map(|()| Ending::Clean).map_err(Into::into),
+        Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config),
     };
     match ending {
@@ -44,17 +52,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// Variables of the environment that are perhaps misspelt settings; their values may be secrets.
-fn strays() -> Vec<String> {
-    config::strays(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+/// Writes a generated document to standard output.
+fn print(document: io::Result<Vec<u8>>) -> ExitCode {
+    match document.and_then(|bytes| io::stdout().write_all(&bytes)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("taquin: {error}");
+            FAILED.into()
+        }
+    }
+}
+
+/// Names of environment variables that look like misspelt settings. Their values may be secrets.
+fn unknown_variables() -> Vec<String> {
+    config::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
 fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
     let telemetry = telemetry::init(config)?;
-    strays().iter().for_each(|variable| tracing::warn!(variable, "there is no such setting"));
+    unknown_variables().iter().for_each(|variable| tracing::warn!(variable, "not a setting, has no effect"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
-    // Cancelled searches end within a poll interval; a thread that hangs must not hold the process.
+    // Cancelled searches end within one poll interval. A thread that hangs must not block the exit.
     runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });
     if ending == Ending::Clean {
         telemetry.finish();

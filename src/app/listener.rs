@@ -1,4 +1,4 @@
-//! A listener, and the connections that come in by it.
+//! A listener: its accept loop and the connections it serves.
 
 use std::error::Error;
 use std::io;
@@ -20,105 +20,115 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
 use super::AppError;
-use super::timeouts::{HeadTimer, Idle, Patience, PatientStream};
+use super::timeouts::{HeaderTimer, Idle, TimeoutStream, Timeouts};
 use crate::http::Conducted;
 
-/// The most headers that a request may have; one more is answered 431.
+/// Maximum number of headers of a request; more are rejected with 431.
 const MAX_HEADERS: usize = 100;
 
-/// The most bytes of a request's line and headers; more are answered 431. It is what a connection
-/// can make the service hold before it has asked for anything.
+/// Maximum size of a request's first line and headers; more are rejected with 431. A connection without a complete
+/// request occupies at most this buffer.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
-/// How long after a door is closed requests are read that came before.
+/// Time after the listener is closed in which requests that arrived before are still read.
 const LAST_READ: Duration = Duration::from_millis(100);
 
-/// A listener with a cap on its connections, and what is served by them.
+/// A listener with a limit of connections, and the HTTP service that they use.
 #[derive(Debug)]
-pub(super) struct Door {
-    listener: TcpListener,
+pub(crate) struct Listener {
+    socket: TcpListener,
     addr: SocketAddr,
     router: Conducted,
     protocol: http1::Builder,
-    patience: Patience,
+    timeouts: Timeouts,
     max_connections: usize,
     permits: Arc<Semaphore>,
-    /// Connections that are open, by this door and others.
+    /// Number of open connections of all listeners.
     connections: Gauge,
-    /// Whether requests are told whose connection they came by.
-    tells_peer: bool,
+    /// True if requests carry the address of their peer.
+    has_peer_addresses: bool,
 }
 
-/// One connection's place.
-struct Place {
+/// Counts a connection as open until it is dropped.
+struct OpenConnection {
     _permit: OwnedSemaphorePermit,
     connections: Gauge,
 }
 
-impl Drop for Place {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.connections.dec();
     }
 }
 
-/// Binds an address; port 0 is any free one, and the address returned says which.
-pub(super) async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), AppError> {
+/// Binds an address. Port 0 binds any free port; the returned address has the actual one.
+pub(crate) async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), AppError> {
     let failed = |source| AppError::Bind { addr, source };
-    let listener = TcpListener::bind(addr).await.map_err(failed)?;
-    let addr = listener.local_addr().map_err(failed)?;
-    Ok((listener, addr))
+    let socket = TcpListener::bind(addr).await.map_err(failed)?;
+    let addr = socket.local_addr().map_err(failed)?;
+    Ok((socket, addr))
 }
 
-impl Door {
-    pub(super) fn new(
-        (listener, addr): (TcpListener, SocketAddr),
+impl Listener {
+    pub(crate) fn new(
+        (socket, addr): (TcpListener, SocketAddr),
         router: Conducted,
-        patience: Patience,
+        timeouts: Timeouts,
         max_connections: usize,
         connections: Gauge,
     ) -> Self {
         let mut protocol = http1::Builder::new();
         protocol
-            .header_read_timeout(patience.header)
+            .header_read_timeout(timeouts.header)
             .max_headers(MAX_HEADERS)
             .max_header_size(MAX_HEADER_BYTES)
             .max_buf_size(MAX_HEADER_BYTES);
         let permits = Arc::new(Semaphore::new(max_connections));
-        Self { listener, addr, router, protocol, patience, max_connections, permits, connections, tells_peer: false }
+        Self {
+            socket,
+            addr,
+            router,
+            protocol,
+            timeouts,
+            max_connections,
+            permits,
+            connections,
+            has_peer_addresses: false,
+        }
     }
 
-    /// Has requests told whose connection they came by: it costs an allocation a request.
+    /// Adds the peer's address to each request. This costs one allocation a request.
     #[must_use]
-    pub(super) fn telling_peers(self) -> Self {
-        Self { tells_peer: true, ..self }
+    pub(crate) fn with_peer_addresses(self) -> Self {
+        Self { has_peer_addresses: true, ..self }
     }
 
-    /// Where it listens.
-    pub(super) fn addr(&self) -> SocketAddr {
+    /// The bound address.
+    pub(crate) fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The most connections at the same time.
-    pub(super) fn max_connections(&self) -> usize {
+    /// Limit of open connections.
+    pub(crate) fn max_connections(&self) -> usize {
         self.max_connections
     }
 
-    /// Lets connections in for as long as it is polled.
-    pub(super) async fn keep_open(&self, connections: &GracefulShutdown) {
-        let mut told = None;
+    /// Accepts connections for as long as it is polled.
+    pub(crate) async fn accept_connections(&self, connections: &GracefulShutdown) {
+        let mut warned = None;
         loop {
-            // Before `accept`, so that whoever does not fit waits in the system's queue.
-            let permit = self.permit(&mut told).await;
-            let stream = accept(&self.listener).await;
+            // Before `accept`, so that connections beyond the limit wait in the system's queue.
+            let permit = self.permit(&mut warned).await;
+            let stream = accept(&self.socket).await;
             self.serve(stream, permit, connections.watcher());
         }
     }
 
-    /// Closes it. Whoever stands before it by then is let in, if there is a place, and what they all sent by then is
-    /// read: a connection that is closed with a request unread is reset, and the request lost.
-    pub(super) async fn close(self, connections: &GracefulShutdown) {
-        // The system is asked, for the runtime may not have heard of the last ones.
-        if let Ok(listener) = self.listener.as_fd().try_clone_to_owned().map(std::net::TcpListener::from) {
+    /// Closes the listener. Connections that already wait in the system's queue are accepted, up to the limit, and the
+    /// requests that have arrived are read: closing a connection with unread data resets it and loses the request.
+    pub(crate) async fn close(self, connections: &GracefulShutdown) {
+        // Asks the system: the runtime may not have seen the last connections yet.
+        if let Ok(listener) = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpListener::from) {
             while let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
                 && let Ok((stream, _)) = listener.accept()
                 && stream.set_nonblocking(true).is_ok()
@@ -131,31 +141,31 @@ impl Door {
         sleep(LAST_READ).await;
     }
 
-    /// A place for one connection; a full house is told once a minute at most.
-    async fn permit(&self, told: &mut Option<Instant>) -> OwnedSemaphorePermit {
-        const SILENCE: Duration = Duration::from_secs(60);
+    /// Waits for a free connection. Warns about waiting connections at most once a minute.
+    async fn permit(&self, warned: &mut Option<Instant>) -> OwnedSemaphorePermit {
+        const INTERVAL: Duration = Duration::from_secs(60);
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return permit;
         }
-        if told.is_none_or(|told| told.elapsed() >= SILENCE) {
-            *told = Some(Instant::now());
-            tracing::warn!(addr = %self.addr, max_connections = self.max_connections, "further connections wait");
+        if warned.is_none_or(|at| at.elapsed() >= INTERVAL) {
+            *warned = Some(Instant::now());
+            tracing::warn!(addr = %self.addr, max_connections = self.max_connections, "connection limit reached, further connections wait");
         }
-        Arc::clone(&self.permits).acquire_owned().await.expect("nobody closes the semaphore")
+        Arc::clone(&self.permits).acquire_owned().await.expect("the semaphore is never closed")
     }
 
     /// Serves a connection in a task of its own.
     fn serve(&self, stream: TcpStream, permit: OwnedSemaphorePermit, watcher: Watcher) {
-        // Answers are small, and events wanted at once: waiting to fill a packet only delays them.
+        // Responses are small and events must arrive at once: Nagle's algorithm would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        if let Err(error) = self.patience.bound_by_system(&stream) {
+        if let Err(error) = self.timeouts.set_user_timeout(&stream) {
             tracing::debug!(%error, "cannot set TCP_USER_TIMEOUT");
         }
-        let peer = self.tells_peer.then(|| stream.peer_addr().ok()).flatten();
+        let peer = self.has_peer_addresses.then(|| stream.peer_addr().ok()).flatten();
         let idle = Idle::default();
-        let io = TokioIo::new(PatientStream::new(stream, self.patience, idle.clone()));
+        let io = TokioIo::new(TimeoutStream::new(stream, self.timeouts, idle.clone()));
         let router = Arc::new(self.router.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
@@ -164,10 +174,10 @@ impl Door {
             router.answer(request)
         });
         self.connections.inc();
-        let place = Place { _permit: permit, connections: self.connections.clone() };
+        let open = OpenConnection { _permit: permit, connections: self.connections.clone() };
         let mut protocol = self.protocol.clone();
-        // Without a timer hyper forgets its time-outs, and says nothing.
-        protocol.timer(HeadTimer::new(self.patience, idle.clone()));
+        // Without a timer hyper silently ignores its timeouts.
+        protocol.timer(HeaderTimer::new(self.timeouts, idle.clone()));
         let connection = watcher.watch(protocol.serve_connection(io, service));
         tokio::spawn(async move {
             match connection.await {
@@ -178,17 +188,17 @@ impl Door {
                     tracing::debug!(%error, cause, "connection ended early");
                 }
             }
-            drop(place);
+            drop(open);
         });
     }
 }
 
-/// The next connection. No error of accepting is fatal: a connection that is gone already costs
-/// nothing, and if the system is out of files or memory, waiting is what helps.
-async fn accept(listener: &TcpListener) -> TcpStream {
+/// Accepts the next connection. No error is fatal: errors of a single connection are skipped, and if the system is out
+/// of files or memory, it tries again after a pause.
+async fn accept(socket: &TcpListener) -> TcpStream {
     let mut pause = Duration::from_millis(10);
     loop {
-        match listener.accept().await {
+        match socket.accept().await {
             Ok((stream, _)) => return stream,
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {

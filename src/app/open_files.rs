@@ -1,13 +1,13 @@
-//! The system's limit of open files, of which every connection is one.
+//! The system's limit of open files, which bounds the number of connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files beside the connections of the main listener: those of the other one, listeners, standard
-/// streams, tables, and what the runtime needs.
+/// Open files besides the connections of the main listener: admin connections, listeners, standard streams, table
+/// files and the runtime's own.
 const HEADROOM: u64 = 128;
 
-/// Raises the limit as far as the system lets it, and returns how many of the connections fit.
-pub(super) fn make_room(connections: usize) -> usize {
+/// Raises the soft limit to the hard limit. Returns the number of connections that fit, at most `connections`.
+pub(crate) fn raise_limit(connections: usize) -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };
     let limit = if setrlimit(Resource::Nofile, raised).is_ok() { maximum } else { current };
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_get_what_the_limit_leaves() {
+    fn connections_fit_into_the_limit() {
         for (connections, limit, expected) in [
             (16_384, None, 16_384),
             (16_384, Some(1 << 20), 16_384),
@@ -46,8 +46,8 @@ mod tests {
     }
 
     #[test]
-    fn the_soft_limit_becomes_the_hard_one() {
-        make_room(1);
+    fn the_soft_limit_is_raised_to_the_hard_limit() {
+        raise_limit(1);
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         assert_eq!(current, maximum);
     }

@@ -1,25 +1,25 @@
-//! What the process takes of the machine, under the names that Prometheus's own clients use.
+//! Metrics of the process, under the names of Prometheus's own client libraries.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Looked up when it is asked for; nothing where the system does not tell.
+/// Reads the metrics when they are scraped. Empty on systems other than Linux.
 #[derive(Debug)]
-pub(super) struct Process;
+pub(crate) struct Process;
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let Some(Taken { cpu_seconds, resident_bytes, open_files, started }) = Taken::now() else { return Ok(()) };
-        // Its name gets `_total` behind it.
+        let Some(Usage { cpu_seconds, resident_bytes, open_files, started }) = Usage::now() else { return Ok(()) };
+        // The encoder appends `_total`.
         let cpu = ConstCounter::new(cpu_seconds);
-        let help = "Time on processors";
+        let help = "Total user and system CPU time in seconds";
         cpu.encode(encoder.encode_descriptor("process_cpu_seconds", help, None, cpu.metric_type())?)?;
         for (name, help, value) in [
-            ("process_resident_memory_bytes", "Memory that is resident", resident_bytes),
-            ("process_open_fds", "Open files and connections", open_files),
-            ("process_start_time_seconds", "When it was started, since 1970", started),
+            ("process_resident_memory_bytes", "Resident memory size in bytes", resident_bytes),
+            ("process_open_fds", "Number of open file descriptors", open_files),
+            ("process_start_time_seconds", "Start time of the process since the Unix epoch in seconds", started),
         ] {
             let gauge = ConstGauge::new(value);
             gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
@@ -28,14 +28,14 @@ impl Collector for Process {
     }
 }
 
-struct Taken {
+struct Usage {
     cpu_seconds: f64,
     resident_bytes: f64,
     open_files: f64,
     started: f64,
 }
 
-impl Taken {
+impl Usage {
     #[cfg(target_os = "linux")]
     fn now() -> Option<Self> {
         use procfs::{CurrentSI, WithCurrentSystemInfo};

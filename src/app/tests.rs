@@ -1,4 +1,4 @@
-//! The real service on a free port.
+//! Tests of the real service on a free port.
 
 use std::io::{Read, Write};
 use std::net;
@@ -28,7 +28,7 @@ async fn start(flags: &[&str]) -> Running {
     Running { addr, stop, ended }
 }
 
-/// Sends bytes and returns all that comes back until the connection is closed.
+/// Sends bytes and returns everything received until the connection is closed.
 async fn talk(addr: SocketAddr, bytes: &'static [u8]) -> String {
     tokio::task::spawn_blocking(move || {
         let mut stream = net::TcpStream::connect(addr).unwrap();
@@ -43,7 +43,7 @@ async fn talk(addr: SocketAddr, bytes: &'static [u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_service_answers_and_ends_when_told() {
+async fn the_service_responds_and_shuts_down() {
     let Running { addr, stop, ended } = start(&[]).await;
     let answer = talk(addr, b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
@@ -53,15 +53,15 @@ async fn the_service_answers_and_ends_when_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_never_ends_delays_the_end_by_the_grace_period() {
+async fn an_incomplete_request_delays_the_shutdown_by_the_grace_period() {
     let Running { addr, stop, ended } = start(&["--shutdown-grace=200ms", "--header-timeout=1h"]).await;
     let mut stream = net::TcpStream::connect(addr).unwrap();
     stream.write_all(b"GET /livez HTTP/1.1\r\nHo").unwrap();
     sleep(Duration::from_millis(50)).await;
-    let told = std::time::Instant::now();
+    let stopped = std::time::Instant::now();
     stop.send(()).unwrap();
     timeout(Duration::from_secs(5), ended).await.expect("the grace period is over").unwrap();
-    assert!(told.elapsed() >= Duration::from_millis(200));
+    assert!(stopped.elapsed() >= Duration::from_millis(200));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -76,7 +76,7 @@ async fn a_slow_body_gets_408_and_a_large_one_413() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_without_content_say_nothing_about_its_length() {
+async fn responses_without_content_have_no_content_length() {
     let Running { addr, stop: _keep, .. } = start(&[]).await;
     let answer = talk(addr, b"OPTIONS /solve HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
     assert!(answer.starts_with("http/1.1 204 "), "{answer}");
@@ -84,7 +84,7 @@ async fn answers_without_content_say_nothing_about_its_length() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_taken_port_is_an_error_that_names_it() {
+async fn a_port_in_use_is_an_error_that_names_it() {
     let taken = net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = taken.local_addr().unwrap();
     let flags = Flags::parse_from(["taquin", &format!("--listen={addr}")]);

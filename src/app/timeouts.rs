@@ -1,9 +1,8 @@
-//! How long a connection may take for what.
+//! Timeouts of a connection: headers, idle time, writes.
 //!
-//! hyper has one time-out for headers, and it runs while a connection is idle too. But hyper takes
-//! its time from a [`Timer`], which it asks for a sleep whenever it begins to wait for a request. So
-//! a timer of the connection's own tells the two apart: it sleeps for as long as the connection may
-//! be idle, and once a byte is read, for as long as headers may take.
+//! hyper has a single timeout for headers, which also runs while a connection is idle. hyper asks its [`Timer`] for a
+//! sleep whenever it starts to wait for a request, so a timer for each connection can separate the two: it sleeps for
+//! the idle timeout first, and for the header timeout once a byte has arrived.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -18,39 +17,39 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep, sleep_until};
 
-/// The times that a connection has.
+/// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// For a request's headers, from its first byte; for the first request, from the start.
-    pub(super) header: Duration,
-    /// Between an answer and the first byte of the next request.
-    pub(super) keep_alive: Duration,
-    /// For the client to take something of an answer.
-    pub(super) write: Duration,
+pub(crate) struct Timeouts {
+    /// Headers of a request, from its first byte; for the first request, from the start of the connection.
+    pub(crate) header: Duration,
+    /// Between a response and the first byte of the next request.
+    pub(crate) keep_alive: Duration,
+    /// Until the client reads the next part of a response.
+    pub(crate) write: Duration,
 }
 
-impl Patience {
-    /// Has the system end a connection whose client takes nothing, or is not there any more. It sees that long before
-    /// an answer that comes little by little fills its buffers, so that a write would wait (docs/adr/0026).
+impl Timeouts {
+    /// Makes the system end a connection whose client reads nothing or is gone. The system notices this long before a
+    /// slow stream of events fills its buffers and a write would block (docs/adr/0026).
     #[cfg(target_os = "linux")]
-    pub(super) fn bound_by_system(&self, stream: &TcpStream) -> io::Result<()> {
+    pub(crate) fn set_user_timeout(&self, stream: &TcpStream) -> io::Result<()> {
         let millis = u32::try_from(self.write.as_millis()).unwrap_or(u32::MAX).max(1);
         Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, millis)?)
     }
 
-    /// Other systems have nothing of the kind: there a write has to wait first.
+    /// Other systems lack this option; there only a blocked write ends the connection.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn bound_by_system(&self, _: &TcpStream) -> io::Result<()> {
+    pub(crate) fn set_user_timeout(&self, _: &TcpStream) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Whether a connection has served a request, and nothing of the next one has come.
+/// True between a response and the first byte of the next request. Shared by the timer and the stream.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Idle(Arc<AtomicBool>);
+pub(crate) struct Idle(Arc<AtomicBool>);
 
 impl Idle {
-    pub(super) fn get(&self) -> bool {
+    pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -59,59 +58,58 @@ impl Idle {
     }
 }
 
-/// What wakes a connection that waits for a request. It is set for the first wait, and from then on
-/// it goes off no later than the wait in hand is over: if that was too early it is set anew. So a
-/// connection that is busy does not set it for each request.
-type Alarm = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
+/// The one timer entry of a connection. It fires no later than the current deadline; if it fires too early, it is
+/// reset. So a busy connection does not reset it for every request.
+type SharedSleep = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
 
-/// hyper's clock for one connection.
+/// hyper's timer for one connection.
 #[derive(Debug)]
-pub(super) struct HeadTimer {
-    patience: Patience,
+pub(crate) struct HeaderTimer {
+    timeouts: Timeouts,
     idle: Idle,
-    alarm: Alarm,
-    has_begun: AtomicBool,
+    sleep: SharedSleep,
+    is_used: AtomicBool,
 }
 
-impl HeadTimer {
-    pub(super) fn new(patience: Patience, idle: Idle) -> Self {
-        Self { patience, idle, alarm: Alarm::default(), has_begun: AtomicBool::new(false) }
+impl HeaderTimer {
+    pub(crate) fn new(timeouts: Timeouts, idle: Idle) -> Self {
+        Self { timeouts, idle, sleep: SharedSleep::default(), is_used: AtomicBool::new(false) }
     }
 }
 
-impl Timer for HeadTimer {
+impl Timer for HeaderTimer {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn hyper::rt::Sleep>> {
         self.sleep_until(Instant::now() + duration)
     }
 
-    /// hyper begins to wait for a request; its deadline is that of headers which begin now.
+    /// hyper calls this when it starts to wait for a request. `deadline` is now plus the header timeout.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
-        let is_idle = self.has_begun.swap(true, Ordering::Relaxed);
+        let is_idle = self.is_used.swap(true, Ordering::Relaxed);
         self.idle.set(is_idle);
-        let deadline = if is_idle { deadline - self.patience.header + self.patience.keep_alive } else { deadline };
-        Box::pin(HeadWait {
+        let deadline = if is_idle { deadline - self.timeouts.header + self.timeouts.keep_alive } else { deadline };
+        Box::pin(HeaderSleep {
             deadline,
             is_idle,
             idle: self.idle.clone(),
-            alarm: Arc::clone(&self.alarm),
-            header: self.patience.header,
+            sleep: Arc::clone(&self.sleep),
+            header: self.timeouts.header,
         })
     }
 }
 
-/// The wait for one request, first for its beginning and then for its headers. hyper polls it after
-/// each byte that is not the last.
-struct HeadWait {
+/// The wait for one request: for its first byte, then for the rest of its headers. hyper polls it after every read
+/// that does not complete them.
+struct HeaderSleep {
     deadline: Instant,
     is_idle: bool,
     idle: Idle,
-    alarm: Alarm,
+    sleep: SharedSleep,
     header: Duration,
 }
 
-impl hyper::rt::Sleep for HeadWait {}
+impl hyper::rt::Sleep for HeaderSleep {}
 
-impl Future for HeadWait {
+impl Future for HeaderSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -121,39 +119,39 @@ impl Future for HeadWait {
             wait.deadline = Instant::now() + wait.header;
         }
         let deadline = wait.deadline.into();
-        let mut alarm = wait.alarm.lock().unwrap_or_else(PoisonError::into_inner);
-        let alarm = alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        if alarm.deadline() > deadline {
-            alarm.as_mut().reset(deadline);
+        let mut sleep = wait.sleep.lock().unwrap_or_else(PoisonError::into_inner);
+        let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if sleep.deadline() > deadline {
+            sleep.as_mut().reset(deadline);
         }
-        while alarm.deadline() < deadline {
-            ready!(alarm.as_mut().poll(context));
-            alarm.as_mut().reset(deadline);
+        while sleep.deadline() < deadline {
+            ready!(sleep.as_mut().poll(context));
+            sleep.as_mut().reset(deadline);
         }
-        alarm.as_mut().poll(context)
+        sleep.as_mut().poll(context)
     }
 }
 
-/// A stream that notes when bytes come, and fails when the other side takes none.
+/// A TCP stream that records arriving bytes in [`Idle`] and fails if the client reads nothing for the write timeout.
 #[derive(Debug)]
-pub(super) struct PatientStream {
+pub(crate) struct TimeoutStream {
     stream: TcpStream,
     idle: Idle,
     write: Duration,
-    /// Runs while a write waits.
+    /// Runs while a write is blocked.
     stall: Option<Pin<Box<Sleep>>>,
 }
 
-impl PatientStream {
-    pub(super) fn new(stream: TcpStream, patience: Patience, idle: Idle) -> Self {
-        Self { stream, idle, write: patience.write, stall: None }
+impl TimeoutStream {
+    pub(crate) fn new(stream: TcpStream, timeouts: Timeouts, idle: Idle) -> Self {
+        Self { stream, idle, write: timeouts.write, stall: None }
     }
 
     fn stream(&mut self) -> Pin<&mut TcpStream> {
         Pin::new(&mut self.stream)
     }
 
-    fn unless_stalled<T>(&mut self, context: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn with_write_timeout<T>(&mut self, context: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if write.is_ready() {
             self.stall = None;
             return write;
@@ -161,13 +159,13 @@ impl PatientStream {
         let limit = self.write;
         let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(stall.as_mut().poll(context));
-        // Closing resets the connection, so that the system does not keep what was not taken.
+        // Closing then resets the connection, so the system drops the unread data.
         let _ = self.stream.set_zero_linger();
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing of its answer")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
     }
 }
 
-impl AsyncRead for PatientStream {
+impl AsyncRead for TimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -182,10 +180,10 @@ impl AsyncRead for PatientStream {
     }
 }
 
-impl AsyncWrite for PatientStream {
+impl AsyncWrite for TimeoutStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let write = self.stream().poll_write(context, bytes);
-        self.unless_stalled(context, write)
+        self.with_write_timeout(context, write)
     }
 
     fn poll_write_vectored(
@@ -194,7 +192,7 @@ impl AsyncWrite for PatientStream {
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let write = self.stream().poll_write_vectored(context, bytes);
-        self.unless_stalled(context, write)
+        self.with_write_timeout(context, write)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -1,54 +1,55 @@
-//! What the process may take of memory, and how that is shared out.
+//! Memory plan: the memory limit of the process, and how it is divided.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::parse::{Faults, MIB};
+use super::parse::{MIB, SettingsParser};
 use super::{Flags, TableTier};
 
-/// Shares of memory, in bytes.
+/// Memory limits, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryPlan {
-    /// For the whole process.
+    /// The whole process.
     pub total: u64,
-    /// For the nodes of one search.
+    /// Nodes of one search.
     pub search: u64,
-    /// For tables that are built on first use.
+    /// Tables that are built on first use.
     pub tables: u64,
-    /// For answers that are kept.
-    pub answers: u64,
-    /// For long answers that clients have not yet taken.
+    /// Cached results.
+    pub cache: u64,
+    /// Long responses that clients have not read yet.
     pub replies: u64,
 }
 
-/// The shares, a line each.
+/// One limit a line, in MiB.
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { total, search, tables, answers, replies } = self;
-        let shares = [
+        let Self { total, search, tables, cache, replies } = self;
+        let limits = [
             ("memory", total),
             ("search memory", search),
             ("table memory", tables),
-            ("cache memory", answers),
+            ("cache memory", cache),
             ("reply memory", replies),
         ];
-        let lines = shares.map(|(name, bytes)| format!("{name}: {} MiB", bytes / MIB));
+        let lines = limits.map(|(name, bytes)| format!("{name}: {} MiB", bytes / MIB));
         f.write_str(&lines.join("\n"))
     }
 }
 
-/// What a search gets if there is plenty, and what it must have at least.
+/// Defaults if there is enough memory.
 const SEARCH: u64 = 512 * MIB;
-const LEAST_SEARCH: u64 = 16 * MIB;
 const TABLES: u64 = 208 * MIB;
-const ANSWERS: u64 = 32 * MIB;
+const CACHE: u64 = 32 * MIB;
 const REPLIES: u64 = 256 * MIB;
-/// If nothing says how much there is.
-const UNKNOWN: u64 = 4096 * MIB;
+/// With less than this for each search the service does not start.
+const MIN_SEARCH: u64 = 16 * MIB;
+/// Total if neither a container's limit nor the machine's memory is known.
+const UNKNOWN_TOTAL: u64 = 4096 * MIB;
 
-/// The process with its tables while they are built, at most.
-fn standing(tier: TableTier) -> u64 {
+/// Peak memory of the process and its tables while they are built.
+fn base_memory(tier: TableTier) -> u64 {
     match tier {
         TableTier::Small => 64 * MIB,
         TableTier::Standard => 208 * MIB,
@@ -57,44 +58,41 @@ fn standing(tier: TableTier) -> u64 {
 }
 
 impl MemoryPlan {
-    /// Shares out what was asked for, or what there is: a tenth stays free, half of it for connections and for
-    /// what the allocator cannot give back at once, half of it for long answers that clients take slowly; then
-    /// come the tables of the start, those built on first use, and answers; the searches get the rest.
-    pub(super) fn read(faults: &mut Faults, flags: &Flags, workers: u64, tier: TableTier) -> Self {
-        let sized = |faults: &mut Faults, flag, text: &Option<String>, least| {
-            text.as_deref().map(|text| faults.size(flag, text, least..=1 << 50))
+    /// Divides `--memory`, or the memory that is available. A tenth stays free: half of it for connections and for
+    /// memory that the allocator returns late, half for long responses to slow clients. Then come the tables built
+    /// at the start, those built on first use, and the result cache. The searches share the rest.
+    pub(crate) fn parse(parser: &mut SettingsParser, flags: &Flags, workers: u64, tier: TableTier) -> Self {
+        let sized = |parser: &mut SettingsParser, flag, text: &Option<String>, least| {
+            text.as_deref().map(|text| parser.size(flag, text, least..=1 << 50))
         };
-        let total = sized(faults, "memory", &flags.memory, 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN));
+        let total =
+            sized(parser, "memory", &flags.memory, 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL));
         let usable = total / 10 * 9;
-        let tables = sized(faults, "table-memory", &flags.table_memory, 64 * MIB);
+        let tables = sized(parser, "table-memory", &flags.table_memory, 64 * MIB);
         let tables = tables.unwrap_or(TABLES.min(usable / 4));
-        let answers = sized(faults, "cache-memory", &flags.cache_memory, 0).unwrap_or(ANSWERS.min(usable / 16));
-        let left = usable.saturating_sub(standing(tier) + tables + answers);
-        let search = sized(faults, "search-memory", &flags.search_memory, MIB);
+        let cache = sized(parser, "cache-memory", &flags.cache_memory, 0).unwrap_or(CACHE.min(usable / 16));
+        let left = usable.saturating_sub(base_memory(tier) + tables + cache);
+        let search = sized(parser, "search-memory", &flags.search_memory, MIB);
         let each = left / workers.max(1);
-        let is_sound =
-            ["memory", "table-memory", "cache-memory", "search-memory"].iter().all(|flag| faults.is_sound(flag));
-        if is_sound && search.unwrap_or(LEAST_SEARCH) > each {
+        let is_valid =
+            ["memory", "table-memory", "cache-memory", "search-memory"].iter().all(|flag| parser.is_valid(flag));
+        if is_valid && search.unwrap_or(MIN_SEARCH) > each {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
             let reason = format!(
-                "of {} MiB, tables and kept answers leave {} MiB for each of {workers} workers, and a search is to have {}: \
-                 give --memory more, or take fewer --workers, smaller --tables, or less --table-memory",
+                "tables and cache leave {1} of {0} MiB for each of {workers} workers, but a search needs {2}; \
+                 raise --memory, or reduce --workers, --tables or --table-memory",
                 total / MIB,
                 each / MIB,
-                want.map_or_else(
-                    || format!("at least {} MiB", LEAST_SEARCH / MIB),
-                    |want| format!("{} MiB", want / MIB)
-                ),
+                want.map_or_else(|| format!("at least {} MiB", MIN_SEARCH / MIB), |want| format!("{} MiB", want / MIB)),
             );
-            faults.add(flag, reason);
+            parser.report(flag, reason);
         }
         let replies = REPLIES.min(total / 20);
-        Self { total, search: search.unwrap_or(SEARCH.min(each)), tables, answers, replies }
+        Self { total, search: search.unwrap_or(SEARCH.min(each)), tables, cache, replies }
     }
 }
 
-/// What the process can have: the least limit of the control groups that it is in, or the machine's
-/// memory if that is less.
+/// The smallest memory limit among the process's control groups and the machine's memory.
 fn available() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let limits = groups.lines().filter_map(group_of).flat_map(|(root, file, group)| limits(root, file, &group));
@@ -102,7 +100,7 @@ fn available() -> Option<u64> {
     limits.chain(machine).min()
 }
 
-/// Where the memory limits of a line of `/proc/self/cgroup` are: version 2 has one group for all, and
+/// Root, limit file and group of a line of `/proc/self/cgroup`. Version 2 has one group for all controllers,
 /// version 1 one for memory.
 fn group_of(line: &str) -> Option<(&'static str, &'static str, PathBuf)> {
     let mut fields = line.splitn(3, ':');
@@ -117,14 +115,14 @@ fn group_of(line: &str) -> Option<(&'static str, &'static str, PathBuf)> {
     }
 }
 
-/// The limits of a group and of all around it; those that are no limit are no numbers, or beyond all
-/// memory.
+/// The limits of a group and of its ancestors. `max` is not a number and is left out; version 1 has a huge number
+/// instead.
 fn limits(root: &str, file: &str, group: &Path) -> Vec<u64> {
     let groups = group.ancestors().map(|group| Path::new(root).join(group).join(file));
     groups.filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok()).collect()
 }
 
-/// The machine's memory, as `/proc/meminfo` has it.
+/// The machine's memory in bytes, from the text of `/proc/meminfo`.
 fn total_of(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| 1024 * kib)
@@ -135,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_of_control_groups_are_understood() {
+    fn cgroup_versions_1_and_2_are_parsed() {
         let group = |line| group_of(line).map(|(_, file, group)| (file, group.to_str().unwrap_or_default().to_owned()));
         assert_eq!(group("0::/a/b:c"), Some(("memory.max", "a/b:c".to_owned())));
         assert_eq!(group("7:cpu,memory:/x"), Some(("memory.limit_in_bytes", "x".to_owned())));
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_all_groups_around_count() {
+    fn the_limits_of_all_ancestor_groups_count() {
         let root = std::env::temp_dir().join(format!("taquin-groups-{}", std::process::id()));
         fs::create_dir_all(root.join("a/b")).unwrap();
         for (group, limit) in [("", "max\n"), ("a", "1000\n"), ("a/b", "2000\n")] {
@@ -155,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_tells_its_memory() {
+    fn the_machines_memory_is_parsed() {
         assert_eq!(total_of("MemTotal:       24596792 kB\nMemFree: 1 kB\n"), Some(24_596_792 * 1024));
         assert_eq!(total_of("nothing"), None);
         #[cfg(target_os = "linux")]

@@ -4,11 +4,11 @@ use tracing::Level;
 use super::parse::parse_size;
 use super::*;
 
-fn config(flags: &[&str]) -> Result<Config, Vec<ConfigFault>> {
+fn config(flags: &[&str]) -> Result<Config, Vec<ConfigError>> {
     Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()))
 }
 
-fn faults(flags: &[&str]) -> Vec<String> {
+fn errors(flags: &[&str]) -> Vec<String> {
     config(flags).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
@@ -41,8 +41,8 @@ fn every_setting_has_the_environment_variable_of_its_name_and_none_reads_the_por
 }
 
 #[test]
-fn every_fault_is_named_at_once() {
-    let faults = faults(&[
+fn all_errors_are_reported_together() {
+    let errors = errors(&[
         "--listen=localhost",
         "--admin-listen=9090",
         "--max-connections=0",
@@ -62,24 +62,24 @@ fn every_fault_is_named_at_once() {
         "--otlp-endpoint=https://collector:4318",
         "--otlp-sample=1.5",
     ]);
-    assert_eq!(faults.len(), 18, "{faults:#?}");
+    assert_eq!(errors.len(), 18, "{errors:#?}");
     for start in [
         "--admin-listen (TAQUIN_ADMIN_LISTEN): \"9090\" is not an IP address",
         "--max-connections (TAQUIN_MAX_CONNECTIONS): \"0\" is not a whole number from 1 to 1000000",
         "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256",
-        "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with its unit, such as 500ms, 10s or 1m",
+        "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with a unit, such as 500ms, 10s or 1m",
     ] {
-        assert_eq!(faults.iter().filter(|fault| fault.starts_with(start)).count(), 1, "{start}: {faults:#?}");
+        assert_eq!(errors.iter().filter(|error| error.starts_with(start)).count(), 1, "{start}: {errors:#?}");
     }
 }
 
 #[test]
-fn a_default_time_above_the_maximum_is_a_fault_once_both_are_sound() {
+fn a_default_time_above_the_maximum_is_an_error_if_both_are_valid() {
     assert_eq!(
-        faults(&["--time-limit=2m", "--max-time=1m"]),
-        ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time allows"]
+        errors(&["--time-limit=2m", "--max-time=1m"]),
+        ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time"]
     );
-    assert_eq!(faults(&["--max-time=x"]).len(), 1);
+    assert_eq!(errors(&["--max-time=x"]).len(), 1);
 }
 
 #[test]
@@ -130,17 +130,17 @@ fn a_log_filter_is_levels_and_levels_of_targets_and_nothing_else() {
         assert_eq!(levels.map(|(target, level)| filter.would_enable(target, &level)), expected, "{text}");
     }
     for text in ["", ",", "inof", "taquin=loud", "[request]=debug", "taquin=", "info,taquin[request]=debug", "=info"] {
-        assert_eq!(faults(&["--log", text]).len(), 1, "{text}");
+        assert_eq!(errors(&["--log", text]).len(), 1, "{text}");
     }
 }
 
 #[test]
-fn memory_is_shared_out_and_what_does_not_fit_is_a_fault() {
+fn memory_is_divided_and_too_little_is_an_error() {
     let plenty = config(&["--memory=8GiB", "--workers=2"]).unwrap().memory;
-    assert_eq!((plenty.search, plenty.tables, plenty.answers), (512 << 20, 208 << 20, 32 << 20));
+    assert_eq!((plenty.search, plenty.tables, plenty.cache), (512 << 20, 208 << 20, 32 << 20));
     let little = config(&["--memory=512MiB", "--workers=2"]).unwrap().memory;
     assert!(little.search >= 16 << 20 && little.search < 128 << 20, "{little:?}");
-    assert!(little.tables < plenty.tables && little.answers < plenty.answers);
+    assert!(little.tables < plenty.tables && little.cache < plenty.cache);
     assert_eq!(config(&["--memory=8GiB", "--workers=2", "--search-memory=1GiB"]).unwrap().memory.search, 1 << 30);
     for (args, flag) in [
         (["--memory=256MiB", "--workers=2"], "--memory"),
@@ -148,15 +148,15 @@ fn memory_is_shared_out_and_what_does_not_fit_is_a_fault() {
         (["--memory=512MiB", "--tables=large"], "--memory"),
         (["--memory=1GiB", "--search-memory=2GiB"], "--search-memory"),
     ] {
-        let faults = faults(&args);
-        assert_eq!(faults.len(), 1, "{args:?}: {faults:?}");
-        assert!(faults[0].starts_with(flag) && faults[0].contains("give --memory more"), "{faults:?}");
+        let errors = errors(&args);
+        assert_eq!(errors.len(), 1, "{args:?}: {errors:?}");
+        assert!(errors[0].starts_with(flag) && errors[0].contains("raise --memory"), "{errors:?}");
     }
     assert!(config(&["--memory=256MiB", "--workers=2", "--tables=small"]).is_ok());
 }
 
 #[test]
-fn traces_are_off_and_need_a_build_that_has_them() {
+fn traces_are_off_by_default_and_need_the_feature() {
     assert_eq!(config(&[]).unwrap().traces, None);
     assert_eq!(config(&["--otlp-endpoint=", "--otlp-sample=0.5"]).unwrap().traces, None);
     let asked = config(&["--otlp-endpoint=http://collector:4318", "--otlp-sample=0.5"]);
@@ -164,10 +164,10 @@ fn traces_are_off_and_need_a_build_that_has_them() {
         let url = "http://collector:4318/v1/traces".to_owned();
         assert_eq!(asked.unwrap().traces, Some(TraceConfig { url, sample: 0.5 }));
     } else {
-        let faults = asked.unwrap_err();
-        assert!(faults.len() == 1 && faults[0].to_string().contains("--features otel"), "{faults:?}");
+        let errors = asked.unwrap_err();
+        assert!(errors.len() == 1 && errors[0].to_string().contains("--features otel"), "{errors:?}");
     }
     for ratio in ["", "-0.1", "1.01", "NaN", "half"] {
-        assert_eq!(faults(&[&format!("--otlp-sample={ratio}")]).len(), 1, "{ratio}");
+        assert_eq!(errors(&[&format!("--otlp-sample={ratio}")]).len(), 1, "{ratio}");
     }
 }

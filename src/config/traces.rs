@@ -1,69 +1,72 @@
-//! Settings of traces: where they go, and how many. Off by default.
+//! Settings of traces: the collector and the sampling ratio. Off by default.
 
 use clap::Args;
 
 use super::guard::is_host_and_port;
-use super::parse::Faults;
+use super::parse::SettingsParser;
 
 #[derive(Args, Clone, Debug)]
-pub(super) struct TraceFlags {
-    /// Where an OpenTelemetry collector takes traces over OTLP/HTTP, such as http://collector:4318;
-    /// nowhere if empty. Needs a build with the feature `otel`
+pub(crate) struct TraceFlags {
+    /// URL of an OpenTelemetry collector that receives traces over OTLP/HTTP, such as http://collector:4318; no traces
+    /// if empty
+    ///
+    /// Needs a build with the feature `otel`.
     #[arg(long, env = "TAQUIN_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
 
-    /// Which share of requests leaves a trace, 0 to 1; those whose traceparent decides are not asked
+    /// Fraction of requests that are traced, unless their traceparent decides it [range: 0 to 1]
     #[arg(long, env = "TAQUIN_OTLP_SAMPLE", default_value = "1", value_name = "RATIO")]
     otlp_sample: String,
 }
 
-/// Proven settings of traces.
+/// Valid settings of traces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceConfig {
-    /// Where they are posted: an `http` URL with its path.
+    /// URL that traces are posted to, with its path.
     pub url: String,
-    /// Which share of requests leaves one, where the client does not decide.
+    /// Fraction of requests that are traced, from 0 to 1, unless the client decides.
     pub sample: f64,
 }
 
 impl TraceFlags {
-    pub(super) fn prove(&self, faults: &mut Faults) -> Option<TraceConfig> {
+    pub(crate) fn parse(&self, parser: &mut SettingsParser) -> Option<TraceConfig> {
         let endpoint = self.otlp_endpoint.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let url = endpoint.and_then(|text| faults.collector("otlp-endpoint", text));
-        let sample = faults.ratio("otlp-sample", &self.otlp_sample);
+        let url = endpoint.and_then(|text| parser.collector("otlp-endpoint", text));
+        let sample = parser.ratio("otlp-sample", &self.otlp_sample);
         url.map(|url| TraceConfig { url, sample })
     }
 }
 
-impl Faults {
-    /// The URL that traces are posted to.
+impl SettingsParser {
+    /// Parses the collector's URL and adds the path of traces.
     fn collector(&mut self, flag: &'static str, text: &str) -> Option<String> {
-        let url = traces_of(text);
+        let url = traces_url(text);
         if url.is_none() {
-            let reason = "is no URL of http, a host, perhaps a port and a path, such as http://collector:4318";
-            self.add(flag, format!("{text:?} {reason}"));
+            let reason =
+                "is not an http URL of a host, an optional port and an optional path, such as http://collector:4318";
+            self.report(flag, format!("{text:?} {reason}"));
         } else if !cfg!(feature = "otel") {
-            self.add(flag, "this build has no traces: build it with `--features otel`".to_owned());
+            self.report(flag, "this build cannot send traces; build with `--features otel`".to_owned());
         }
         url
     }
 
     fn ratio(&mut self, flag: &'static str, text: &str) -> f64 {
         text.trim().parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or_else(|| {
-            self.add(flag, format!("{text:?} is not a number from 0 to 1"));
+            self.report(flag, format!("{text:?} is not a number from 0 to 1"));
             0.0
         })
     }
 }
 
-/// Adds the path that OTLP has for traces to what it has for all signals.
-fn traces_of(endpoint: &str) -> Option<String> {
+/// Appends the OTLP path of traces to the endpoint of all signals.
+fn traces_url(endpoint: &str) -> Option<String> {
     let (scheme, rest) = endpoint.split_once("://")?;
-    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let place = place.to_ascii_lowercase();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let authority = authority.to_ascii_lowercase();
     let is_path = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%".contains(&byte));
-    let is_sound = scheme.eq_ignore_ascii_case("http") && is_host_and_port(&place) && is_path;
-    is_sound.then(|| format!("http://{place}{}/v1/traces", path.trim_end_matches('/')))
+    let is_valid = scheme.eq_ignore_ascii_case("http") && is_host_and_port(&authority) && is_path;
+    is_valid.then(|| format!("http://{authority}{}/v1/traces", path.trim_end_matches('/')))
 }
 
 #[cfg(test)]
@@ -71,18 +74,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traces_have_a_path_of_their_own() {
+    fn the_path_of_traces_is_appended() {
         for (endpoint, url) in [
             ("http://collector:4318", "http://collector:4318/v1/traces"),
             ("HTTP://Collector/", "http://collector/v1/traces"),
             ("http://[::1]:4318/otlp/", "http://[::1]:4318/otlp/v1/traces"),
         ] {
-            assert_eq!(traces_of(endpoint).as_deref(), Some(url));
+            assert_eq!(traces_url(endpoint).as_deref(), Some(url));
         }
     }
 
     #[test]
-    fn nothing_but_http_is_taken() {
+    fn only_http_urls_are_accepted() {
         for endpoint in [
             "collector:4318",
             "https://collector",
@@ -92,7 +95,7 @@ mod tests {
             "http://u@c",
             "http://c/?q",
         ] {
-            assert_eq!(traces_of(endpoint), None, "{endpoint}");
+            assert_eq!(traces_url(endpoint), None, "{endpoint}");
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Variables that look like settings and are none.
+//! Detection of misspelt environment variables.
 
 use clap::CommandFactory;
 
 use super::Flags;
 
-/// Of names of environment variables those that begin like a setting's but are no setting: most likely somebody
-/// misspelt one, and it has no effect.
+/// The names that start with `TAQUIN_` but belong to no setting, sorted. They have no effect and are most likely
+/// misspelt.
 ///
-/// What Kubernetes sets for services whose names begin with `taquin` is not among them.
-pub fn strays(names: impl IntoIterator<Item = String>) -> Vec<String> {
+/// Variables that Kubernetes sets for services whose names start with `taquin` are left out.
+pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let flags = Flags::command();
     let settings: Vec<_> = flags.get_arguments().filter_map(clap::Arg::get_env).collect();
-    let is_stray = |name: &String| {
-        name.starts_with("TAQUIN_") && !is_service(name) && !settings.iter().any(|setting| *setting == name.as_str())
+    let is_unknown = |name: &String| {
+        name.starts_with("TAQUIN_") && !is_kubernetes(name) && !settings.iter().any(|setting| *setting == name.as_str())
     };
-    let mut strays: Vec<String> = names.into_iter().filter(is_stray).collect();
-    strays.sort_unstable();
-    strays
+    let mut unknown: Vec<String> = names.into_iter().filter(is_unknown).collect();
+    unknown.sort_unstable();
+    unknown
 }
 
-/// Such as `TAQUIN_SERVICE_HOST`, `TAQUIN_ADMIN_SERVICE_PORT_HTTP`, `TAQUIN_PORT`, `TAQUIN_PORT_80_TCP_ADDR`.
-fn is_service(name: &str) -> bool {
+/// True for names such as `TAQUIN_SERVICE_HOST`, `TAQUIN_ADMIN_SERVICE_PORT_HTTP`, `TAQUIN_PORT`, `TAQUIN_PORT_80_TCP_ADDR`.
+fn is_kubernetes(name: &str) -> bool {
     name.ends_with("_SERVICE_HOST")
         || name.ends_with("_PORT")
         || ["_SERVICE_PORT", "_PORT_"].iter().any(|part| name.contains(part))
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_misspelt_is_found_and_nothing_else() {
+    fn only_misspelt_variables_are_found() {
         let names = [
             "TAQUIN_WORKRES",
             "TAQUIN_WORKERS",
@@ -48,6 +48,6 @@ mod tests {
             "TAQUINS",
             "PATH",
         ];
-        assert_eq!(strays(names.map(str::to_owned)), ["TAQUIN_TOKEN", "TAQUIN_WORKRES"]);
+        assert_eq!(unknown_variables(names.map(str::to_owned)), ["TAQUIN_TOKEN", "TAQUIN_WORKRES"]);
     }
 }

@@ -12,7 +12,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn sound_settings_are_said_to_be_so_and_nothing_is_started() {
+fn check_config_accepts_valid_settings_and_starts_nothing() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = format!("--listen={}", taken.local_addr().unwrap());
     let output = taquin(&["--check-config", "--memory=1GiB", "--workers=2", &listen]);
@@ -22,13 +22,13 @@ fn sound_settings_are_said_to_be_so_and_nothing_is_started() {
 }
 
 #[test]
-fn variables_that_are_no_settings_are_named_without_what_they_say() {
+fn unknown_variables_are_named_without_their_values() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
     let command = command.arg("--check-config").env("TAQUIN_WORKRES", "secret").env("TAQUIN_PORT", "tcp://10.0.0.1:80");
     let output = command.output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
-        said(&output).starts_with("taquin: TAQUIN_WORKRES is set, but there is no such setting\n"),
+        said(&output).starts_with("taquin: warning: TAQUIN_WORKRES is not a setting and has no effect\n"),
         "{}",
         said(&output)
     );
@@ -36,7 +36,7 @@ fn variables_that_are_no_settings_are_named_without_what_they_say() {
 }
 
 #[test]
-fn every_fault_of_the_settings_is_told_at_once_with_exit_code_2() {
+fn invalid_settings_are_reported_together_with_exit_code_2() {
     for args in [["--workers=0", "--queue=x"].as_slice(), &["--check-config", "--workers=0", "--queue=x"]] {
         let output = taquin(args);
         assert_eq!(output.status.code(), Some(2));
@@ -52,4 +52,13 @@ fn a_taken_port_is_exit_code_1() {
     let output = taquin(&["--listen", &taken.local_addr().unwrap().to_string()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).starts_with("taquin: cannot listen on "), "{}", said(&output));
+}
+
+#[test]
+fn completions_and_the_man_page_are_printed_whatever_the_settings() {
+    for (args, start) in [(["completions", "bash"].as_slice(), "_taquin() {"), (&["man"], ".ie ")] {
+        let output = taquin(&[&["--listen=nowhere"], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).starts_with(start), "{args:?}");
+    }
 }

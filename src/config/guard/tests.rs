@@ -8,10 +8,10 @@ use crate::config::{Config, Flags};
 
 fn config(flags: &[&str]) -> Result<GuardConfig, Vec<String>> {
     let config = Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()));
-    config.map(|config| config.guard).map_err(|faults| faults.iter().map(ToString::to_string).collect())
+    config.map(|config| config.guard).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
-/// A file of a test's own, gone after it.
+/// A token file, removed on drop.
 struct Tokens(PathBuf);
 
 impl Tokens {
@@ -33,14 +33,14 @@ impl Drop for Tokens {
 }
 
 #[test]
-fn everything_is_off_by_default_and_if_it_is_empty() {
+fn guards_are_off_by_default_and_if_empty() {
     let off = GuardConfig { tokens: Vec::new(), rate: None, trusted_proxies: 0, cors_origins: Vec::new() };
     assert_eq!(config(&[]).unwrap(), off);
     assert_eq!(config(&["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins= "]).unwrap(), off);
 }
 
 #[test]
-fn a_file_has_a_token_a_line_and_comments() {
+fn a_token_file_has_one_token_a_line_and_comments() {
     let text = "# ours\n\nabcdefghijklmnop\r\n  0123456789-._~+/==  \n# theirs\nABCDEFGHIJKLMNOPQ";
     let tokens = Tokens::new("good", text).config().unwrap().tokens;
     let texts: Vec<_> = tokens.iter().map(Token::as_str).collect();
@@ -49,7 +49,7 @@ fn a_file_has_a_token_a_line_and_comments() {
 }
 
 #[test]
-fn a_bad_token_is_named_by_its_line_and_not_told() {
+fn an_error_names_the_line_of_an_invalid_token_not_its_text() {
     for bad in [
         "abcdefghijklmno",
         "secret words with blanks",
@@ -58,41 +58,41 @@ fn a_bad_token_is_named_by_its_line_and_not_told() {
         "================",
         "Bearer:secretsecret",
     ] {
-        let faults = Tokens::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
-        assert_eq!(faults.len(), 1, "{faults:?}");
-        assert!(faults[0].contains("line 3: a token has 16 characters or more"), "{faults:?}");
-        assert!(!faults[0].contains(bad) && !faults[0].contains("secret"), "{faults:?}");
+        let errors = Tokens::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].contains("line 3: a token has at least 16 of these"), "{errors:?}");
+        assert!(!errors[0].contains(bad) && !errors[0].contains("secret"), "{errors:?}");
     }
-    let faults = Tokens::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();
-    assert_eq!(faults.len(), MOST_LINES_TOLD, "{faults:?}");
+    let errors = Tokens::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();
+    assert_eq!(errors.len(), MAX_LINES_REPORTED, "{errors:?}");
 }
 
 #[test]
-fn a_file_without_a_token_or_with_too_many_is_a_fault() {
+fn a_file_without_tokens_or_with_too_many_is_an_error() {
     for empty in ["", "\n \n", "# none\n"] {
-        let faults = Tokens::new("empty", empty).config().unwrap_err();
-        assert!(faults.len() == 1 && faults[0].ends_with("has no token"), "{faults:?}");
+        let errors = Tokens::new("empty", empty).config().unwrap_err();
+        assert!(errors.len() == 1 && errors[0].ends_with("contains no token"), "{errors:?}");
     }
     let token = |number: usize| format!("abcdefghijklmnop{number}\n");
     assert_eq!(Tokens::new("most", (0..1024).map(token).collect::<String>()).config().unwrap().tokens.len(), 1024);
-    let faults = Tokens::new("many", (0..1025).map(token).collect::<String>()).config().unwrap_err();
-    assert!(faults.len() == 1 && faults[0].ends_with("has 1025 tokens, 1024 are the most"), "{faults:?}");
-    let faults = Tokens::new("large", "#".repeat(1 << 20) + "#").config().unwrap_err();
-    assert!(faults.len() == 1 && faults[0].contains("more than 1048576 bytes"), "{faults:?}");
+    let errors = Tokens::new("many", (0..1025).map(token).collect::<String>()).config().unwrap_err();
+    assert!(errors.len() == 1 && errors[0].ends_with("contains 1025 tokens, the limit is 1024"), "{errors:?}");
+    let errors = Tokens::new("large", "#".repeat(1 << 20) + "#").config().unwrap_err();
+    assert!(errors.len() == 1 && errors[0].contains("longer than 1048576 bytes"), "{errors:?}");
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_a_fault_but_not_of_the_health_check() {
+fn an_unreadable_token_file_is_an_error_except_for_the_health_check() {
     for path in ["/nowhere/tokens", "/"] {
-        let faults = config(&["--token-file", path]).unwrap_err();
+        let errors = config(&["--token-file", path]).unwrap_err();
         let expected = format!("--token-file (TAQUIN_TOKEN_FILE): {path:?} cannot be read: ");
-        assert!(faults.len() == 1 && faults[0].starts_with(&expected), "{faults:?}");
+        assert!(errors.len() == 1 && errors[0].starts_with(&expected), "{errors:?}");
         assert!(config(&["--token-file", path, "healthcheck"]).unwrap().tokens.is_empty());
     }
 }
 
 #[test]
-fn a_rate_is_a_number_in_a_period() {
+fn a_rate_is_a_number_and_a_period() {
     let rate = |text: &str| {
         let rate = config(&["--rate-limit", text]).unwrap().rate.unwrap();
         (rate.requests.get(), rate.period.as_millis(), rate.burst.get())
@@ -112,10 +112,10 @@ fn a_rate_is_a_number_in_a_period() {
 }
 
 #[test]
-fn what_is_no_rate_is_a_fault() {
+fn an_invalid_rate_is_an_error() {
     for text in ["100", "100/", "/s", "0/s", "-1/s", "1.5/s", "100001/s", "many/s", "5/5", "5/0s", "5/25h", "5/s/s"] {
-        let faults = config(&[&format!("--rate-limit={text}")]).unwrap_err();
-        assert!(faults.len() == 1 && faults[0].contains("such as 100/1m or 20/s"), "{text}: {faults:?}");
+        let errors = config(&[&format!("--rate-limit={text}")]).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].contains("such as 100/1m or 20/s"), "{text}: {errors:?}");
     }
     for flag in
         ["--rate-burst=0", "--rate-burst=x", "--rate-burst=100001", "--trusted-proxies=17", "--trusted-proxies=-1"]
@@ -125,7 +125,7 @@ fn what_is_no_rate_is_a_fault() {
 }
 
 #[test]
-fn origins_are_listed_with_commas_or_are_all() {
+fn origins_are_a_list_or_a_star() {
     let origins = |text: &str| config(&["--cors-origins", text]).unwrap().cors_origins;
     assert_eq!(origins("*"), ["*"]);
     assert_eq!(
@@ -135,7 +135,7 @@ fn origins_are_listed_with_commas_or_are_all() {
 }
 
 #[test]
-fn what_is_no_origin_is_a_fault() {
+fn an_invalid_origin_is_an_error() {
     for text in [
         "example.org",
         "https://example.org/",
@@ -155,14 +155,14 @@ fn what_is_no_origin_is_a_fault() {
         "://example.org",
         "null",
     ] {
-        let faults = config(&["--cors-origins", text]).unwrap_err();
-        assert!(faults.len() == 1 && faults[0].contains("is not an origin"), "{text}: {faults:?}");
+        let errors = config(&["--cors-origins", text]).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].contains("is not an origin"), "{text}: {errors:?}");
     }
-    for (text, told) in
-        [("*,https://a.example", "stands alone"), ("https://a.example:443", "leave it out"), (",", "no origin")]
+    for (text, expected) in
+        [("*,https://a.example", "must be alone"), ("https://a.example:443", "omit it"), (",", "contains no origin")]
     {
-        let faults = config(&["--cors-origins", text]).unwrap_err();
-        assert!(faults.len() == 1 && faults[0].contains(told), "{text}: {faults:?}");
+        let errors = config(&["--cors-origins", text]).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].contains(expected), "{text}: {errors:?}");
     }
-    assert_eq!(config(&["--cors-origins=a,b,https://c.example"]).unwrap_err().len(), 2, "each is told");
+    assert_eq!(config(&["--cors-origins=a,b,https://c.example"]).unwrap_err().len(), 2, "each is reported");
 }

@@ -89,7 +89,11 @@ const RULES: [Rule; 10] = [
             "tracing",
         ],
     },
-    Rule { part: "config", parts: &["config"], crates: &["clap", "humantime", "tracing_subscriber"] },
+    Rule {
+        part: "config",
+        parts: &["config"],
+        crates: &["clap", "clap_complete", "clap_mangen", "humantime", "tracing_subscriber"],
+    },
     Rule {
         part: "telemetry",
         parts: &["config", "telemetry"],
