@@ -1,10 +1,8 @@
-//! The log: what is written, and how (`docs/LOGGING.md` describes the lines). And traces, in a build
-//! that has them: where they go.
+//! The log (`docs/LOGGING.md` describes its lines), and the export of traces in builds with the feature `otel`.
 
 mod json_lines;
-mod lanes;
 mod line_queue;
-#[cfg_attr(not(feature = "otel"), path = "telemetry/no_traces.rs")]
+#[cfg_attr(not(feature = "otel"), path = "telemetry/traces_disabled.rs")]
 mod traces;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -14,38 +12,38 @@ use std::panic::PanicHookInfo;
 
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{fmt, registry};
+use tracing_subscriber::{Layer, fmt, registry};
 
 use self::json_lines::JsonLines;
 use self::line_queue::{Flush, LineQueue};
 use self::traces::Traces;
 use crate::config::{Config, LogFormat};
 
-/// What is on its way out of the process. The last lines of the log are written when it goes out of
-/// scope, which takes a second at most.
+/// The running log and trace export. Dropping it writes the last log lines, in at most a second.
 #[derive(Debug)]
 pub struct Telemetry {
     traces: Traces,
     _flush: Option<Flush>,
 }
 
-/// Starts logging to standard output, for the whole process, and sending traces if they are asked for.
-/// Panics are logged as errors.
+/// Starts the log on standard output and, if configured, the export of traces, for the whole process. Panics are logged
+/// as errors.
+///
+/// Other layers (an error tracker, a console) go beside those of the log; each has its own filter.
 ///
 /// # Errors
-/// If this process has a subscriber already, or nothing can be sent, or the system has no thread for
-/// the log.
+/// If the process already has a subscriber, the trace exporter cannot be built, or the log thread cannot be started.
 pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
     let mut flush = None;
     match config.log_format {
         LogFormat::Json => {
             let (queue, rest) = LineQueue::start(std::io::stdout())?;
             flush = Some(rest);
-            JsonLines::new(config.log.clone(), queue).try_init()?;
+            registry().with(JsonLines::new(queue).with_filter(config.log.clone())).try_init()?;
         }
         LogFormat::Pretty => {
             let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).compact();
-            registry().with(lines).with(config.log.clone()).try_init()?;
+            registry().with(lines.with_filter(config.log.clone())).try_init()?;
         }
     }
     std::panic::set_hook(Box::new(log_panic));
@@ -53,13 +51,13 @@ pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
 }
 
 impl Telemetry {
-    /// Sends the last traces, and takes a second for it at most.
+    /// Sends the last traces, in at most a second.
     pub fn finish(self) {
         self.traces.finish();
     }
 }
 
-/// One line for each panic, in the place where it happens; nothing else logs it again.
+/// Logs a panic where it happens. Nothing else logs it again.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let backtrace = Backtrace::capture();
     let has_backtrace = backtrace.status() == BacktraceStatus::Captured;

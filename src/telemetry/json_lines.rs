@@ -1,129 +1,70 @@
-//! Log lines as JSON: one flat object each, and the span around it.
+//! The JSON format of the log: one flat object a line, with the enclosing span.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
-use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use slab::Slab;
 use tracing::field::{Field, Visit};
-use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber};
-use tracing_core::span::Current;
-use tracing_subscriber::filter::Targets;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
 
-use super::lanes::{LANES, Lane, lane};
-
-/// Writes events as JSON, each field as it comes.
+/// A layer that writes each event as one line of JSON.
 ///
-/// It is a subscriber of its own, not a format of tracing-subscriber's: what a span says is written
-/// once, when it begins, and a line is put together in one buffer. With the registry and its layers
-/// a span and two lines took a fifth of what a request for a 3×3 board costs (docs/adr/0021).
+/// A span's fields are formatted once, when it begins, and each field of an event is written as it is visited. The JSON
+/// format of tracing-subscriber collects both in maps for every line (docs/adr/0013).
 #[derive(Debug)]
-pub(super) struct JsonLines<W> {
-    filter: Targets,
+pub(crate) struct JsonLines<W> {
     writer: W,
-    /// By the [`lane`] of the thread in which they began.
-    spans: [Lane<Slab<Span>>; LANES],
 }
 
-/// A span that somebody holds.
-#[derive(Debug)]
-struct Span {
-    metadata: &'static Metadata<'static>,
-    member: Member,
-    holders: usize,
-}
-
-/// What a span adds to a line within it: `,"span":{…}`.
-type Member = Arc<str>;
-
-/// A span that a thread is in.
-struct Entered {
-    id: Id,
-    metadata: &'static Metadata<'static>,
-    member: Member,
-}
+/// The part of a line that describes the span, without its closing brace: `,"span":{…`. Stored with the span.
+struct SpanText(String);
 
 thread_local! {
-    /// Innermost last.
-    static ENTERED: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
-    /// The memory of the last line, for the next one.
+    /// The buffer of the last line, reused for the next one.
     static LINE: Cell<String> = const { Cell::new(String::new()) };
 }
 
 impl<W> JsonLines<W> {
-    pub(super) fn new(filter: Targets, writer: W) -> Self {
-        Self { filter, writer, spans: Default::default() }
-    }
-
-    /// The spans among which one is, and its key there.
-    fn spans(&self, id: &Id) -> (MutexGuard<'_, Slab<Span>>, usize) {
-        let number = id.into_u64() as usize - 1;
-        (self.spans[number % LANES].lock(), number / LANES)
-    }
-
-    /// The span that an event is in.
-    fn member_around(&self, event: &Event<'_>) -> Option<Member> {
-        match event.parent() {
-            Some(id) => {
-                let (spans, key) = self.spans(id);
-                spans.get(key).map(|span| Arc::clone(&span.member))
-            }
-            None if event.is_root() => None,
-            None => ENTERED.with_borrow(|entered| entered.last().map(|span| Arc::clone(&span.member))),
-        }
+    /// A layer that passes each line to `writer` in one write.
+    pub(crate) fn new(writer: W) -> Self {
+        Self { writer }
     }
 }
 
-impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
-    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if self.enabled(metadata) { Interest::always() } else { Interest::never() }
-    }
-
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        self.filter.would_enable(metadata.target(), metadata.level())
-    }
-
-    fn max_level_hint(&self) -> Option<LevelFilter> {
-        let of_targets = self.filter.iter().map(|(_, level)| level);
-        of_targets.chain(self.filter.default_level()).max()
-    }
-
-    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        let metadata = attributes.metadata();
-        let mut member = String::with_capacity(128);
-        for piece in [",\"span\":{\"name\":\"", metadata.name(), "\""] {
-            member.push_str(piece);
+impl<S, W> Layer<S> for JsonLines<W>
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+    W: for<'w> MakeWriter<'w> + 'static,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut text = String::with_capacity(128);
+        for piece in [",\"span\":{\"name\":\"", attributes.metadata().name(), "\""] {
+            text.push_str(piece);
         }
-        attributes.record(&mut Members(&mut member));
-        member.push('}');
-        let lane = lane();
-        let key = self.spans[lane].lock().insert(Span { metadata, member: member.into(), holders: 1 });
-        Id::from_u64((key * LANES + lane) as u64 + 1)
+        attributes.record(&mut Members(&mut text));
+        span.extensions_mut().insert(SpanText(text));
     }
 
-    /// For the sake of the contract: spans of this program are complete when they begin. Values must not
-    /// touch spans while they are written, and threads that are in the span go on with what it said.
-    fn record(&self, id: &Id, values: &Record<'_>) {
-        let (mut spans, key) = self.spans(id);
-        if let Some(span) = spans.get_mut(key) {
-            let mut member = span.member.strip_suffix('}').unwrap_or_default().to_owned();
-            values.record(&mut Members(&mut member));
-            member.push('}');
-            span.member = member.into();
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        // Formatted before the span is locked: a value may log while it is formatted.
+        let mut fields = String::new();
+        values.record(&mut Members(&mut fields));
+        if let Some(SpanText(text)) = span.extensions_mut().get_mut() {
+            text.push_str(&fields);
         }
     }
 
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
-        // Whoever logs while a field of a line is written has memory of its own.
+        // Taken, not borrowed: a value may log while it is formatted.
         let mut line = LINE.take();
         line.push_str("{\"timestamp\":\"");
         write_time(&mut line);
@@ -131,61 +72,21 @@ impl<W: for<'w> MakeWriter<'w> + 'static> Subscriber for JsonLines<W> {
             line.push_str(piece);
         }
         event.record(&mut Members(&mut line));
-        if let Some(member) = self.member_around(event) {
-            line.push_str(&member);
+        if let Some(span) = context.event_span(event)
+            && let Some(SpanText(text)) = span.extensions().get()
+        {
+            line.push_str(text);
+            line.push('}');
         }
         line.push_str("}\n");
-        // There is nowhere to tell of a log that cannot be written.
+        // An error of the log itself cannot be logged.
         let _ = self.writer.make_writer_for(metadata).write_all(line.as_bytes());
         line.clear();
         LINE.set(line);
     }
-
-    fn enter(&self, id: &Id) {
-        let (spans, key) = self.spans(id);
-        if let Some(Span { metadata, member, .. }) = spans.get(key) {
-            let (metadata, member) = (*metadata, Arc::clone(member));
-            drop(spans);
-            ENTERED.with_borrow_mut(|entered| entered.push(Entered { id: id.clone(), metadata, member }));
-        }
-    }
-
-    fn exit(&self, id: &Id) {
-        ENTERED.with_borrow_mut(|entered| {
-            if let Some(at) = entered.iter().rposition(|span| span.id == *id) {
-                entered.remove(at);
-            }
-        });
-    }
-
-    fn clone_span(&self, id: &Id) -> Id {
-        let (mut spans, key) = self.spans(id);
-        if let Some(span) = spans.get_mut(key) {
-            span.holders += 1;
-        }
-        id.clone()
-    }
-
-    fn try_close(&self, id: Id) -> bool {
-        let (mut spans, key) = self.spans(&id);
-        let Some(span) = spans.get_mut(key) else { return false };
-        span.holders -= 1;
-        let is_last = span.holders == 0;
-        if is_last {
-            spans.remove(key);
-        }
-        is_last
-    }
-
-    fn current_span(&self) -> Current {
-        ENTERED.with_borrow(|entered| match entered.last() {
-            Some(span) => Current::new(span.id.clone(), span.metadata),
-            None => Current::none(),
-        })
-    }
 }
 
-/// The time in UTC, to the microsecond. What does not change for a second is written once in it.
+/// Appends the time in UTC, to the microsecond. The part down to the second is formatted once a second.
 fn write_time(line: &mut String) {
     thread_local! {
         static SECOND: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
@@ -198,19 +99,18 @@ fn write_time(line: &mut String) {
         }
         line.push_str(text.strip_suffix('Z').unwrap_or(text));
     });
-    // A one in front keeps the zeros.
+    // The leading 1 keeps the zeros; it is cut off.
     line.push('.');
     line.push_str(&itoa::Buffer::new().format(1_000_000 + since.subsec_micros())[1..]);
     line.push('Z');
 }
 
-/// Writes fields as members of a JSON object, a comma before each.
+/// Writes fields as members of a JSON object, each with a leading comma.
 struct Members<'l>(&'l mut String);
 
 impl Members<'_> {
-    /// Begins a member; names are the program's own, and plain.
+    /// Starts a member. Field names are literals of this program and need no escapes.
     fn name(&mut self, field: &Field) -> &mut String {
-        // One by one: what is known beforehand is copied without a call.
         self.0.push_str(",\"");
         self.0.push_str(field.name());
         self.0.push_str("\":");
@@ -225,7 +125,7 @@ impl Members<'_> {
 impl Visit for Members<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         let line = self.name(field);
-        // Writing to a string does not fail, here and below.
+        // Writing to a string cannot fail.
         let _ = if value.is_finite() { write!(line, "{value}") } else { line.write_str("null") };
     }
 
@@ -256,7 +156,7 @@ impl Visit for Members<'_> {
     }
 }
 
-/// The inside of a JSON string.
+/// Writes text as the inside of a JSON string, escaped.
 struct Quoted<'l>(&'l mut String);
 
 impl fmt::Write for Quoted<'_> {
@@ -278,12 +178,11 @@ impl fmt::Write for Quoted<'_> {
     }
 }
 
-/// Whether a byte is a control character, a quote or a backslash: eight at a time, as nearly all texts
-/// have none.
+/// True if a byte is a control character, a quote or a backslash. Tests eight bytes at a time.
 fn has_special(text: &[u8]) -> bool {
     let is_special = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
     let in_each = |byte: u8| u64::from_le_bytes([byte; 8]);
-    // Not zero if any byte is less than another, which is at most 128.
+    // Nonzero if any byte is less than `than`, which is at most 128.
     let less = |word: u64, than: u8| word.wrapping_sub(in_each(than)) & !word & in_each(0x80);
     let has_any = |eight: &[u8; 8]| {
         let word = u64::from_le_bytes(*eight);
@@ -301,7 +200,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use serde_json::{Value, json};
-    use tracing_subscriber::fmt::MakeWriter;
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::registry;
 
     use super::*;
 
@@ -327,11 +227,10 @@ mod tests {
         }
     }
 
-    /// What the log has after `events`, a value for each line, without the times.
+    /// The lines that `events` logs, parsed, without their timestamps.
     fn lines_of(events: impl FnOnce()) -> Vec<Value> {
         let log = Log::default();
-        let filter = Targets::new().with_default(tracing::Level::TRACE);
-        tracing::subscriber::with_default(JsonLines::new(filter, log.clone()), events);
+        tracing::subscriber::with_default(registry().with(JsonLines::new(log.clone())), events);
         let bytes = log.0.lock().unwrap();
         let lines = std::str::from_utf8(&bytes).unwrap().lines();
         lines
@@ -345,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn special_bytes_are_found_wherever_they_stand() {
+    fn special_bytes_are_found_at_every_position() {
         for length in 0..=20 {
             for at in 0..length {
                 for byte in 0..=u8::MAX {
@@ -384,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_text_holds_it_stays_one_line_and_one_string() {
+    fn any_text_is_escaped_into_one_line() {
         let all: String = (0..0x180).filter_map(char::from_u32).collect();
         let lines = lines_of(|| tracing::info!(text = all.as_str(), shown = %all, "say \"{}\"", "\\"));
         assert_eq!(lines.len(), 1);
@@ -393,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_of_the_span_around_it() {
+    fn a_line_contains_its_span() {
         let lines = lines_of(|| {
             let absent: Option<&str> = None;
             tracing::error_span!("request", http.request_id = "a\"b", trace_id = absent).in_scope(|| {
@@ -403,5 +302,15 @@ mod tests {
         });
         assert_eq!(lines[0]["span"], json!({ "name": "request", "http.request_id": "a\"b" }));
         assert_eq!(lines[1].get("span"), None);
+    }
+
+    #[test]
+    fn fields_recorded_later_belong_to_the_span() {
+        let lines = lines_of(|| {
+            let span = tracing::error_span!("request", status = tracing::field::Empty);
+            span.record("status", 200);
+            tracing::info!(parent: &span, "inside");
+        });
+        assert_eq!(lines[0]["span"], json!({ "name": "request", "status": 200 }));
     }
 }

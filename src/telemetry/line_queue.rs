@@ -1,11 +1,8 @@
-//! Lines on their way to standard output, many at a time.
+//! A bounded queue of log lines, and the thread that writes them to standard output.
 //!
-//! Whoever logs leaves a line in memory and goes on. A thread of its own writes what has gathered
-//! there, about a thousand times a second: under load that is a call of the system for dozens of
-//! lines, and whoever reads the log slowly, or not at all, holds up nothing but the log.
-//!
-//! Lines of a thread stay in order. Those of two threads may change places if they were left between two
-//! writes, a millisecond apart or as long as a write takes; each has its time in it.
+//! Logging appends a line to the queue and returns. The thread writes all queued lines at once, about a thousand times a
+//! second, so under load one system call writes dozens of lines. A slow reader of the log blocks only this thread: when
+//! the queue is full, further lines are dropped and counted.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,42 +12,40 @@ use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::lanes::{LANES, Lane, lane};
+/// Maximum size of the queue in bytes. Further lines are dropped.
+const CAPACITY: usize = 4 << 20;
 
-/// Bytes of lines that wait in a lane; further ones are lost, and their number is told.
-const MOST: usize = 1 << 20;
-
-/// The least time from one write to the next.
+/// Minimum time between two writes.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long the end of the process waits for the last lines.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// How long the exit of the process waits for the last lines.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Where lines are left; every clone is the same queue.
+/// The queue; a clone refers to the same one.
 #[derive(Clone, Debug)]
-pub(super) struct LineQueue(Arc<Queue>);
+pub(crate) struct LineQueue(Arc<Queue>);
 
-/// Waits for the last lines when it goes out of scope.
+/// Waits on drop until the last lines are written, for at most a second.
 #[derive(Debug)]
-pub(super) struct Flush(Arc<Queue>);
+pub(crate) struct Flush(Arc<Queue>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    lanes: [Lane<Waiting>; LANES],
-    /// The thread that writes.
+    pending: Mutex<Pending>,
+    /// The writing thread.
     writer: OnceLock<Thread>,
-    /// Whether it sleeps until it is woken.
+    /// True while the writing thread is parked.
     sleeps: AtomicBool,
     is_closing: AtomicBool,
-    /// Whether it has ended, and where that is told.
+    /// True once the writing thread has ended; `end` is notified then.
     is_over: Mutex<bool>,
     end: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Pending {
     lines: Vec<u8>,
-    /// Lines that did not fit since the last write.
+    /// Lines dropped since the last write.
     lost: u64,
 }
 
@@ -58,12 +53,12 @@ impl LineQueue {
     /// Starts the thread that writes to `out`.
     ///
     /// # Errors
-    /// If the system has no thread to give.
-    pub(super) fn start(out: impl Write + Send + 'static) -> io::Result<(Self, Flush)> {
+    /// If the thread cannot be started.
+    pub(crate) fn start(out: impl Write + Send + 'static) -> io::Result<(Self, Flush)> {
         let queue = Arc::new(Queue::default());
         let own = Arc::clone(&queue);
         let writer = thread::Builder::new().name("taquin-log".to_owned()).spawn(move || own.write_to(out))?;
-        // Nobody else sets it, and nobody has left a line before.
+        // Set only here, and before the first line.
         let _ = queue.writer.set(writer.thread().clone());
         Ok((Self(Arc::clone(&queue)), Flush(queue)))
     }
@@ -71,13 +66,13 @@ impl LineQueue {
 
 impl Write for &LineQueue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut waiting = self.0.lanes[lane()].lock();
-        if waiting.lines.len() + line.len() > MOST {
-            waiting.lost += 1;
+        let mut pending = self.0.pending();
+        if pending.lines.len() + line.len() > CAPACITY {
+            pending.lost += 1;
         } else {
-            waiting.lines.extend_from_slice(line);
+            pending.lines.extend_from_slice(line);
         }
-        drop(waiting);
+        drop(pending);
         if self.0.sleeps.load(Ordering::SeqCst) {
             self.0.wake();
         }
@@ -107,15 +102,15 @@ impl Queue {
         }
     }
 
-    /// Waits for lines; false at the end, when there are none.
+    /// Waits for lines. False if the queue is closed and empty.
     ///
-    /// The thread says that it sleeps before it looks, and whoever leaves a line looks afterwards whether it
-    /// does: one of them sees the other.
+    /// The thread sets `sleeps` before it looks for lines; a logging thread appends its line before it reads `sleeps`.
+    /// So at least one of them sees the other.
     fn wait(&self) -> bool {
         loop {
             self.sleeps.store(true, Ordering::SeqCst);
             let is_closing = self.is_closing.load(Ordering::SeqCst);
-            let is_any = self.lanes.iter().any(|lane| !lane.lock().is_empty());
+            let is_any = !self.pending().is_empty();
             if is_any || is_closing {
                 self.sleeps.store(false, Ordering::SeqCst);
                 return is_any;
@@ -127,20 +122,16 @@ impl Queue {
     fn write_to(&self, mut out: impl Write) {
         let (mut lines, mut is_torn) = (Vec::new(), false);
         while self.wait() {
-            let mut lost = 0;
-            for lane in &self.lanes {
-                lost += lane.lock().take(&mut lines);
-                if lines.is_empty() {
-                    continue;
-                }
-                // What follows a line that may have broken off begins on a line of its own. There is nowhere to
-                // tell of a log that cannot be written.
+            let lost = self.pending().take(&mut lines);
+            if !lines.is_empty() {
+                // After a failed write, the last line may be incomplete: start a new one. The error itself cannot be
+                // logged.
                 let begun = if is_torn { out.write_all(b"\n") } else { Ok(()) };
                 is_torn = begun.and_then(|()| out.write_all(&lines)).and_then(|()| out.flush()).is_err();
                 lines.clear();
             }
             if lost > 0 {
-                tracing::warn!(target: "taquin::log", lines = lost, "lines were lost, as the log was not read in time");
+                tracing::warn!(target: "taquin::log", lines = lost, "lines dropped, the log was not read in time");
             }
             if !self.is_closing.load(Ordering::SeqCst) {
                 thread::park_timeout(PAUSE);
@@ -150,17 +141,22 @@ impl Queue {
         self.end.notify_all();
     }
 
+    /// A panic while it was locked left it valid.
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_over(&self) -> MutexGuard<'_, bool> {
         self.is_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl Pending {
     fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.lost == 0
     }
 
-    /// Takes all lines, and the number of those that did not fit.
+    /// Moves all lines to `lines`, which must be empty, and returns the number of dropped lines.
     fn take(&mut self, lines: &mut Vec<u8>) -> u64 {
         std::mem::swap(lines, &mut self.lines);
         std::mem::take(&mut self.lost)
@@ -171,7 +167,7 @@ impl Drop for Flush {
     fn drop(&mut self) {
         self.0.is_closing.store(true, Ordering::SeqCst);
         self.0.wake();
-        let over = self.0.end.wait_timeout_while(self.0.is_over(), LAST_LINES, |is_over| !*is_over);
+        let over = self.0.end.wait_timeout_while(self.0.is_over(), FLUSH_TIMEOUT, |is_over| !*is_over);
         drop(over);
     }
 }
@@ -182,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// Passes on what is written, and waits before each write until it may.
+    /// Forwards what is written, after waiting for permission before each write.
     struct Reader {
         may: mpsc::Receiver<()>,
         read: mpsc::Sender<Vec<u8>>,
@@ -206,11 +202,11 @@ mod tests {
     }
 
     fn is_empty(queue: &LineQueue) -> bool {
-        queue.0.lanes.iter().all(|lane| lane.lock().is_empty())
+        queue.0.pending().is_empty()
     }
 
     #[test]
-    fn lines_come_out_in_order_and_the_last_ones_before_the_end() {
+    fn lines_are_written_in_order_and_the_last_ones_at_the_end() {
         let (out, go, lines) = reader();
         drop(go);
         let (queue, flush) = LineQueue::start(out).unwrap();
@@ -223,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_many_threads_is_lost_and_each_has_its_own_in_order() {
-        const THREADS: usize = 3 * LANES;
+    fn lines_of_many_threads_are_all_written_in_the_order_of_each_thread() {
+        const THREADS: usize = 24;
         let (out, go, lines) = reader();
         drop(go);
         let (queue, flush) = LineQueue::start(out).unwrap();
@@ -232,7 +228,7 @@ mod tests {
             for thread in 0..THREADS {
                 let mut queue = &queue;
                 scope.spawn(move || {
-                    // A line is what is written at once.
+                    // One write for each line.
                     let lines = (0..1000).map(|number| format!("{thread} {number}\n"));
                     lines.for_each(|line| queue.write_all(line.as_bytes()).unwrap());
                 });
@@ -247,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_comes_without_another() {
+    fn a_single_line_is_written_at_once() {
         let (out, go, lines) = reader();
         let (queue, _flush) = LineQueue::start(out).unwrap();
         for line in ["one\n", "two\n"] {
@@ -258,11 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_fits_nowhere_is_lost_alone() {
+    fn a_line_longer_than_the_queue_is_dropped_alone() {
         let (out, go, lines) = reader();
         drop(go);
         let (queue, flush) = LineQueue::start(out).unwrap();
-        (&queue).write_all(&vec![b'x'; MOST + 1]).unwrap();
+        (&queue).write_all(&vec![b'x'; CAPACITY + 1]).unwrap();
         while !is_empty(&queue) {
             thread::yield_now();
         }
@@ -272,25 +268,25 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_read_loses_lines_and_holds_up_nobody() {
+    fn a_full_queue_drops_lines_and_blocks_nothing() {
         let (out, go, lines) = reader();
         let (queue, flush) = LineQueue::start(out).unwrap();
         let line = [b'x'; 1 << 10];
-        // One write is on its way and stands; what comes then fills the queue.
+        // The first write is blocked; further lines fill the queue.
         (&queue).write_all(&line).unwrap();
         while !is_empty(&queue) {
             thread::yield_now();
         }
-        for _ in 0..(MOST >> 10) + 5 {
+        for _ in 0..(CAPACITY >> 10) + 5 {
             (&queue).write_all(&line).unwrap();
         }
-        let (waiting, lost) = {
-            let waiting = queue.0.lanes[lane()].lock();
-            (waiting.lines.len(), waiting.lost)
+        let (queued, lost) = {
+            let pending = queue.0.pending();
+            (pending.lines.len(), pending.lost)
         };
-        assert_eq!((waiting, lost), (MOST, 5));
+        assert_eq!((queued, lost), (CAPACITY, 5));
         drop(go);
         drop(flush);
-        assert_eq!(lines.iter().map(|bytes| bytes.len()).sum::<usize>(), MOST + line.len());
+        assert_eq!(lines.iter().map(|bytes| bytes.len()).sum::<usize>(), CAPACITY + line.len());
     }
 }

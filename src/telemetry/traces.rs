@@ -1,7 +1,7 @@
-//! Traces: from ended spans to a collector, over OTLP/HTTP in protobuf, in the background.
+//! Export of traces to a collector, over OTLP/HTTP in protobuf, in the background.
 //!
-//! A request leaves its spans in a bounded queue and never waits: what does not fit is dropped. A
-//! thread of its own takes them from there in batches, every five seconds or sooner.
+//! Ended spans enter a bounded queue. Requests never wait for it: when it is full, spans are dropped. A thread sends
+//! batches, at least every five seconds.
 
 mod collector;
 mod ids;
@@ -18,16 +18,16 @@ use self::collector::Collector;
 use self::ids::Ids;
 use crate::config::TraceConfig;
 
-/// How long the end of the process waits for the last batch.
+/// How long the exit of the process waits for the last batch.
 const LAST_BATCH: Duration = Duration::from_secs(1);
 
-/// What sends traces; nothing if there are to be none.
+/// The trace exporter, if traces are on.
 #[derive(Debug)]
-pub(super) struct Traces(Option<SdkTracerProvider>);
+pub(crate) struct Traces(Option<SdkTracerProvider>);
 
 impl Traces {
-    /// Makes it what all spans of this process go to.
-    pub(super) fn start(config: Option<&TraceConfig>) -> Result<Self, Box<dyn Error>> {
+    /// Starts the exporter and makes it the tracer of the process.
+    pub(crate) fn start(config: Option<&TraceConfig>) -> Result<Self, Box<dyn Error>> {
         let provider = config.map(provider).transpose()?;
         if let Some(provider) = &provider {
             global::set_tracer_provider(provider.clone());
@@ -35,10 +35,10 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// Sends what is left, and takes a second for it at most.
-    pub(super) fn finish(self) {
+    /// Sends the last spans, in at most a second.
+    pub(crate) fn finish(self) {
         if let Some(provider) = self.0 {
-            // What could not be sent has been told.
+            // The collector has logged its errors already.
             let _ = provider.shutdown_with_timeout(LAST_BATCH);
         }
     }

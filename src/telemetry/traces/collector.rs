@@ -1,4 +1,4 @@
-//! The way to the collector: one connection for each batch, and a word if it leads nowhere.
+//! HTTP client of the collector: one connection for each batch, and a warning if batches are lost.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -15,31 +15,31 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-/// How long a batch may take to be sent and answered.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The most that is read of an answer, which says no more than what was not taken.
-const MOST_ANSWERED: usize = 1 << 16;
-/// How often it is told, at most, that batches are lost.
-const PAUSE: Duration = Duration::from_secs(60);
+/// Time limit for sending a batch and receiving the response.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of a response, which only lists rejected spans.
+const MAX_RESPONSE: usize = 1 << 16;
+/// Minimum time between two warnings about lost batches.
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Posts batches. It has a small runtime of its own, in which only the thread that sends them works: the
-/// service's threads have nothing to do with it, and it lives on until all of them have ended.
+/// Posts batches. It has a runtime of its own, which only the exporting thread uses, so it does not depend on the
+/// service's threads and can send the last batch after they have ended.
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     runtime: Runtime,
-    told: Mutex<Option<Instant>>,
+    last_warning: Mutex<Option<Instant>>,
 }
 
 impl Collector {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { runtime: Builder::new_current_thread().enable_all().build()?, told: Mutex::default() })
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { runtime: Builder::new_current_thread().enable_all().build()?, last_warning: Mutex::default() })
     }
 
-    /// Tells that traces are lost, once a minute at most.
-    fn tell(&self, uri: &Uri, error: &str) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_none_or(|at| at.elapsed() >= PAUSE) {
-            *told = Some(Instant::now());
+    /// Warns that traces are lost, at most once a minute.
+    fn warn(&self, uri: &Uri, error: &str) {
+        let mut last = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
+            *last = Some(Instant::now());
             tracing::warn!(target: "taquin::traces", url = %uri, error, "traces cannot be sent");
         }
     }
@@ -49,14 +49,14 @@ impl Collector {
 impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let uri = request.uri().clone();
-        let posted = self.runtime.block_on(async { timeout(PATIENCE, post(request)).await });
-        let answer = posted.unwrap_or_else(|_| Err("no answer in time".into()));
-        match &answer {
-            Ok(answer) if answer.status().is_success() => {}
-            Ok(answer) => self.tell(&uri, &format!("it answered {}", answer.status())),
-            Err(error) => self.tell(&uri, &error.to_string()),
+        let posted = self.runtime.block_on(async { timeout(TIMEOUT, post(request)).await });
+        let response = posted.unwrap_or_else(|_| Err("no response in time".into()));
+        match &response {
+            Ok(response) if response.status().is_success() => {}
+            Ok(response) => self.warn(&uri, &format!("the collector responded with {}", response.status())),
+            Err(error) => self.warn(&uri, &error.to_string()),
         }
-        answer
+        response
     }
 }
 
@@ -74,10 +74,10 @@ async fn post(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let exchange = async move {
         let (head, body) = sender.send_request(request.map(Full::new)).await?.into_parts();
-        let body = Limited::new(body, MOST_ANSWERED).collect().await?.to_bytes();
+        let body = Limited::new(body, MAX_RESPONSE).collect().await?.to_bytes();
         Ok(Response::from_parts(head, body))
     };
-    // What ends the connection ends the exchange too, and says why.
-    let (answer, _) = tokio::join!(exchange, connection);
-    answer
+    // If the connection fails, the exchange fails too, with the reason.
+    let (response, _) = tokio::join!(exchange, connection);
+    response
 }

@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry_sdk::trace::IdGenerator;
 
-/// Draws ids by hashing a count under a key that the process drew at its start. They must differ, not be
-/// secret; and, unlike what the SDK brings, this cannot fail in the middle of a request, as it would on
-/// a thread that begins where there is no `/dev/urandom`.
+/// Generates ids by hashing a counter with a random key of the process. The ids must be unique, not secret. Unlike the
+/// SDK's generator, this one cannot fail during a request on a system without `/dev/urandom`.
 #[derive(Default, Debug)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     key: RandomState,
     count: AtomicU64,
 }
 
 impl Ids {
-    /// Never 0, which would be no id.
+    /// The next id, never 0: 0 is not a valid id.
     fn draw(&self) -> u64 {
         self.key.hash_one(self.count.fetch_add(1, Ordering::Relaxed)).max(1)
     }

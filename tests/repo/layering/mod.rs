@@ -108,10 +108,8 @@ const RULES: [Rule; 10] = [
             "opentelemetry_http",
             "opentelemetry_otlp",
             "opentelemetry_sdk",
-            "slab", // spans by id
             "tokio",
             "tracing",
-            "tracing_core", // what a subscriber answers with
             "tracing_subscriber",
         ],
     },
