@@ -8,8 +8,7 @@ mod guard;
 mod memory;
 mod parse;
 mod reachable;
-#[cfg(test)]
-mod reference_tests;
+mod reference;
 mod traces;
 mod unknown_variables;
 

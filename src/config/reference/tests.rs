@@ -5,8 +5,8 @@ use std::{env, fs};
 
 use clap::{Arg, CommandFactory, Parser};
 
-use super::parse::parse_size;
-use super::{Config, Flags};
+use crate::config::parse::parse_size;
+use crate::config::{Config, Flags};
 
 const INTRODUCTION: &str = "\
 <!-- Generated from the flags: UPDATE_DOCS=1 cargo test --lib config::reference -->
