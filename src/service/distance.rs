@@ -1,9 +1,10 @@
 //! How far a board is from its goal, as far as that is known without a search.
 
-use super::{Tables, solver};
 use crate::domain::{Attempt, Board, Packed64, Played, Puzzle};
 use crate::search::Space;
 use crate::search::heuristic::DistanceTable;
+use crate::service::solver;
+use crate::service::tables::Tables;
 
 /// What is proven of the optimal length of a puzzle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,12 +6,20 @@ use std::time::Duration;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use super::pool::bytes_of;
-use super::{Answer, Kept, Limits, Origin, Report};
 use crate::domain::{Move, Puzzle, Tile};
+use crate::service::job::{Job, LimitWish, Limits};
+use crate::service::metrics::Metrics;
+use crate::service::plan::Plan;
+use crate::service::pool::{Kept, Pool};
+use crate::service::report::{Answer, Origin, Report, ServiceError};
 
-/// The time of a hint that names none, on boards where a search goes on as long as it may.
-pub(super) const TIME: Duration = Duration::from_secs(1);
+/// Time limit of a hint whose request names none, on boards whose search uses all its time.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+
+/// The limits to apply to a hint, with a shorter default time where the search uses all the time that it has.
+pub(super) fn limits(plan: &Plan, wish: LimitWish) -> LimitWish {
+    LimitWish { time: wish.time.or(plan.goes_on().then_some(DEFAULT_TIME)), ..wish }
+}
 
 /// The next move of the best solution that was found.
 #[derive(Clone, Debug)]
@@ -88,12 +96,34 @@ impl Trails {
     pub(super) fn new(bytes: u64) -> Self {
         // A report counts at each of its boards: it is kept as long as the last of them.
         let weigh = |_: &Spot, trail: &Trail| {
-            let bytes = 2 * size_of::<Spot>() + size_of::<Trail>() + bytes_of(&trail.report);
+            let bytes = 2 * size_of::<Spot>() + size_of::<Trail>() + trail.report.bytes_with_job();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         // Who follows a solution asks a few times at each board and never again: how often says nothing, how lately does.
         let lately = EvictionPolicy::lru();
         Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(lately).build())
+    }
+
+    /// Returns the next move for a job's start board: from a solution of an earlier hint that leads over this board, or
+    /// else from the job's search.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub(super) async fn hint(&self, job: Job, pool: &Arc<Pool>, metrics: &Metrics) -> Result<Hint, ServiceError> {
+        let Job { puzzle, plan, limits, .. } = job;
+        let known = if pool.is_draining() { None } else { self.find(&puzzle, &limits) };
+        let hint = match known {
+            Some(hint) => {
+                metrics.answered_from(Origin::Kept);
+                hint
+            }
+            None => Hint::new(pool.submit(job).await?),
+        };
+        // An instant search is as fast as a look-up.
+        if !plan.is_instant() && hint.answer.report.stopped.is_none() {
+            self.lay(&puzzle, &limits, &hint);
+        }
+        Ok(hint)
     }
 
     /// The hint at a board along a solution.

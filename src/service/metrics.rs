@@ -3,16 +3,15 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::{Job, Report, Service, TableEntry};
 use crate::search::{Algorithm, HeuristicKind, Named};
+use crate::service::job::Job;
+use crate::service::report::{Origin, Report};
 
 /// Counters of jobs, by what they are and how they end: see docs/OPERATING.md.
 ///
@@ -71,11 +70,6 @@ struct ResultLabel {
     result: &'static str,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct KindLabel {
-    kind: &'static str,
-}
-
 /// Why a request is refused that is otherwise in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -107,17 +101,6 @@ impl Refusal {
             Self::RepliesWait => "replies_wait",
         }
     }
-}
-
-/// Where an answer comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
-    /// A search of its own.
-    Search,
-    /// A search that somebody else had asked for.
-    Joined,
-    /// It was kept.
-    Kept,
 }
 
 /// Where a job is when nobody wants it any more.
@@ -222,7 +205,7 @@ impl Metrics {
         series.generated.inc_by(report.stats.generated);
     }
 
-    fn register(&self, registry: &mut Registry) {
+    pub(super) fn register(&self, registry: &mut Registry) {
         let Inner {
             queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics, ..
         } = &*self.0;
@@ -242,71 +225,5 @@ impl Metrics {
             cache_requests.clone(),
         );
         registry.register("panics", "Panics that were caught, each a bug", panics.clone());
-    }
-}
-
-impl Service {
-    /// Has a registry tell all that the house counts and holds.
-    pub fn register(self: &Arc<Self>, registry: &mut Registry) {
-        self.metrics().register(registry);
-        registry.register_collector(Box::new(Holdings(Arc::clone(self))));
-    }
-}
-
-/// What the house holds, looked up when it is asked for.
-#[derive(Debug)]
-struct Holdings(Arc<Service>);
-
-impl Collector for Holdings {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let service = &self.0;
-        let (settings, load, kept) = (service.settings(), service.load(), service.kept());
-        let gauges: [(&str, &str, u64); 11] = [
-            ("queue_waiting", "Jobs that wait for a worker, for their first turn or their next", load.waiting as u64),
-            ("queue_capacity", "Jobs that may wait", settings.queue as u64),
-            ("workers", "Searches that may run at a time", settings.workers as u64),
-            ("workers_busy", "Workers that search, or help with a search", load.busy as u64),
-            ("jobs_in_progress", "Jobs that have begun and not ended", load.begun as u64),
-            ("cache_entries", "Answers kept, and boards for which a hint is", kept.entries),
-            ("cache_bytes", "Memory of the answers kept, and of the hints that somebody follows", kept.bytes),
-            ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
-            ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
-            ("reply_memory_limit_bytes", "Memory that long answers may hold", settings.reply_memory),
-            ("reply_memory_bytes", "Memory of long answers that clients have not yet taken", service.reply_bytes()),
-        ];
-        for (name, help, value) in gauges {
-            let gauge = ConstGauge::new(value);
-            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
-        }
-        self.tables(&mut encoder)
-    }
-}
-
-impl Holdings {
-    /// Tables by kind: how many, their memory, and how long they took to build.
-    fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let entries = self.0.tables().entries();
-        let kinds = [
-            ("distances", "distances"),
-            ("walking", "walking distances"),
-            ("patterns", "patterns"),
-            ("stages", "stages"),
-        ];
-        let mut family = |name, help, value: fn(&TableEntry) -> f64| {
-            let kind_of = ConstGauge::new(0.0).metric_type();
-            let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
-            for (kind, entry_name) in kinds {
-                let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
-                // The sum of none is a zero with a sign.
-                let total = of_kind.map(value).fold(0.0, |total, value| total + value);
-                ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
-            }
-            Ok(())
-        };
-        family("tables", "Tables loaded", |_| 1.0)?;
-        family("tables_bytes", "Memory of the tables loaded", |entry| entry.bytes as f64)?;
-        family("tables_build_seconds", "How long the tables loaded took to build or read", |entry| {
-            entry.build_time.unwrap_or_default().as_secs_f64()
-        })
     }
 }

@@ -6,9 +6,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-use super::{Distance, Tables};
 use crate::domain::{Board, Puzzle, RandomSource, Size, random_board, random_walk};
 use crate::search::heuristic::DistanceTable;
+use crate::service::distance::Distance;
+use crate::service::tables::Tables;
 
 /// How to draw a board.
 #[derive(Clone, PartialEq, Eq, Debug)]

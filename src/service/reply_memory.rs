@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::pool::bytes_of;
-use super::{Refusal, Report, Service, ServiceError};
+use crate::service::report::Report;
 
 /// What long answers hold until the last of them is sent or their connection ends. A report that several answers are written
 /// from counts once.
@@ -58,18 +57,18 @@ impl ReplyMemory {
     }
 
     /// Takes memory, if there is any. What is larger than all of it may have all of it.
-    fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
+    pub(super) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         self.state().take(self, bytes, None)
     }
 
     /// The same for a report, unless that is held already.
-    fn hold(self: &Arc<Self>, report: &Arc<Report>) -> Option<HeldReport> {
+    pub(super) fn hold(self: &Arc<Self>, report: &Arc<Report>) -> Option<HeldReport> {
         let key = Arc::as_ptr(report) as usize;
         let mut state = self.state();
         let reservation = match state.reports.get(&key).and_then(Weak::upgrade) {
             Some(reservation) => reservation,
             None => {
-                let reservation = state.take(self, bytes_of(report) as u64, Some(Arc::clone(report)))?;
+                let reservation = state.take(self, report.bytes_with_job() as u64, Some(Arc::clone(report)))?;
                 let reservation = Arc::new(reservation);
                 state.reports.insert(key, Arc::downgrade(&reservation));
                 reservation
@@ -108,34 +107,6 @@ impl Drop for Reservation {
     }
 }
 
-impl Service {
-    /// Memory for a long answer, which is to be held until its client has taken it.
-    ///
-    /// # Errors
-    /// [`ServiceError::RepliesWait`] if there is none left.
-    pub fn reserve_reply(&self, bytes: usize) -> Result<Reservation, ServiceError> {
-        self.reply_memory.reserve(bytes as u64).ok_or_else(|| self.replies_wait())
-    }
-
-    /// The same for a report that an answer is written from piece by piece.
-    ///
-    /// # Errors
-    /// [`ServiceError::RepliesWait`] if there is none left.
-    pub fn hold(&self, report: &Arc<Report>) -> Result<HeldReport, ServiceError> {
-        self.reply_memory.hold(report).ok_or_else(|| self.replies_wait())
-    }
-
-    /// What long answers hold that clients have not yet taken.
-    pub fn reply_bytes(&self) -> u64 {
-        self.reply_memory.held()
-    }
-
-    fn replies_wait(&self) -> ServiceError {
-        self.metrics.refused(Refusal::RepliesWait);
-        ServiceError::RepliesWait
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -168,7 +139,7 @@ mod tests {
     #[test]
     fn a_report_counts_once_for_all_answers_that_are_written_from_it() {
         let (one, other) = (report(), report());
-        let bytes = bytes_of(&one) as u64;
+        let bytes = one.bytes_with_job() as u64;
         let memory = ReplyMemory::new(bytes);
         let held: Vec<_> = (0..9).map(|_| memory.hold(&one).unwrap()).collect();
         assert_eq!(memory.held(), bytes);

@@ -22,18 +22,18 @@ use scheduler::{Patience, Turn, Turns};
 
 pub use progress::Found;
 pub use result_cache::Kept;
-pub(super) use result_cache::bytes_of;
 pub use scheduler::Load;
 pub use subscription::{Seen, Watching};
 
 use crate::domain::{Packed, Packed64};
 use crate::search::heuristic::GoalClass;
 use crate::search::{HeuristicKind, Named, Observer, StopReason};
-use crate::service::metrics::Stage;
-use crate::service::solver::{JobTables, bytes_for};
+use crate::service::job::{Hook, Job};
+use crate::service::metrics::{Metrics, Refusal, Stage};
+use crate::service::report::{Answer, Origin, Report, ServiceError};
+use crate::service::solver::{self, JobTables, Means, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
-use crate::service::tables::{Loaded, NoRoom};
-use crate::service::{Answer, Job, Means, Metrics, Origin, Refusal, Report, ServiceError, Tables, solver};
+use crate::service::tables::{Loaded, NoRoom, Tables};
 
 /// Runs jobs on blocking threads, no more at a time than it has workers.
 ///
@@ -53,9 +53,6 @@ pub struct Pool {
     closing: watch::Sender<bool>,
     before_search: Option<Hook>,
 }
-
-/// Something to do before each search, on its thread: for tests of what happens if it panics.
-pub type Hook = fn(&Job);
 
 /// What a pool has.
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
 
 use super::progress::Sight;
-use crate::search::Expansion;
-use crate::service::{Job, Report, ServiceError};
+use crate::service::job::Job;
+use crate::service::report::{Report, ServiceError};
 
 /// What comes of a search.
 pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
@@ -83,7 +83,7 @@ impl Kept {
 impl Answers {
     /// So many bytes of them.
     pub(super) fn new(bytes: u64) -> Arc<Self> {
-        let weigh = |_: &Job, report: &Arc<Report>| u32::try_from(bytes_of(report)).unwrap_or(u32::MAX);
+        let weigh = |_: &Job, report: &Arc<Report>| u32::try_from(report.bytes_with_job()).unwrap_or(u32::MAX);
         Arc::new(Self {
             kept: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
             in_flight: Mutex::default(),
@@ -128,7 +128,7 @@ impl Answers {
     fn keep(&self, job: Job, report: &Arc<Report>) {
         self.kept.insert(job, Arc::clone(report));
         // What is inserted is there at once; what has to give way for it goes some dozens of insertions later.
-        if bytes_of(report) > LARGE {
+        if report.bytes_with_job() > LARGE {
             self.kept.run_pending_tasks();
         }
     }
@@ -159,12 +159,4 @@ impl Drop for Landing {
             in_flight.remove(&self.job);
         }
     }
-}
-
-/// Memory of a question and its answer, about.
-pub(in crate::service) fn bytes_of(report: &Report) -> usize {
-    let path = report.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
-    let expansions = report.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
-    // The job is there twice, and both have a place in lists.
-    2 * size_of::<Job>() + size_of::<Report>() + 256 + path + expansions + 4 * report.heights.len()
 }

@@ -9,7 +9,9 @@ use tokio::sync::broadcast::error::RecvError;
 use super::progress::{Found, Sight};
 use super::result_cache::Flight;
 use crate::search::{Observer, Progress};
-use crate::service::{Answer, Job, Origin, ServiceError, solver};
+use crate::service::job::Job;
+use crate::service::report::{Answer, Origin, ServiceError};
+use crate::service::solver;
 
 /// A search that has its place in the house, or is over, and is watched. Dropping it is leaving it.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use crate::search::heuristic::{
 use crate::search::{
     Algorithm, HeuristicKind, IdaStar, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
-use crate::service::tables::Loaded;
-use crate::service::{Job, Tables};
+use crate::service::job::Job;
+use crate::service::tables::{Loaded, Tables};
 
 /// Something to do with a puzzle and a heuristic, for any form of board.
 pub(super) trait Call {

@@ -15,7 +15,10 @@ use crate::search::{
     Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
     depth_first, ida_star, perfect,
 };
-use crate::service::{Job, Plan, Report, ServiceError, Solution, Tables};
+use crate::service::job::Job;
+use crate::service::plan::Plan;
+use crate::service::report::{Report, ServiceError, Solution};
+use crate::service::tables::Tables;
 
 /// What a job is done under beside its own limits.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,7 @@
 //! A build without traces: a search leaves no span.
 
-use crate::service::{Job, Report, ServiceError};
+use crate::service::job::Job;
+use crate::service::report::{Report, ServiceError};
 
 /// Stands where the trace of whoever asks would be.
 pub(in crate::service) struct TraceContext;

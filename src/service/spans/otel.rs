@@ -4,7 +4,8 @@ use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue, global};
 
 use crate::search::Named;
-use crate::service::{Job, Report, ServiceError};
+use crate::service::job::Job;
+use crate::service::report::{Report, ServiceError};
 
 /// Where whoever asks is in a trace; it can be taken to another thread.
 pub(in crate::service) struct TraceContext(Context);

@@ -1,0 +1,82 @@
+//! Gauges of the service: queue, workers, caches, memory and tables, read when metrics are scraped.
+
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+
+use crate::service::service::Service;
+use crate::service::tables::TableEntry;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+impl Service {
+    /// Has a registry tell all that the house counts and holds.
+    pub fn register(self: &Arc<Self>, registry: &mut Registry) {
+        self.metrics().register(registry);
+        registry.register_collector(Box::new(Holdings(Arc::clone(self))));
+    }
+}
+
+/// What the house holds, looked up when it is asked for.
+#[derive(Debug)]
+struct Holdings(Arc<Service>);
+
+impl Collector for Holdings {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let service = &self.0;
+        let (settings, load, kept) = (service.settings(), service.load(), service.kept());
+        let gauges: [(&str, &str, u64); 11] = [
+            ("queue_waiting", "Jobs that wait for a worker, for their first turn or their next", load.waiting as u64),
+            ("queue_capacity", "Jobs that may wait", settings.queue as u64),
+            ("workers", "Searches that may run at a time", settings.workers as u64),
+            ("workers_busy", "Workers that search, or help with a search", load.busy as u64),
+            ("jobs_in_progress", "Jobs that have begun and not ended", load.begun as u64),
+            ("cache_entries", "Answers kept, and boards for which a hint is", kept.entries),
+            ("cache_bytes", "Memory of the answers kept, and of the hints that somebody follows", kept.bytes),
+            ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
+            ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
+            ("reply_memory_limit_bytes", "Memory that long answers may hold", settings.reply_memory),
+            ("reply_memory_bytes", "Memory of long answers that clients have not yet taken", service.reply_bytes()),
+        ];
+        for (name, help, value) in gauges {
+            let gauge = ConstGauge::new(value);
+            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+        }
+        self.tables(&mut encoder)
+    }
+}
+
+impl Holdings {
+    /// Tables by kind: how many, their memory, and how long they took to build.
+    fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let entries = self.0.tables().entries();
+        let kinds = [
+            ("distances", "distances"),
+            ("walking", "walking distances"),
+            ("patterns", "patterns"),
+            ("stages", "stages"),
+        ];
+        let mut family = |name, help, value: fn(&TableEntry) -> f64| {
+            let kind_of = ConstGauge::new(0.0).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
+            for (kind, entry_name) in kinds {
+                let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
+                // The sum of none is a zero with a sign.
+                let total = of_kind.map(value).fold(0.0, |total, value| total + value);
+                ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
+            }
+            Ok(())
+        };
+        family("tables", "Tables loaded", |_| 1.0)?;
+        family("tables_bytes", "Memory of the tables loaded", |entry| entry.bytes as f64)?;
+        family("tables_build_seconds", "How long the tables loaded took to build or read", |entry| {
+            entry.build_time.unwrap_or_default().as_secs_f64()
+        })
+    }
+}
