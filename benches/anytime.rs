@@ -13,7 +13,7 @@ use common::{SplitMix, board, job};
 use taquin::domain::{Board, Size, random_board};
 use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, Help, Helpers, MainWork};
-use taquin::service::{Means, Report, Tables, solve};
+use taquin::service::{Report, SearchContext, Tables, solve};
 
 /// As the service has it.
 #[global_allocator]
@@ -66,7 +66,7 @@ fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) 
     let second = Second::default();
     // ONE_CORE leaves the second one idle.
     let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Helpers);
-    solve(&job, tables(), Means { deadline, helpers, ..Means::default() }).expect("a report")
+    solve(&job, tables(), SearchContext { deadline, helpers, ..SearchContext::default() }).expect("a report")
 }
 
 fn length(report: &Report) -> f64 {

@@ -12,7 +12,7 @@ use common::{SplitMix, board, job};
 use pathfinding::prelude::astar;
 use taquin::domain::{Board, Size, random_board};
 use taquin::search::{Algorithm, HeuristicKind, Named};
-use taquin::service::{Job, Means, Tables, solve};
+use taquin::service::{Job, SearchContext, Tables, solve};
 
 /// As the service has it.
 #[global_allocator]
@@ -26,7 +26,7 @@ fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
     let begun = Instant::now();
     let (mut expanded, mut generated) = (0, 0);
     for job in jobs {
-        let report = solve(black_box(job), tables, Means::default()).expect("a report");
+        let report = solve(black_box(job), tables, SearchContext::default()).expect("a report");
         assert!(report.solution.is_some());
         expanded += report.stats.expanded;
         generated += report.stats.generated;

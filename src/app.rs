@@ -24,7 +24,7 @@ use self::listener::{Listener, bind};
 use self::timeouts::Timeouts;
 use crate::config::{Config, RateConfig, TableTier, Token, reachable};
 use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
-use crate::service::{Hook, Service, ServiceSettings, Tier};
+use crate::service::{BeforeSearchHook, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
@@ -80,7 +80,7 @@ impl App {
     /// # Errors
     /// If a port cannot be bound.
     #[doc(hidden)]
-    pub async fn build_with(config: &Config, before_search: Option<Hook>) -> Result<Self, AppError> {
+    pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
         let bound = bind(config.listen).await?;
         let admin_bound = match config.admin_listen {
             Some(addr) => Some(bind(addr).await?),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use taquin::domain::{Board, MoveSet, Packed64, Puzzle, RandomSource};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{Algorithm, Heuristic, HeuristicKind, Space, State};
-use taquin::service::{Job, Limits, Means, Tables, solve};
+use taquin::service::{Job, Limits, SearchContext, Tables, solve};
 
 use super::{SplitMix, UNLIMITED, job};
 
@@ -135,7 +135,7 @@ impl Trials {
         let limits = Limits { expanded: Self::EXPANDED, ..UNLIMITED };
         let job = Job { limits, ..job(start, goal, Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan)) };
         let begun = Instant::now();
-        let report = solve(black_box(&job), tables, Means::default()).expect("a report");
+        let report = solve(black_box(&job), tables, SearchContext::default()).expect("a report");
         self.seconds += begun.elapsed().as_secs_f64();
         let nodes = report.stats.generated as f64;
         self.nodes += nodes;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides};
 use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, HeuristicKind};
-use taquin::service::{Job, Limits, Plan, Tables, Wish};
+use taquin::service::{Job, Limits, Plan, SearchOptions, Tables};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -33,7 +33,7 @@ pub(crate) fn board(text: &str) -> Board {
 
 pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
     let puzzle = Puzzle::try_new(start, goal).expect("solvable");
-    let wish = Wish { algorithm, heuristic, ..Wish::default() };
+    let wish = SearchOptions { algorithm, heuristic, ..SearchOptions::default() };
     let plan = Plan::try_new(&wish, puzzle.size()).expect("a plan");
     Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false }
 }

@@ -1,4 +1,4 @@
-//! How far a board is from its goal, as far as that is known without a search.
+//! Bounds on the distance of a board from its goal, without a search.
 
 use crate::domain::{Attempt, Board, Packed64, Played, Puzzle};
 use crate::search::Space;
@@ -6,20 +6,20 @@ use crate::search::heuristic::DistanceTable;
 use crate::service::solver;
 use crate::service::tables::Tables;
 
-/// What is proven of the optimal length of a puzzle.
+/// What is proven about the optimal length of a puzzle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Distance {
-    /// The length itself, where there is a table of all of them.
+    /// The optimal length, where there is a distance table.
     pub length: Option<u32>,
-    /// No solution is shorter.
+    /// Proven lower bound on the optimal length.
     pub lower_bound: u32,
-    /// There is a solution of no more moves.
+    /// Length of a known solution.
     pub upper_bound: u32,
 }
 
 impl Distance {
-    /// By the table of all distances where there is one; elsewhere linear conflict below, and above what it takes to
-    /// construct a solution.
+    /// Looks the length up in the distance table. Without one, linear conflict is the lower bound and the constructed
+    /// solution the upper.
     pub fn of(puzzle: &Puzzle, tables: &Tables) -> Self {
         let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
         if DistanceTable::serves(size) {
@@ -31,7 +31,7 @@ impl Distance {
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
     }
 
-    /// The same with the knowledge of a board so many moves away; moves can be taken back.
+    /// Tightens the bounds with those of a board `moves` moves away, because moves are reversible.
     fn near(self, other: Self, moves: u32) -> Self {
         Self {
             lower_bound: self.lower_bound.max(other.lower_bound.saturating_sub(moves)),
@@ -40,37 +40,37 @@ impl Distance {
         }
     }
 
-    /// The same with the knowledge of a solution of so many moves.
+    /// Tightens the upper bound with a known solution of `moves` moves.
     #[must_use]
     pub fn at_most(self, moves: u32) -> Self {
         Self { upper_bound: self.upper_bound.min(moves), ..self }
     }
 }
 
-/// What somebody did to a board, judged.
+/// Result of replaying an attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Verdict {
-    /// How far it went, and to where.
+pub struct AttemptCheck {
+    /// The legal moves made and the board they lead to.
     pub played: Played,
-    /// How far the start is from the goal, and the end; none if the goal cannot be reached.
+    /// Distances of the start and of the end from the goal; none if the goal is unreachable.
     pub distances: Option<(Distance, Distance)>,
 }
 
-/// Makes an attempt, and tells how far its two ends are from the goal. Boards of different shapes have no distance.
-pub fn judge(start: &Board, goal: &Board, attempt: &Attempt, tables: &Tables) -> Verdict {
+/// Replays an attempt and returns the distances of both ends from the goal. There are none if the sizes differ.
+pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Tables) -> AttemptCheck {
     let played = attempt.make(start);
     let distance = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
     let made = played.path.len() as u32;
-    // Who can be reached from the one can be reached from the other.
+    // Moves preserve reachability.
     let distances = distance(*start)
         .zip(distance(played.end))
         .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
-    Verdict { played, distances }
+    AttemptCheck { played, distances }
 }
 
-/// Whether a judgement takes microseconds: not too many moves, and a table at hand that tells distances.
-pub(super) fn is_instant(goal: &Board, attempt: &Attempt, tables: &Tables) -> bool {
-    /// Some microseconds on any board.
+/// True if the check takes microseconds: few moves, and a loaded distance table.
+pub(crate) fn is_instant(goal: &Board, attempt: &Attempt, tables: &Tables) -> bool {
+    /// Microseconds on any board.
     const INSTANT_MOVES: usize = 1_000;
     attempt.len() <= INSTANT_MOVES && tables.has_distances(goal.size(), goal.blank())
 }

@@ -16,33 +16,33 @@ struct KindLabel {
 }
 
 impl Service {
-    /// Has a registry tell all that the house counts and holds.
+    /// Registers all metrics of the service.
     pub fn register(self: &Arc<Self>, registry: &mut Registry) {
         self.metrics().register(registry);
-        registry.register_collector(Box::new(Holdings(Arc::clone(self))));
+        registry.register_collector(Box::new(ServiceGauges(Arc::clone(self))));
     }
 }
 
-/// What the house holds, looked up when it is asked for.
+/// Reads the gauges when the metrics are scraped.
 #[derive(Debug)]
-struct Holdings(Arc<Service>);
+struct ServiceGauges(Arc<Service>);
 
-impl Collector for Holdings {
+impl Collector for ServiceGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let service = &self.0;
-        let (settings, load, kept) = (service.settings(), service.load(), service.kept());
+        let (settings, load, cache) = (service.settings(), service.load(), service.cache_usage());
         let gauges: [(&str, &str, u64); 11] = [
-            ("queue_waiting", "Jobs that wait for a worker, for their first turn or their next", load.waiting as u64),
-            ("queue_capacity", "Jobs that may wait", settings.queue as u64),
-            ("workers", "Searches that may run at a time", settings.workers as u64),
-            ("workers_busy", "Workers that search, or help with a search", load.busy as u64),
-            ("jobs_in_progress", "Jobs that have begun and not ended", load.begun as u64),
-            ("cache_entries", "Answers kept, and boards for which a hint is", kept.entries),
-            ("cache_bytes", "Memory of the answers kept, and of the hints that somebody follows", kept.bytes),
+            ("queue_waiting", "Jobs that wait for a worker, queued or paused", load.waiting as u64),
+            ("queue_capacity", "Jobs that may be queued", settings.queue as u64),
+            ("workers", "Maximum of searches that run at a time", settings.workers as u64),
+            ("workers_busy", "Workers that search or help a search", load.busy as u64),
+            ("jobs_in_progress", "Jobs that have started and not ended", load.begun as u64),
+            ("cache_entries", "Entries of the result and hint caches", cache.entries),
+            ("cache_bytes", "Memory of the result and hint caches", cache.bytes),
             ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
             ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
-            ("reply_memory_limit_bytes", "Memory that long answers may hold", settings.reply_memory),
-            ("reply_memory_bytes", "Memory of long answers that clients have not yet taken", service.reply_bytes()),
+            ("reply_memory_limit_bytes", "Memory limit of long responses", settings.reply_memory),
+            ("reply_memory_bytes", "Memory of long responses that are still being sent", service.reply_bytes()),
         ];
         for (name, help, value) in gauges {
             let gauge = ConstGauge::new(value);
@@ -52,8 +52,8 @@ impl Collector for Holdings {
     }
 }
 
-impl Holdings {
-    /// Tables by kind: how many, their memory, and how long they took to build.
+impl ServiceGauges {
+    /// Number, memory and build time of the tables, by kind.
     fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let entries = self.0.tables().entries();
         let kinds = [
@@ -67,15 +67,15 @@ impl Holdings {
             let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
             for (kind, entry_name) in kinds {
                 let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
-                // The sum of none is a zero with a sign.
+                // An empty float sum is -0.
                 let total = of_kind.map(value).fold(0.0, |total, value| total + value);
                 ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
             }
             Ok(())
         };
-        family("tables", "Tables loaded", |_| 1.0)?;
-        family("tables_bytes", "Memory of the tables loaded", |entry| entry.bytes as f64)?;
-        family("tables_build_seconds", "How long the tables loaded took to build or read", |entry| {
+        family("tables", "Loaded tables", |_| 1.0)?;
+        family("tables_bytes", "Memory of the loaded tables", |entry| entry.bytes as f64)?;
+        family("tables_build_seconds", "Time to build or read the loaded tables", |entry| {
             entry.build_time.unwrap_or_default().as_secs_f64()
         })
     }

@@ -1,4 +1,4 @@
-//! Hints: the next move of a solution, and the solutions that are being followed.
+//! Hints: the next move of a solution, and the cache of boards ahead on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,99 +7,99 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use crate::domain::{Move, Puzzle, Tile};
-use crate::service::job::{Job, LimitWish, Limits};
+use crate::service::job::{Job, Limits, RequestedLimits};
 use crate::service::metrics::Metrics;
 use crate::service::plan::Plan;
-use crate::service::pool::{Kept, Pool};
+use crate::service::pool::{CacheUsage, Pool};
 use crate::service::report::{Answer, Origin, Report, ServiceError};
 
 /// Time limit of a hint whose request names none, on boards whose search uses all its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// The limits to apply to a hint, with a shorter default time where the search uses all the time that it has.
-pub(super) fn limits(plan: &Plan, wish: LimitWish) -> LimitWish {
-    LimitWish { time: wish.time.or(plan.goes_on().then_some(DEFAULT_TIME)), ..wish }
+/// Limits of a hint, with a shorter default time where the search uses all its time.
+pub(crate) fn limits(plan: &Plan, requested: RequestedLimits) -> RequestedLimits {
+    RequestedLimits { time: requested.time.or(plan.uses_all_time().then_some(DEFAULT_TIME)), ..requested }
 }
 
-/// The next move of the best solution that was found.
+/// The next move of the best solution found.
 #[derive(Clone, Debug)]
 pub struct Hint {
-    /// The search that found it; it may have been that of an earlier board.
+    /// The search that found the solution, perhaps for an earlier board on it.
     pub answer: Answer,
-    /// Moves of its solution that led to this board.
-    made: usize,
+    /// Number of moves of the solution that lead to this board.
+    moves_made: usize,
 }
 
 impl Hint {
-    /// From a search for this board.
-    pub(super) fn new(answer: Answer) -> Self {
-        Self { answer, made: 0 }
+    /// Creates the hint of a search for this board.
+    pub(crate) fn new(answer: Answer) -> Self {
+        Self { answer, moves_made: 0 }
     }
 
-    /// The move, and the tile that slides; none at the goal, or without a solution.
+    /// The move and the tile that slides; none at the goal or without a solution.
     pub fn step(&self) -> Option<(Move, Tile)> {
         let solution = self.answer.report.solution.as_ref()?;
-        solution.path.moves().get(self.made).copied().zip(solution.tiles.get(self.made).copied())
+        solution.path.moves().get(self.moves_made).copied().zip(solution.tiles.get(self.moves_made).copied())
     }
 
-    /// Moves from this board to the goal by the solution, if there is one.
+    /// Remaining moves to the goal, if there is a solution.
     pub fn length(&self) -> Option<usize> {
-        self.answer.report.solution.as_ref().map(|solution| solution.path.len() - self.made)
+        self.answer.report.solution.as_ref().map(|solution| solution.path.len() - self.moves_made)
     }
 
-    /// No solution of this board is shorter.
+    /// Proven lower bound on the length of this board's solutions.
     pub fn lower_bound(&self) -> u32 {
-        // Each move leads at most one nearer to the goal.
-        self.answer.report.lower_bound.saturating_sub(self.made as u32)
+        // A move shortens the distance by one at most.
+        self.answer.report.lower_bound.saturating_sub(self.moves_made as u32)
     }
 
-    /// Whether the solution is proven to be as short as any.
+    /// True if the solution is proven optimal.
     pub fn is_optimal(&self) -> bool {
         self.length() == Some(self.lower_bound() as usize)
     }
 }
 
-/// What is left of solutions at the next boards along them.
+/// Caches the boards ahead on solutions of earlier hints.
 ///
-/// Who follows a solution asks at each board anew. To search anew would take as long each time; and
-/// where a search ends with its time rather than with a proof, the next one may find another way, and
-/// lead back. So the boards ahead are remembered with the solution that leads on, and each of them
-/// that is asked about has those after it remembered (docs/adr/0029).
+/// A client that follows a solution requests a hint for each board. A new search for each would take as long every
+/// time. A search that stops at its time limit may also find another solution, whose first move undoes the last one. So
+/// the boards ahead are cached with their solution, and each hit caches the boards after it (docs/adr/0029).
 #[derive(Debug)]
-pub(super) struct Trails(Cache<Spot, Trail>);
+pub(crate) struct HintCache(Cache<HintKey, HintEntry>);
 
-/// Where somebody may ask next, and with which limits.
+/// A board and the limits of its hint.
 #[derive(PartialEq, Eq, Hash, Debug)]
-struct Spot {
+struct HintKey {
     puzzle: Puzzle,
     limits: Limits,
 }
 
 #[derive(Clone, Debug)]
-struct Trail {
+struct HintEntry {
     report: Arc<Report>,
-    made: usize,
+    moves_made: usize,
 }
 
-impl Trail {
-    /// Moves to the goal.
-    fn left(&self) -> usize {
-        self.report.solution.as_ref().map_or(usize::MAX, |solution| solution.path.len() - self.made)
+impl HintEntry {
+    /// Remaining moves to the goal.
+    fn moves_left(&self) -> usize {
+        self.report.solution.as_ref().map_or(usize::MAX, |solution| solution.path.len() - self.moves_made)
     }
 }
 
-impl Trails {
-    /// How many boards ahead are remembered: who follows a solution may make some moves before asking again.
-    const AHEAD: usize = 8;
+impl HintCache {
+    /// Number of boards cached ahead: a client may make several moves between hints.
+    const BOARDS_AHEAD: usize = 8;
 
-    /// So many bytes of them.
-    pub(super) fn new(bytes: u64) -> Self {
-        // A report counts at each of its boards: it is kept as long as the last of them.
-        let weigh = |_: &Spot, trail: &Trail| {
-            let bytes = 2 * size_of::<Spot>() + size_of::<Trail>() + trail.report.bytes_with_job();
+    /// Creates a cache of at most so many bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        // A report counts once for each of its boards, because the last of them keeps it alive.
+        let weigh = |_: &HintKey, entry: &HintEntry| {
+            let bytes = 2 * size_of::<HintKey>() + size_of::<HintEntry>() + entry.report.bytes_with_job();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        // Who follows a solution asks a few times at each board and never again: how often says nothing, how lately does.
+        // A client requests the hints of a board a few times and never again, so recency predicts use and frequency
+        // does not.
         let lately = EvictionPolicy::lru();
         Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(lately).build())
     }
@@ -109,47 +109,48 @@ impl Trails {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub(super) async fn hint(&self, job: Job, pool: &Arc<Pool>, metrics: &Metrics) -> Result<Hint, ServiceError> {
+    pub(crate) async fn hint(&self, job: Job, pool: &Arc<Pool>, metrics: &Metrics) -> Result<Hint, ServiceError> {
         let Job { puzzle, plan, limits, .. } = job;
         let known = if pool.is_draining() { None } else { self.find(&puzzle, &limits) };
         let hint = match known {
             Some(hint) => {
-                metrics.answered_from(Origin::Kept);
+                metrics.answered_from(Origin::Cached);
                 hint
             }
             None => Hint::new(pool.submit(job).await?),
         };
-        // An instant search is as fast as a look-up.
+        // An instant search is as fast as a cache look-up.
         if !plan.is_instant() && hint.answer.report.stopped.is_none() {
-            self.lay(&puzzle, &limits, &hint);
+            self.remember(&puzzle, &limits, &hint);
         }
         Ok(hint)
     }
 
-    /// The hint at a board along a solution.
-    pub(super) fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Hint> {
-        let Trail { report, made } = self.0.get(&Spot { puzzle: *puzzle, limits: *limits })?;
-        Some(Hint { answer: Answer { report, origin: Origin::Kept }, made })
+    /// Returns the cached hint of a board.
+    pub(crate) fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Hint> {
+        let HintEntry { report, moves_made } = self.0.get(&HintKey { puzzle: *puzzle, limits: *limits })?;
+        Some(Hint { answer: Answer { report, origin: Origin::Cached }, moves_made })
     }
 
-    /// How much is remembered.
-    pub(super) fn kept(&self) -> Kept {
-        Kept::of(&self.0)
+    /// Entries and bytes of the cache.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        CacheUsage::of(&self.0)
     }
 
-    /// Remembers the boards ahead of a hint, but none by a way that is no shorter than the one that is known: who
-    /// followed that would be led back.
-    pub(super) fn lay(&self, puzzle: &Puzzle, limits: &Limits, hint: &Hint) {
+    /// Caches the boards ahead of a hint. An entry is replaced only by a shorter solution, because a longer one would
+    /// undo moves.
+    fn remember(&self, puzzle: &Puzzle, limits: &Limits, hint: &Hint) {
         let report = &hint.answer.report;
         let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
         let mut board = *puzzle.start();
-        for (made, mv) in (1..).zip(moves).skip(hint.made).take(Self::AHEAD) {
+        for (moves_made, mv) in (1..).zip(moves).skip(hint.moves_made).take(Self::BOARDS_AHEAD) {
             let puzzle = board.make(*mv).and_then(|_| Puzzle::try_new(board, *puzzle.goal()).ok());
             let Some(puzzle) = puzzle else { return };
-            let (spot, trail) = (Spot { puzzle, limits: *limits }, Trail { report: Arc::clone(report), made });
-            // To look at it keeps it, too.
-            if self.0.get(&spot).is_none_or(|known| trail.left() < known.left()) {
-                self.0.insert(spot, trail);
+            let (key, entry) =
+                (HintKey { puzzle, limits: *limits }, HintEntry { report: Arc::clone(report), moves_made });
+            // The look-up also marks the entry as recently used.
+            if self.0.get(&key).is_none_or(|known| entry.moves_left() < known.moves_left()) {
+                self.0.insert(key, entry);
             }
         }
     }
@@ -159,7 +160,7 @@ impl Trails {
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Job, Means, Plan, Solution, Tables, Wish, solve};
+    use crate::service::{Job, Plan, SearchContext, SearchOptions, Solution, Tables, solve};
 
     const LIMITS: Limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: 100_000 };
 
@@ -169,75 +170,78 @@ mod tests {
     }
 
     fn hint(puzzle: Puzzle) -> Hint {
-        let plan = Plan::try_new(&Wish::default(), puzzle.size()).unwrap();
+        let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
         let job = Job { puzzle, plan, limits: LIMITS, expansions: 0, states: false };
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         Hint::new(Answer { report: Arc::new(report), origin: Origin::Search })
     }
 
     #[test]
-    fn a_trail_leads_to_the_goal_one_move_at_a_time() {
-        let (trails, mut puzzle) = (Trails::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
+    fn cached_hints_lead_to_the_goal() {
+        let (cache, mut puzzle) = (HintCache::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
         let mut hint = hint(puzzle);
-        for left in (0..=31).rev() {
-            assert_eq!((hint.length(), hint.lower_bound(), hint.is_optimal()), (Some(left), left as u32, true));
-            trails.lay(&puzzle, &LIMITS, &hint);
+        for moves_left in (0..=31).rev() {
+            assert_eq!(
+                (hint.length(), hint.lower_bound(), hint.is_optimal()),
+                (Some(moves_left), moves_left as u32, true)
+            );
+            cache.remember(&puzzle, &LIMITS, &hint);
             let Some((mv, tile)) = hint.step() else { break };
             let mut board = *puzzle.start();
             assert_eq!(board.make(mv), Some(tile));
             puzzle = Puzzle::try_new(board, *puzzle.goal()).unwrap();
-            hint = trails.find(&puzzle, &LIMITS).unwrap();
+            hint = cache.find(&puzzle, &LIMITS).unwrap();
         }
         assert_eq!((puzzle.start(), hint.step()), (puzzle.goal(), None));
     }
 
     #[test]
-    fn some_moves_may_be_made_before_it_is_asked_again() {
-        let (trails, puzzle) = (Trails::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
+    fn hints_are_cached_for_several_moves_ahead() {
+        let (cache, puzzle) = (HintCache::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
         let hint = hint(puzzle);
-        trails.lay(&puzzle, &LIMITS, &hint);
+        cache.remember(&puzzle, &LIMITS, &hint);
         let path = &hint.answer.report.solution.as_ref().unwrap().path;
         let known = path.steps(puzzle.start()).map(|step| {
             let puzzle = Puzzle::try_new(step.board, *puzzle.goal()).unwrap();
-            trails.find(&puzzle, &LIMITS).is_some()
+            cache.find(&puzzle, &LIMITS).is_some()
         });
         let known: Vec<bool> = known.collect();
-        assert_eq!(known.iter().filter(|is_known| **is_known).count(), Trails::AHEAD);
-        assert!(known[..Trails::AHEAD].iter().all(|is_known| *is_known));
+        assert_eq!(known.iter().filter(|is_known| **is_known).count(), HintCache::BOARDS_AHEAD);
+        assert!(known[..HintCache::BOARDS_AHEAD].iter().all(|is_known| *is_known));
     }
 
     #[test]
-    fn who_follows_a_solution_reaches_its_end_however_many_others_ask() {
-        let (trails, other) = (Trails::new(1 << 20), puzzle("8 7 6/0 4 1/2 5 3"));
-        let (others_hint, mut asked) = (hint(other), 0);
+    fn a_followed_solution_stays_cached_beside_many_others() {
+        let (cache, other) = (HintCache::new(1 << 20), puzzle("8 7 6/0 4 1/2 5 3"));
+        let (others_hint, mut expanded) = (hint(other), 0);
         let mut others_ask = |times: u64| {
             for _ in 0..times {
-                asked += 1;
-                trails.lay(&other, &Limits { expanded: asked, ..LIMITS }, &others_hint);
+                expanded += 1;
+                cache.remember(&other, &Limits { expanded, ..LIMITS }, &others_hint);
             }
         };
         others_ask(2000);
         let mut puzzle = puzzle("8 6 7/2 5 4/3 0 1");
         let mut hint = hint(puzzle);
         while let Some((mv, _)) = hint.step() {
-            trails.lay(&puzzle, &LIMITS, &hint);
+            cache.remember(&puzzle, &LIMITS, &hint);
             others_ask(50);
-            trails.0.run_pending_tasks();
+            cache.0.run_pending_tasks();
             let mut board = *puzzle.start();
             board.make(mv).unwrap();
             puzzle = Puzzle::try_new(board, *puzzle.goal()).unwrap();
-            hint = trails.find(&puzzle, &LIMITS).expect("it is remembered");
+            hint = cache.find(&puzzle, &LIMITS).expect("it is cached");
         }
         assert_eq!(puzzle.start(), puzzle.goal());
-        let kept = trails.kept();
-        assert!(kept.bytes > 1 << 19 && kept.bytes <= 1 << 20, "{kept:?}");
+        let usage = cache.usage();
+        assert!(usage.bytes > 1 << 19 && usage.bytes <= 1 << 20, "{usage:?}");
     }
 
     #[test]
-    fn a_trail_gives_way_to_a_shorter_one_alone() {
-        let (trails, puzzle) = (Trails::new(1 << 20), puzzle("1 2 3/4 5 6/0 7 8"));
+    fn an_entry_is_replaced_only_by_a_shorter_solution() {
+        let (cache, puzzle) = (HintCache::new(1 << 20), puzzle("1 2 3/4 5 6/0 7 8"));
         let best = hint(puzzle);
-        // To and fro before it begins.
+        // A solution with two wasted moves at its start.
         let report = &*best.answer.report;
         let solution = report.solution.as_ref().unwrap();
         let path = [&[Move::Right, Move::Left][..], solution.path.moves()].concat().into();
@@ -247,25 +251,25 @@ mod tests {
         let mut ahead = *puzzle.start();
         ahead.make(Move::Right).unwrap();
         let ahead = Puzzle::try_new(ahead, *puzzle.goal()).unwrap();
-        let length = || trails.find(&ahead, &LIMITS).unwrap().length();
+        let length = || cache.find(&ahead, &LIMITS).unwrap().length();
         for (laid, expected) in [(&worse, 1), (&best, 1), (&worse, 1)] {
-            trails.lay(&puzzle, &LIMITS, laid);
+            cache.remember(&puzzle, &LIMITS, laid);
             assert_eq!(length(), Some(expected));
         }
     }
 
     #[test]
-    fn other_limits_are_another_question_and_no_memory_keeps_nothing() {
-        let (trails, none) = (Trails::new(1 << 20), Trails::new(0));
+    fn hints_are_keyed_by_limits_and_none_are_cached_without_memory() {
+        let (cache, none) = (HintCache::new(1 << 20), HintCache::new(0));
         let puzzle = puzzle("1 2 3/4 5 6/0 7 8");
         let hint = hint(puzzle);
         let mut ahead = *puzzle.start();
         ahead.make(Move::Right).unwrap();
         let ahead = Puzzle::try_new(ahead, *puzzle.goal()).unwrap();
-        trails.lay(&puzzle, &LIMITS, &hint);
-        none.lay(&puzzle, &LIMITS, &hint);
+        cache.remember(&puzzle, &LIMITS, &hint);
+        none.remember(&puzzle, &LIMITS, &hint);
         none.0.run_pending_tasks();
-        assert!(trails.find(&ahead, &LIMITS).is_some() && none.find(&ahead, &LIMITS).is_none());
-        assert!(trails.find(&ahead, &Limits { expanded: 7, ..LIMITS }).is_none());
+        assert!(cache.find(&ahead, &LIMITS).is_some() && none.find(&ahead, &LIMITS).is_none());
+        assert!(cache.find(&ahead, &Limits { expanded: 7, ..LIMITS }).is_none());
     }
 }

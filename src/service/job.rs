@@ -5,30 +5,30 @@ use std::time::Duration;
 use crate::domain::Puzzle;
 use crate::service::plan::Plan;
 
-/// What one search may spend. The time counts from submission, so waiting counts.
+/// Limits of one search. The time counts from submission, so it includes waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Limits {
     /// Time from submission to the end of the search.
     pub time: Duration,
-    /// Nodes expanded.
+    /// Maximum of expanded nodes.
     pub expanded: u64,
-    /// Nodes in memory.
+    /// Maximum of nodes in memory.
     pub nodes: u64,
 }
 
-/// Limits as asked for; what is absent is the house's own.
+/// Limits of a request; those absent take the defaults of the service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LimitWish {
-    /// Time from submission.
+pub struct RequestedLimits {
+    /// Time from submission to the end of the search.
     pub time: Option<Duration>,
-    /// Nodes expanded.
+    /// Maximum of expanded nodes.
     pub expanded: Option<u64>,
-    /// Nodes in memory.
+    /// Maximum of nodes in memory.
     pub nodes: Option<u64>,
 }
 
-impl LimitWish {
-    /// What is absent is as in another wish.
+impl RequestedLimits {
+    /// Takes absent limits from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -39,20 +39,20 @@ impl LimitWish {
     }
 }
 
-/// A search to make.
+/// A search to run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Job {
-    /// What to solve.
+    /// The puzzle to solve.
     pub puzzle: Puzzle,
-    /// How.
+    /// Algorithm, heuristic and their options.
     pub plan: Plan,
-    /// What it may spend.
+    /// Limits in force.
     pub limits: Limits,
-    /// How many expansions to tell of.
+    /// Number of expansions to record.
     pub expansions: usize,
-    /// Whether to tell the heuristic's value of each board along the solution.
+    /// True if the heuristic value of each board along the solution is reported.
     pub states: bool,
 }
 
-/// Called before each search, on its thread: for tests of what happens if it panics.
-pub type Hook = fn(&Job);
+/// Called before each search, on its thread. Tests use it to make searches panic.
+pub type BeforeSearchHook = fn(&Job);

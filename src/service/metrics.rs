@@ -1,4 +1,4 @@
-//! What the house counts.
+//! Counters and histograms of jobs.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,27 +13,27 @@ use crate::search::{Algorithm, HeuristicKind, Named};
 use crate::service::job::Job;
 use crate::service::report::{Origin, Report};
 
-/// Counters of jobs, by what they are and how they end: see docs/OPERATING.md.
+/// Counters and histograms of jobs, by method and outcome: see docs/OPERATING.md.
 ///
 /// Every label has few values, whatever clients send.
 #[derive(Clone, Debug)]
-pub struct Metrics(Arc<Inner>);
+pub struct Metrics(Arc<MetricFamilies>);
 
 #[derive(Debug)]
-struct Inner {
+struct MetricFamilies {
     queue_wait: Histogram,
     searches: Family<SearchLabels, Histogram>,
     expanded: Family<MethodLabels, Counter>,
     generated: Family<MethodLabels, Counter>,
-    /// The three for each combination of labels that was there once, so that none is looked for.
+    /// The series of each combination of labels in use, so that none is looked up twice.
     series: Box<[OnceLock<Series>]>,
     refusals: Family<ReasonLabel, Counter>,
-    cancellations: Family<StageLabel, Counter>,
+    cancellations: Family<PhaseLabel, Counter>,
     cache_requests: Family<ResultLabel, Counter>,
     panics: Counter,
 }
 
-/// What is counted of searches of a kind.
+/// Metrics of one combination of labels.
 #[derive(Debug)]
 struct Series {
     seconds: Histogram,
@@ -61,7 +61,7 @@ struct ReasonLabel {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct StageLabel {
+struct PhaseLabel {
     stage: &'static str,
 }
 
@@ -70,26 +70,26 @@ struct ResultLabel {
     result: &'static str,
 }
 
-/// Why a request is refused that is otherwise in order.
+/// Reason why a valid request is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// There was no place.
+    /// The queue is full.
     QueueFull,
-    /// Its time ran out before a worker was free.
+    /// Its time ran out in the queue.
     Waited,
-    /// The service shuts down.
+    /// The service is shutting down.
     Draining,
     /// It has no valid token.
     Unauthorized,
-    /// Its client asks too often.
+    /// The client exceeds its rate limit.
     RateLimited,
-    /// There was no memory for its answer.
-    RepliesWait,
+    /// The memory for long responses is exhausted.
+    ReplyMemoryFull,
 }
 
 impl Refusal {
     const ALL: [Self; 6] =
-        [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited, Self::RepliesWait];
+        [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited, Self::ReplyMemoryFull];
 
     fn name(self) -> &'static str {
         match self {
@@ -98,22 +98,22 @@ impl Refusal {
             Self::Draining => "draining",
             Self::Unauthorized => "unauthorized",
             Self::RateLimited => "rate_limited",
-            Self::RepliesWait => "replies_wait",
+            Self::ReplyMemoryFull => "replies_wait",
         }
     }
 }
 
-/// Where a job is when nobody wants it any more.
+/// Phase of a job whose clients have left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stage {
+pub(crate) enum JobPhase {
     Queued,
     Searching,
 }
 
-/// Classes of boards, by their most cells.
+/// Size classes of boards, by their maximum of cells.
 const CELLS: [(usize, &str); 4] = [(9, "4-9"), (16, "10-16"), (25, "17-25"), (100, "26-100")];
 
-/// From a tenth of a millisecond to a minute.
+/// From 0.1 ms to one minute.
 const SECONDS: [f64; 16] =
     [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 60.0];
 
@@ -124,7 +124,7 @@ fn seconds() -> Histogram {
 impl Default for Metrics {
     fn default() -> Self {
         let kinds = Algorithm::ALL.len() * HeuristicKind::ALL.len() * CELLS.len() * Report::OUTCOMES.len();
-        let inner = Inner {
+        let inner = MetricFamilies {
             series: (0..kinds).map(|_| OnceLock::new()).collect(),
             queue_wait: seconds(),
             searches: Family::new_with_constructor(seconds),
@@ -135,12 +135,12 @@ impl Default for Metrics {
             cache_requests: Family::default(),
             panics: Counter::default(),
         };
-        // Known from the start, so that a first increase is seen as one.
+        // Created at start, so that the first increase is visible as one.
         for reason in Refusal::ALL {
             drop(inner.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
         }
         for stage in ["queued", "searching"] {
-            drop(inner.cancellations.get_or_create(&StageLabel { stage }));
+            drop(inner.cancellations.get_or_create(&PhaseLabel { stage }));
         }
         for result in ["hit", "miss", "joined"] {
             drop(inner.cache_requests.get_or_create(&ResultLabel { result }));
@@ -150,38 +150,38 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request that was refused.
+    /// Counts a rejected request.
     pub fn refused(&self, refusal: Refusal) {
         self.0.refusals.get_or_create(&ReasonLabel { reason: refusal.name() }).inc();
     }
 
-    /// Counts a panic that was caught.
+    /// Counts a caught panic.
     pub fn panicked(&self) {
         self.0.panics.inc();
     }
 
-    pub(super) fn cancelled(&self, stage: Stage) {
+    pub(crate) fn cancelled(&self, stage: JobPhase) {
         let stage = match stage {
-            Stage::Queued => "queued",
-            Stage::Searching => "searching",
+            JobPhase::Queued => "queued",
+            JobPhase::Searching => "searching",
         };
-        self.0.cancellations.get_or_create(&StageLabel { stage }).inc();
+        self.0.cancellations.get_or_create(&PhaseLabel { stage }).inc();
     }
 
-    pub(super) fn answered_from(&self, origin: Origin) {
+    pub(crate) fn answered_from(&self, origin: Origin) {
         let result = match origin {
             Origin::Search => "miss",
             Origin::Joined => "joined",
-            Origin::Kept => "hit",
+            Origin::Cached => "hit",
         };
         self.0.cache_requests.get_or_create(&ResultLabel { result }).inc();
     }
 
-    pub(super) fn waited(&self, queued: Duration) {
+    pub(crate) fn waited(&self, queued: Duration) {
         self.0.queue_wait.observe(queued.as_secs_f64());
     }
 
-    pub(super) fn finished(&self, job: &Job, report: &Report) {
+    pub(crate) fn finished(&self, job: &Job, report: &Report) {
         let cells = CELLS.iter().position(|(most, _)| job.puzzle.size().cells() <= *most).unwrap_or_default();
         let kind = [
             (report.algorithm as usize, Algorithm::ALL.len()),
@@ -205,25 +205,29 @@ impl Metrics {
         series.generated.inc_by(report.stats.generated);
     }
 
-    pub(super) fn register(&self, registry: &mut Registry) {
-        let Inner {
-            queue_wait, searches, expanded, generated, refusals, cancellations, cache_requests, panics, ..
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        let MetricFamilies {
+            queue_wait,
+            searches,
+            expanded,
+            generated,
+            refusals,
+            cancellations,
+            cache_requests,
+            panics,
+            ..
         } = &*self.0;
-        registry.register("queue_wait_seconds", "How long jobs waited for workers, in all", queue_wait.clone());
+        registry.register("queue_wait_seconds", "Time that jobs waited for workers, in total", queue_wait.clone());
         registry.register(
             "search_seconds",
-            "How long searches took, with the replay of their solution",
+            "Time of searches, including the replay of their solution",
             searches.clone(),
         );
         registry.register("search_expanded", "Nodes expanded", expanded.clone());
         registry.register("search_generated", "Nodes generated", generated.clone());
-        registry.register("refusals", "Requests refused for want of capacity or right", refusals.clone());
-        registry.register("cancellations", "Jobs whose client left before the answer", cancellations.clone());
-        registry.register(
-            "cache_requests",
-            "Searches asked for, by where the answer came from",
-            cache_requests.clone(),
-        );
-        registry.register("panics", "Panics that were caught, each a bug", panics.clone());
+        registry.register("refusals", "Requests rejected for lack of capacity or authorization", refusals.clone());
+        registry.register("cancellations", "Jobs whose clients left before the response", cancellations.clone());
+        registry.register("cache_requests", "Requested searches, by origin of the result", cache_requests.clone());
+        registry.register("panics", "Caught panics; each is a bug", panics.clone());
     }
 }

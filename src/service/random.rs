@@ -1,4 +1,4 @@
-//! Random boards from named seeds.
+//! Random boards from seeds.
 
 use std::ops::RangeInclusive;
 
@@ -11,37 +11,37 @@ use crate::search::heuristic::DistanceTable;
 use crate::service::distance::Distance;
 use crate::service::tables::Tables;
 
-/// How to draw a board.
+/// Distribution of a random board.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Draw {
-    /// Uniformly from all boards that the goal can be reached from.
+    /// Uniform over all boards from which the goal is reachable.
     Uniform,
-    /// By so many random moves from the goal, none of which takes the one before it back.
+    /// A random walk of so many moves from the goal, none of which undoes the one before.
     Walk(u32),
-    /// Uniformly from all boards whose optimal length lies in the range.
+    /// Uniform over all boards whose optimal length is in the range.
     Length(RangeInclusive<u32>),
 }
 
-/// A board drawn.
+/// A random board and its distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Drawn {
+pub struct DrawnBoard {
     /// The board.
     pub board: Board,
-    /// What is proven of its optimal length.
+    /// Bounds on its optimal length.
     pub distance: Distance,
 }
 
-/// Why no board can be drawn.
+/// Reason why no board can be drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DrawError {
-    /// Optimal lengths of boards of this shape are not known.
+    /// Optimal lengths of boards of this size are unknown.
     LengthsUnknown(Size),
-    /// No board has an optimal length in the range; the greatest there is.
+    /// No board has an optimal length in the range; holds the greatest one.
     NoSuchLength(u32),
 }
 
-/// ChaCha with 8 rounds (Bernstein 2008) from the SHA-256 of the seed's UTF-8 bytes: fixed for
-/// good, since people keep seeds.
+/// ChaCha with 8 rounds (Bernstein 2008), keyed with the SHA-256 of the seed's UTF-8 bytes. It never changes: a seed
+/// always gives the same board.
 struct Seeded(ChaCha8Rng);
 
 impl Seeded {
@@ -56,19 +56,19 @@ impl RandomSource for Seeded {
     }
 }
 
-/// Whether a draw takes microseconds: a walk not too long, and a table at hand that tells its length.
-pub(super) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
-    /// Some tens of microseconds on the largest board.
+/// True if drawing takes microseconds: a short walk, and a loaded distance table.
+pub(crate) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
+    /// Tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(moves) if *moves > INSTANT_WALK);
     is_short && tables.has_distances(goal.size(), goal.blank())
 }
 
-/// Draws a board for a goal; the same seed draws the same board.
+/// Draws a board for a goal; equal seeds draw equal boards.
 ///
 /// # Errors
 /// See [`DrawError`]; only [`Draw::Length`] fails.
-pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Drawn, DrawError> {
+pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<DrawnBoard, DrawError> {
     let mut random = Seeded::new(seed);
     let table = DistanceTable::serves(goal.size()).then(|| tables.distances(goal.size(), goal.blank()));
     let board = match how {
@@ -87,16 +87,16 @@ pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Dra
                 .ok_or(DrawError::NoSuchLength(histogram.len() as u32 - 1))?
         }
     };
-    let puzzle = Puzzle::try_new(board, *goal).expect("what is drawn can reach its goal");
-    // One may walk back.
+    let puzzle = Puzzle::try_new(board, *goal).expect("a drawn board can reach its goal");
+    // The walk reversed is a solution.
     let walked = if let Draw::Walk(moves) = how { *moves } else { u32::MAX };
-    Ok(Drawn { board, distance: Distance::of(&puzzle, tables).at_most(walked) })
+    Ok(DrawnBoard { board, distance: Distance::of(&puzzle, tables).at_most(walked) })
 }
 
-/// A seed that nobody has seen: 64 random bits in hexadecimal.
+/// Returns a new seed: 64 random bits in hexadecimal.
 ///
 /// # Errors
-/// When the operating system has no randomness to give.
+/// If the operating system provides no randomness.
 pub fn fresh_seed() -> Result<String, getrandom::Error> {
     Ok(format!("{:016x}", getrandom::u64()?))
 }

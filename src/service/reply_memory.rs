@@ -1,36 +1,38 @@
-//! Memory of long answers that clients have not yet taken.
+//! Memory limit of long responses that are still being sent.
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::service::report::Report;
 
-/// What long answers hold until the last of them is sent or their connection ends. A report that several answers are written
-/// from counts once.
+/// Counts the memory of long responses until they are sent or their connection ends. A report counts once, however many
+/// responses are written from it.
 #[derive(Debug)]
-pub(super) struct ReplyMemory {
+pub(crate) struct ReplyMemory {
     capacity: u64,
-    state: Mutex<State>,
+    state: Mutex<HeldMemory>,
 }
 
 #[derive(Debug)]
-struct State {
+struct HeldMemory {
     held: u64,
-    /// Reports that are held, by their address.
+    /// Held reports, by address.
     reports: HashMap<usize, Weak<Reservation>>,
 }
 
-/// Memory that an answer takes, until this is dropped.
+/// Memory of a response, released when this is dropped.
 #[derive(Debug)]
 pub struct Reservation {
     memory: Arc<ReplyMemory>,
     bytes: u64,
-    /// What it is taken for; its address is no other's as long as it is here.
+    /// The report that it is for; keeps its address from being reused.
     report: Option<Arc<Report>>,
 }
 
-/// A report that an answer is written from while its client takes it.
+/// A report in memory while responses are written from it.
 #[derive(Clone, Debug)]
 pub struct HeldReport {
     report: Arc<Report>,
@@ -46,23 +48,23 @@ impl Deref for HeldReport {
 }
 
 impl ReplyMemory {
-    /// So many bytes.
-    pub(super) fn new(capacity: u64) -> Arc<Self> {
-        Arc::new(Self { capacity, state: Mutex::new(State { held: 0, reports: HashMap::new() }) })
+    /// Creates a limit of so many bytes.
+    pub(crate) fn new(capacity: u64) -> Arc<Self> {
+        Arc::new(Self { capacity, state: Mutex::new(HeldMemory { held: 0, reports: HashMap::new() }) })
     }
 
-    /// What is held.
-    pub(super) fn held(&self) -> u64 {
+    /// Bytes in use.
+    pub(crate) fn held(&self) -> u64 {
         self.state().held
     }
 
-    /// Takes memory, if there is any. What is larger than all of it may have all of it.
-    pub(super) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
+    /// Reserves memory if it is available. A request for more than the limit gets all of it.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         self.state().take(self, bytes, None)
     }
 
-    /// The same for a report, unless that is held already.
-    pub(super) fn hold(self: &Arc<Self>, report: &Arc<Report>) -> Option<HeldReport> {
+    /// Reserves the memory of a report, unless it is held already.
+    pub(crate) fn hold(self: &Arc<Self>, report: &Arc<Report>) -> Option<HeldReport> {
         let key = Arc::as_ptr(report) as usize;
         let mut state = self.state();
         let reservation = match state.reports.get(&key).and_then(Weak::upgrade) {
@@ -77,13 +79,12 @@ impl ReplyMemory {
         Some(HeldReport { report: Arc::clone(report), _reservation: reservation })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // What it guards is whole after a panic elsewhere.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, HeldMemory> {
+        self.state.lock()
     }
 }
 
-impl State {
+impl HeldMemory {
     fn take(&mut self, memory: &Arc<ReplyMemory>, bytes: u64, report: Option<Arc<Report>>) -> Option<Reservation> {
         let bytes = bytes.min(memory.capacity);
         (bytes <= memory.capacity - self.held).then(|| {
@@ -99,7 +100,7 @@ impl Drop for Reservation {
         state.held -= self.bytes;
         if let Some(report) = &self.report {
             let key = Arc::as_ptr(report) as usize;
-            // It may have been taken anew meanwhile.
+            // Another response may have reserved the report again meanwhile.
             if state.reports.get(&key).is_some_and(|held| held.strong_count() == 0) {
                 state.reports.remove(&key);
             }
@@ -113,31 +114,31 @@ mod tests {
 
     use super::*;
     use crate::domain::{Board, Puzzle, Size};
-    use crate::service::{Job, Limits, Means, Plan, Tables, solve};
+    use crate::service::{Job, Limits, Plan, SearchContext, Tables, solve};
 
     fn report() -> Arc<Report> {
         let board = Board::blank_last(Size::try_from((3, 3)).unwrap());
         let (puzzle, plan) = (Puzzle::try_new(board, board).unwrap(), Plan::auto(board.size()));
         let limits = Limits { time: Duration::from_secs(9), expanded: 1000, nodes: 1000 };
         let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-        Arc::new(solve(&job, &Tables::default(), Means::default()).unwrap())
+        Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap())
     }
 
     #[test]
-    fn memory_is_held_as_long_as_its_answer_and_no_more_than_there_is() {
+    fn memory_is_released_with_its_response() {
         let memory = ReplyMemory::new(100);
         let (first, second) = (memory.reserve(60), memory.reserve(60));
         assert!(first.is_some() && second.is_none());
         assert_eq!(memory.held(), 60);
         drop(first);
         let all = memory.reserve(u64::MAX);
-        assert!(all.is_some() && memory.reserve(1).is_none(), "what is larger than all has all");
+        assert!(all.is_some() && memory.reserve(1).is_none(), "a larger request gets all memory");
         drop(all);
         assert_eq!(memory.held(), 0);
     }
 
     #[test]
-    fn a_report_counts_once_for_all_answers_that_are_written_from_it() {
+    fn a_report_counts_once_for_all_its_responses() {
         let (one, other) = (report(), report());
         let bytes = one.bytes_with_job() as u64;
         let memory = ReplyMemory::new(bytes);

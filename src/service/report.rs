@@ -1,4 +1,4 @@
-//! The result of a job, and the reasons why it may have none.
+//! The result of a job, or the error instead of one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,56 +10,56 @@ use crate::service::job::{Job, Limits};
 /// A replayed solution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution {
-    /// The moves.
+    /// Moves from the start to the goal.
     pub path: Path,
     /// The tile that slides at each move.
     pub tiles: Vec<Tile>,
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The solution, if there is one, even if it is not all that was required.
+    /// The solution, if any, even if it is not proven optimal as required.
     pub solution: Option<Solution>,
-    /// The limit that kept the search from what was required.
+    /// The limit that left the requirement unmet.
     pub stopped: Option<StopReason>,
-    /// No solution is shorter.
+    /// Proven lower bound on the solution length.
     pub lower_bound: u32,
     /// The algorithm that found the solution or was stopped.
     pub algorithm: Algorithm,
-    /// Its heuristic.
+    /// The heuristic of that algorithm.
     pub heuristic: HeuristicKind,
-    /// The weight of h, for weighted A*.
+    /// Weight of h, for weighted A*.
     pub weight: Weight,
-    /// Its counters.
+    /// Counters of the search.
     pub stats: Stats,
-    /// The first expansions, if asked for.
+    /// The first expansions, if requested.
     pub expansions: Option<Vec<Expansion>>,
-    /// The heuristic's value of each board along the solution, the start's first, if asked for.
+    /// Heuristic value of each board along the solution, from the start, if requested.
     pub heights: Vec<u32>,
-    /// The limit that stopped the search, even if there is a solution all the same.
+    /// The limit that stopped the search, even if there is a solution.
     pub search_stopped: Option<StopReason>,
-    /// Whether another heuristic had to do, since tables were not there in time.
+    /// True if another heuristic was used because the tables were not loaded in time.
     pub tables_were_late: bool,
-    /// The limits that were in force.
+    /// Limits in force.
     pub limits: Limits,
-    /// From submission to the start of the search.
+    /// Time from submission to the start of the search, and paused time.
     pub queued: Duration,
-    /// The search and the replay.
+    /// Time of the search and the replay.
     pub elapsed: Duration,
 }
 
-/// A report, and where it comes from.
+/// A report and its origin.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What came of the search.
+    /// The result of the search.
     pub report: Arc<Report>,
-    /// Whose search it was.
+    /// Origin of the report.
     pub origin: Origin,
 }
 
 impl Report {
-    /// The ways in which a job ends.
+    /// All outcomes of jobs.
     pub const OUTCOMES: [&str; 7] = [
         "solved",
         "solved by fallback",
@@ -70,17 +70,17 @@ impl Report {
         "cancelled",
     ];
 
-    /// How it ended, in the words of the log and the metrics.
+    /// Outcome, as in the log and the metrics.
     pub fn outcome(&self) -> &'static str {
         Self::OUTCOMES[self.outcome_index()]
     }
 
-    pub(super) fn outcome_index(&self) -> usize {
+    pub(crate) fn outcome_index(&self) -> usize {
         match (self.search_stopped, self.stopped) {
             (None, _) => 0,
-            // It goes on until a limit stops it.
+            // Anytime search runs until a limit stops it.
             (Some(_), None) if self.algorithm == Algorithm::Anytime => 0,
-            // The search was stopped, and another solution had to do.
+            // The search was stopped, and the fallback is the solution.
             (Some(_), None) => 1,
             (Some(StopReason::Time), _) => 2,
             (Some(StopReason::Expanded), _) => 3,
@@ -91,13 +91,13 @@ impl Report {
     }
 
     /// Estimated memory of the report and of two copies of its job, with their entries in a cache and a list.
-    pub(super) fn bytes_with_job(&self) -> usize {
+    pub(crate) fn bytes_with_job(&self) -> usize {
         let path = self.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
         let expansions = self.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
         2 * size_of::<Job>() + size_of::<Self>() + 256 + path + expansions + 4 * self.heights.len()
     }
 
-    /// f of a board along the solution, by the algorithm's own evaluation.
+    /// f of a board along the solution, as the algorithm computes it.
     pub fn f(&self, g: u32, h: u32) -> f64 {
         let (g, h) = (f64::from(g), f64::from(h));
         match self.algorithm {
@@ -107,38 +107,38 @@ impl Report {
         }
     }
 
-    /// Whether the same question would have the same answer: time alone ends searches now here, now there.
+    /// True if an equal job would have an equal report. Searches that their time limit stopped are not repeatable.
     pub fn is_repeatable(&self) -> bool {
         !self.tables_were_late && !matches!(self.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
     }
 
-    /// Whether the solution is proven to be as short as any.
+    /// True if the solution is proven optimal.
     pub fn is_optimal(&self) -> bool {
         self.solution.as_ref().is_some_and(|solution| solution.path.len() == self.lower_bound as usize)
     }
 }
 
-/// Why a job has no report.
+/// Reason why a job has no report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// No place in the queue, or the job's time ran out while it waited there.
-    #[error("overloaded: try again in {retry_after:?}")]
+    /// The queue is full, or the job's time ran out in the queue.
+    #[error("overloaded: retry in {retry_after:?}")]
     Overloaded {
-        /// When a place is likely to be free.
+        /// Estimated time until a retry succeeds.
         retry_after: Duration,
-        /// Whether it waited in vain, rather than being refused at once.
+        /// True if the time ran out in the queue; false if the job was rejected at once.
         waited: bool,
     },
-    /// The pattern tables that were asked for take more memory than there is for tables.
-    #[error("the tables would take {bytes} bytes")]
+    /// The pattern tables exceed the memory for tables.
+    #[error("the tables need {bytes} bytes, more than there is for tables")]
     NoRoomForTables {
-        /// Memory they would take while they are built.
+        /// Memory of the tables during their build.
         bytes: u64,
     },
-    /// Long answers that clients have not yet taken leave no memory for another.
-    #[error("no memory for another long answer")]
-    RepliesWait,
-    /// The house takes no more jobs, or gave this one up when its grace period ended.
+    /// The memory for long responses is exhausted.
+    #[error("no memory for another long response")]
+    ReplyMemoryFull,
+    /// The service is shutting down, or the grace period ended.
     #[error("shutting down")]
     ShuttingDown,
     /// A bug: the search panicked or its solution did not replay.
@@ -146,13 +146,13 @@ pub enum ServiceError {
     Failed(&'static str),
 }
 
-/// Where an answer comes from.
+/// Origin of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A search of its own.
+    /// A new search.
     Search,
-    /// A search that somebody else had asked for.
+    /// A running search for an equal job.
     Joined,
-    /// It was kept.
-    Kept,
+    /// A cache.
+    Cached,
 }

@@ -1,4 +1,4 @@
-//! The service: starts the pool and the tables, applies the settings to requests and passes jobs on.
+//! Entry point of the floor: settings and limits, start and shutdown.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,124 +10,124 @@ use tokio::sync::Semaphore;
 use crate::domain::{Attempt, Board, Puzzle, Size};
 use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, HeuristicKind};
-use crate::service::distance::{self, Verdict, judge};
-use crate::service::hint::{self, Hint, Trails};
-use crate::service::job::{Hook, Job, LimitWish, Limits};
+use crate::service::distance::{self, AttemptCheck, check_attempt};
+use crate::service::hint::{self, Hint, HintCache};
+use crate::service::job::{BeforeSearchHook, Job, Limits, RequestedLimits};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::plan::Plan;
-use crate::service::pool::{Kept, Load, Pool, PoolSettings, Watching};
-use crate::service::random::{self, Draw, DrawError, Drawn, draw};
+use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, Subscription};
+use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
 use crate::service::report::{Answer, Report, ServiceError};
 use crate::service::solver::nodes_within;
-use crate::service::tables::{Builder, Tables};
+use crate::service::tables::{BackgroundBuilder, Tables};
 
-/// What the house may spend, fixed at start.
+/// Settings, fixed at start.
 #[derive(Clone, Debug)]
 pub struct ServiceSettings {
-    /// Searches that run at one time.
+    /// Searches that run at a time.
     pub workers: usize,
-    /// Jobs that wait beside them.
+    /// Jobs that may be queued beside them.
     pub queue: usize,
-    /// The time of a search that names none.
+    /// Default time limit of a search.
     pub default_time: Duration,
-    /// The most time a search may ask for.
+    /// Maximum time limit of a search.
     pub max_time: Duration,
-    /// The most nodes a search may expand.
+    /// Maximum of nodes that a search expands.
     pub max_expanded: u64,
-    /// The bytes that the process plans with.
+    /// Memory that the process plans with, in bytes.
     pub memory: u64,
-    /// The most bytes a search may hold in nodes.
+    /// Maximum memory of a search for nodes, in bytes.
     pub search_memory: u64,
-    /// The most bytes that answers may take that are kept.
+    /// Memory of the result and hint caches, in bytes.
     pub answer_memory: u64,
-    /// The most bytes that long answers may take until their clients have taken them.
+    /// Memory of long responses that are still being sent, in bytes.
     pub reply_memory: u64,
-    /// The most expansions an answer tells of.
+    /// Maximum of recorded expansions.
     pub max_expansions: usize,
-    /// The strongest pattern tables to have.
+    /// Strongest pattern tables to build.
     pub tables: Tier,
-    /// The most bytes that pattern tables may take that are built on first use.
+    /// Memory of tables built on first use, in bytes.
     pub table_memory: u64,
-    /// Where tables are kept between runs, if anywhere.
+    /// Directory of tables kept between runs, if any.
     pub table_cache: Option<PathBuf>,
-    /// Done before each search, by tests.
-    pub before_search: Option<Hook>,
+    /// Called before each search, by tests.
+    pub before_search: Option<BeforeSearchHook>,
 }
 
-/// The pool and the tables, under the house's settings.
+/// The pool, the tables and the caches, with the settings.
 #[derive(Debug)]
 pub struct Service {
     settings: ServiceSettings,
     tables: Arc<Tables>,
     metrics: Metrics,
     pool: Arc<Pool>,
-    trails: Trails,
+    hint_cache: HintCache,
     reply_memory: Arc<ReplyMemory>,
-    /// One for each worker, for what takes a moment beside the searches.
-    moments: Arc<Semaphore>,
+    /// One permit for each worker, for short work beside the searches.
+    blocking_permits: Arc<Semaphore>,
     is_ready: Arc<AtomicBool>,
 }
 
 impl Service {
-    /// Opens the pool and begins to build the first tables on a thread of their own. Jobs are taken
-    /// from the start: one that needs a table that is not there yet builds it.
+    /// Starts the pool, and the background thread that builds tables. Jobs are accepted at once: one that needs a
+    /// missing table builds it.
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
         let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
         let is_ready = Arc::new(AtomicBool::new(false));
-        let builder = Builder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
+        let builder =
+            BackgroundBuilder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
         std::thread::spawn(move || builder.run());
         let metrics = Metrics::default();
-        // Of answers that are kept an eighth are solutions that somebody follows.
-        let trails = Trails::new(settings.answer_memory / 8);
+        // One eighth of the cache memory is for hints.
+        let hint_cache = HintCache::new(settings.answer_memory / 8);
         let pool = PoolSettings {
             workers: settings.workers,
             queue: settings.queue,
             memory: settings.search_memory.saturating_mul(settings.workers as u64),
-            answers: settings.answer_memory - settings.answer_memory / 8,
+            results: settings.answer_memory - settings.answer_memory / 8,
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
-        let moments = Arc::new(Semaphore::new(settings.workers));
+        let blocking_permits = Arc::new(Semaphore::new(settings.workers));
         let reply_memory = ReplyMemory::new(settings.reply_memory);
-        Arc::new(Self { settings, tables, metrics, pool, trails, reply_memory, moments, is_ready })
+        Arc::new(Self { settings, tables, metrics, pool, hint_cache, reply_memory, blocking_permits, is_ready })
     }
 
-    /// The settings.
+    /// Settings of the service.
     pub fn settings(&self) -> &ServiceSettings {
         &self.settings
     }
 
-    /// The tables.
+    /// Tables of the service.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// What the house counts.
+    /// Counters and histograms.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// What is held of workers and memory.
+    /// Workers and memory in use.
     pub fn load(&self) -> Load {
         self.pool.load()
     }
 
-    /// What is kept of answers, and of hints.
-    pub fn kept(&self) -> Kept {
-        let (answers, hints) = (self.pool.kept(), self.trails.kept());
-        Kept { entries: answers.entries + hints.entries, bytes: answers.bytes + hints.bytes }
+    /// Entries and bytes of the result and hint caches.
+    pub fn cache_usage(&self) -> CacheUsage {
+        let (answers, hints) = (self.pool.cache_usage(), self.hint_cache.usage());
+        CacheUsage { entries: answers.entries + hints.entries, bytes: answers.bytes + hints.bytes }
     }
 
-    /// Whether the first tables are built.
+    /// True once the first tables are built.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Acquire)
     }
 
     /// Runs a job on the pool.
     ///
-    /// Dropping the future takes the job from the queue, or stops its search, unless somebody else waits
-    /// for the same.
+    /// Dropping the future dequeues the job or stops its search, unless another caller waits for an equal job.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -135,93 +135,91 @@ impl Service {
         self.pool.submit(job).await
     }
 
-    /// The same, watched: it comes back when the job has its place in the house, or is over.
+    /// Runs a job and returns a subscription to its progress once it is admitted or finished.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn watch(&self, job: Job) -> Result<Watching, ServiceError> {
+    pub async fn watch(&self, job: Job) -> Result<Subscription, ServiceError> {
         self.pool.watch(job).await
     }
 
-    /// Returns the next move of the best solution that [`auto`](Plan::auto) finds, or of one that an earlier hint found
-    /// and that leads over this board.
+    /// Returns the next move of the best solution that [`auto`](Plan::auto) finds, or of a cached solution of an
+    /// earlier hint.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn hint(&self, puzzle: Puzzle, wish: LimitWish) -> Result<Hint, ServiceError> {
+    pub async fn hint(&self, puzzle: Puzzle, requested: RequestedLimits) -> Result<Hint, ServiceError> {
         let plan = Plan::auto(puzzle.size());
-        let limits = self.limits(&puzzle, &plan, hint::limits(&plan, wish));
+        let limits = self.limits(&puzzle, &plan, hint::limits(&plan, requested));
         let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-        self.trails.hint(job, &self.pool, &self.metrics).await
+        self.hint_cache.hint(job, &self.pool, &self.metrics).await
     }
 
-    /// Draws a board for a goal; the same seed draws the same board.
+    /// Draws a board for a goal; equal seeds draw equal boards.
     ///
     /// # Errors
     /// See [`DrawError`].
-    pub async fn draw(&self, goal: Board, how: Draw, seed: String) -> Result<Drawn, DrawError> {
+    pub async fn draw(&self, goal: Board, how: Draw, seed: String) -> Result<DrawnBoard, DrawError> {
         if random::is_instant(&goal, &how, &self.tables) {
             return draw(&goal, &how, &seed, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        self.aside(move || draw(&goal, &how, &seed, &tables)).await
+        self.run_blocking(move || draw(&goal, &how, &seed, &tables)).await
     }
 
-    /// Makes what somebody did to a board, and tells how far from the goal that led; without a search.
-    pub async fn judge(&self, start: Board, goal: Board, attempt: Attempt) -> Verdict {
+    /// Replays an attempt and returns the distances of both ends from the goal, without a search.
+    pub async fn check_attempt(&self, start: Board, goal: Board, attempt: Attempt) -> AttemptCheck {
         if distance::is_instant(&goal, &attempt, &self.tables) {
-            return judge(&start, &goal, &attempt, &self.tables);
+            return check_attempt(&start, &goal, &attempt, &self.tables);
         }
         let tables = Arc::clone(&self.tables);
-        self.aside(move || judge(&start, &goal, &attempt, &tables)).await
+        self.run_blocking(move || check_attempt(&start, &goal, &attempt, &tables)).await
     }
 
-    /// The limits in force for a search: what was asked for, within the house's own.
-    pub fn limits(&self, puzzle: &Puzzle, plan: &Plan, wish: LimitWish) -> Limits {
+    /// Limits in force for a search: the requested ones, within those of the settings.
+    pub fn limits(&self, puzzle: &Puzzle, plan: &Plan, requested: RequestedLimits) -> Limits {
         Limits {
-            time: wish.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
-            expanded: wish.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
-            nodes: wish
+            time: requested.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
+            expanded: requested.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
+            nodes: requested
                 .nodes
                 .unwrap_or(u64::MAX)
-                .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.parts()),
+                .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.node_budget_divisor()),
         }
     }
 
-    /// The limits of searches that somebody waits for one after another: as [`limits`](Self::limits) has them, but
-    /// where their times would come to more than the house gives one search, all are made shorter in the same
-    /// proportion.
-    pub fn limits_of_all(&self, puzzle: &Puzzle, searches: &[(Plan, LimitWish)]) -> Vec<Limits> {
-        let limits = searches.iter().map(|(plan, wish)| self.limits(puzzle, plan, *wish));
+    /// Limits of searches that one request runs one after another. They are those of [`limits`](Self::limits), but if
+    /// the times exceed the maximum of one search in all, each is shortened in proportion.
+    pub fn limits_for_all(&self, puzzle: &Puzzle, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
+        let limits = searches.iter().map(|(plan, requested)| self.limits(puzzle, plan, *requested));
         let limits: Vec<Limits> = limits.collect();
         let whole: Duration = limits.iter().map(|limits| limits.time).sum();
         let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);
-        // In whole milliseconds, which is how limits are told.
+        // In whole milliseconds, the unit of the API.
         let share = |time: Duration| Duration::from_millis(((time.as_millis() as f64 * part) as u64).max(1));
         let shared = |limits: Limits| Limits { time: share(limits.time), ..limits };
         limits.into_iter().map(shared).collect()
     }
 
-    /// The most nodes that a search of boards of a shape may hold, with a heuristic.
+    /// Maximum of nodes in memory of a search.
     pub fn max_nodes(&self, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
         nodes_within(self.settings.search_memory, size, algorithm, heuristic)
     }
 
-    /// Whether [`Service::drain`] was called.
+    /// True once [`Service::drain`] was called.
     pub fn is_draining(&self) -> bool {
         self.pool.is_draining()
     }
 
-    /// Refuses jobs from now on; those in hand go on.
+    /// Rejects new jobs from now on; those in the pool continue.
     pub fn drain(&self) {
         self.pool.drain();
     }
 
-    /// Does what takes a moment where no connection waits for it, as much at a time as there are workers; a panic is the
-    /// caller's.
-    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        // Nobody closes it. Whoever leaves while the work goes on leaves the permit with it.
-        let permit = Arc::clone(&self.moments).acquire_owned().await.ok();
+    /// Runs short work on a blocking thread, at most one for each worker at a time. Resumes a panic of the work.
+    async fn run_blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        // The semaphore is never closed. If the caller leaves, the work keeps the permit until it ends.
+        let permit = Arc::clone(&self.blocking_permits).acquire_owned().await.ok();
         let span = tracing::Span::current();
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
@@ -235,29 +233,29 @@ impl Service {
         self.pool.cancel_all();
     }
 
-    /// Memory for a long answer, which is to be held until its client has taken it.
+    /// Reserves memory for a long response until it is sent.
     ///
     /// # Errors
-    /// [`ServiceError::RepliesWait`] if there is none left.
+    /// [`ServiceError::ReplyMemoryFull`] if none is left.
     pub fn reserve_reply(&self, bytes: usize) -> Result<Reservation, ServiceError> {
-        self.reply_memory.reserve(bytes as u64).ok_or_else(|| self.replies_wait())
+        self.reply_memory.reserve(bytes as u64).ok_or_else(|| self.reply_memory_full())
     }
 
-    /// The same for a report that an answer is written from piece by piece.
+    /// Reserves memory for a report from which a response is written in pieces.
     ///
     /// # Errors
-    /// [`ServiceError::RepliesWait`] if there is none left.
+    /// [`ServiceError::ReplyMemoryFull`] if none is left.
     pub fn hold(&self, report: &Arc<Report>) -> Result<HeldReport, ServiceError> {
-        self.reply_memory.hold(report).ok_or_else(|| self.replies_wait())
+        self.reply_memory.hold(report).ok_or_else(|| self.reply_memory_full())
     }
 
-    /// What long answers hold that clients have not yet taken.
+    /// Memory of long responses that are still being sent, in bytes.
     pub fn reply_bytes(&self) -> u64 {
         self.reply_memory.held()
     }
 
-    fn replies_wait(&self) -> ServiceError {
-        self.metrics.refused(Refusal::RepliesWait);
-        ServiceError::RepliesWait
+    fn reply_memory_full(&self) -> ServiceError {
+        self.metrics.refused(Refusal::ReplyMemoryFull);
+        ServiceError::ReplyMemoryFull
     }
 }

@@ -9,19 +9,19 @@ use taquin::search::{
     Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space,
     TieBreaking, Trace, Weight, best_first, perfect,
 };
-use taquin::service::{Job, Limits, Means, Plan, Report, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Plan, Report, SearchContext, SearchOptions, Tables, solve};
 
 const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
 
-fn solved(start: &Board, goal: &Board, wish: Wish, tables: &Tables) -> Report {
+fn solved(start: &Board, goal: &Board, wish: SearchOptions, tables: &Tables) -> Report {
     solved_within(UNLIMITED, start, goal, wish, tables)
 }
 
-fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: Wish, tables: &Tables) -> Report {
+fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: SearchOptions, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
     let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
     let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-    let report = solve(&job, tables, Means::default()).unwrap();
+    let report = solve(&job, tables, SearchContext::default()).unwrap();
     let solution = report.solution.as_ref().unwrap();
     assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
     assert!(report.lower_bound as usize <= solution.path.len());
@@ -29,14 +29,15 @@ fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: Wish, tables
 }
 
 /// Every wish that goes with boards of a shape.
-fn wishes(size: Size) -> Vec<Wish> {
+fn wishes(size: Size) -> Vec<SearchOptions> {
     let heuristics = || HeuristicKind::ALL.iter().map(|heuristic| Some(*heuristic)).chain([None]);
     let algorithms = Algorithm::ALL.iter().map(|algorithm| Some(*algorithm)).chain([None]);
     let mut wishes = Vec::new();
     for algorithm in algorithms {
         for heuristic in heuristics() {
             for tie_breaking in TieBreaking::ALL {
-                let wish = Wish { algorithm, heuristic, tie_breaking: *tie_breaking, ..Wish::default() };
+                let wish =
+                    SearchOptions { algorithm, heuristic, tie_breaking: *tie_breaking, ..SearchOptions::default() };
                 if Plan::try_new(&wish, size).is_ok() {
                     wishes.push(wish);
                 }
@@ -46,11 +47,11 @@ fn wishes(size: Size) -> Vec<Wish> {
     wishes
 }
 
-fn promises_optimal(wish: &Wish, size: Size) -> bool {
-    Plan::try_new(&Wish { require_optimal: true, ..*wish }, size).is_ok()
+fn promises_optimal(wish: &SearchOptions, size: Size) -> bool {
+    Plan::try_new(&SearchOptions { require_optimal: true, ..*wish }, size).is_ok()
 }
 
-fn check(start: &Board, goal: &Board, distance: u32, wish: &Wish, tables: &Tables) {
+fn check(start: &Board, goal: &Board, distance: u32, wish: &SearchOptions, tables: &Tables) {
     let report = solved(start, goal, *wish, tables);
     let length = report.solution.as_ref().unwrap().path.len() as u32;
     assert!(length >= distance, "{start} to {goal}: {length} moves, {wish:?}");
@@ -98,7 +99,7 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
     let tables = Tables::default();
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         for (start, distance) in distances(&goal) {
-            let report = solved(&start, &goal, Wish::default(), &tables);
+            let report = solved(&start, &goal, SearchOptions::default(), &tables);
             assert!(report.is_optimal());
             assert_eq!(report.lower_bound, distance, "{start}");
             assert_eq!(report.stats.expanded, u64::from(distance), "{start}");
@@ -139,7 +140,13 @@ fn optimal_searches_agree_with_layers_from_both_ends_on_3x4_and_4x3() {
             let distance = distance_between(&start, &goal);
             for algorithm in [None, Some(Algorithm::AStar), Some(Algorithm::IdaStar)] {
                 for heuristic in [None, Some(HeuristicKind::LinearConflict), Some(HeuristicKind::Manhattan)] {
-                    check(&start, &goal, distance, &Wish { algorithm, heuristic, ..Wish::default() }, &tables);
+                    check(
+                        &start,
+                        &goal,
+                        distance,
+                        &SearchOptions { algorithm, heuristic, ..SearchOptions::default() },
+                        &tables,
+                    );
                 }
             }
         }
@@ -156,7 +163,7 @@ fn auto_agrees_with_layers_from_both_ends_on_all_shapes_with_patterns() {
             let goal = goal_with_blank(size, row, col);
             for moves in [1, 25, 50] {
                 let start = random_walk(&goal, moves, &mut random);
-                let report = solved(&start, &goal, Wish::default(), &tables);
+                let report = solved(&start, &goal, SearchOptions::default(), &tables);
                 assert_eq!(report.heuristic, HeuristicKind::PatternDatabase);
                 assert!(report.is_optimal(), "{start} to {goal}");
                 assert_eq!(report.lower_bound, distance_between(&start, &goal), "{start} to {goal}");
@@ -174,11 +181,11 @@ fn weighted_solutions_stay_within_their_weight() {
     for hundredths in [100, 125, 150, 200, 333, 1000] {
         for _ in 0..40 {
             let start = random_board(&goal, &mut random);
-            let wish = Wish {
+            let wish = SearchOptions {
                 algorithm: Some(Algorithm::WeightedAStar),
                 heuristic: Some(HeuristicKind::Manhattan),
                 weight: Weight::from_hundredths(hundredths).unwrap(),
-                ..Wish::default()
+                ..SearchOptions::default()
             };
             check(&start, &goal, distances[&start], &wish, &tables);
             let length = solved(&start, &goal, wish, &tables).solution.unwrap().path.len() as u32;
@@ -196,8 +203,11 @@ fn tree_searches_find_the_same_lengths() {
         let start = random_walk(&goal, 14, &mut random);
         let distance = distance_between(&start, &goal);
         for algorithm in [Algorithm::AStar, Algorithm::BreadthFirst] {
-            let wish =
-                Wish { algorithm: Some(algorithm), duplicate_detection: DuplicateDetection::Parent, ..Wish::default() };
+            let wish = SearchOptions {
+                algorithm: Some(algorithm),
+                duplicate_detection: DuplicateDetection::Parent,
+                ..SearchOptions::default()
+            };
             check(&start, &goal, distance, &wish, &tables);
         }
     }
@@ -212,18 +222,18 @@ fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
         for _ in 0..8 {
             let start = random_walk(&goal, 12, &mut random);
             let distance = distance_between(&start, &goal);
-            let wish = |depth_limit| Wish {
+            let wish = |depth_limit| SearchOptions {
                 algorithm: Some(Algorithm::DepthFirst),
                 depth_limit: Some(depth_limit),
                 duplicate_detection,
-                ..Wish::default()
+                ..SearchOptions::default()
             };
             check(&start, &goal, distance, &wish(distance), &tables);
             if let Some(too_little) = distance.checked_sub(1) {
                 let puzzle = Puzzle::try_new(start, goal).unwrap();
                 let plan = Plan::try_new(&wish(too_little), puzzle.size()).unwrap();
                 let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
-                let report = solve(&job, &tables, Means::default()).unwrap();
+                let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 assert!(report.solution.is_none());
                 assert_eq!(report.lower_bound, distance);
             }
@@ -270,12 +280,12 @@ fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
         ];
         for goal in goals {
             let start = random_board(&goal, &mut random);
-            let wish = Wish { algorithm: Some(Algorithm::Constructive), ..Wish::default() };
+            let wish = SearchOptions { algorithm: Some(Algorithm::Constructive), ..SearchOptions::default() };
             solved(&start, &goal, wish, &tables);
         }
         let goal = random_board(&Board::blank_last(size), &mut random);
         let limits = Limits { expanded: 5_000, ..UNLIMITED };
-        solved_within(limits, &random_board(&goal, &mut random), &goal, Wish::default(), &tables);
+        solved_within(limits, &random_board(&goal, &mut random), &goal, SearchOptions::default(), &tables);
     }
 }
 

@@ -10,7 +10,7 @@ use taquin::domain::{
 };
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, Tier};
 use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
-use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
 /// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
 /// the moves of its tiles that it takes at least.
@@ -307,10 +307,10 @@ fn korfs_boards_are_proven_optimal_at_the_listed_lengths() {
     let tables = Tables::default();
     for (index, start, goal, length) in instances(KORF) {
         let puzzle = Puzzle::try_new(start, goal).unwrap();
-        let plan = Plan::try_new(&Wish::default(), puzzle.size()).unwrap();
+        let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
         let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-        let report = solve(&job, &tables, Means::default()).unwrap();
+        let report = solve(&job, &tables, SearchContext::default()).unwrap();
         assert_eq!((report.algorithm, report.heuristic), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert!(report.is_optimal());
         assert_eq!(report.lower_bound, length, "number {index}");

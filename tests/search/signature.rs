@@ -9,7 +9,7 @@ use taquin::search::{
     Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space, TieBreaking, Trace,
     Weight, best_first,
 };
-use taquin::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
@@ -55,16 +55,16 @@ fn counters() -> String {
     for algorithm in Algorithm::ALL {
         for heuristic in HeuristicKind::ALL {
             for tie_breaking in TieBreaking::ALL {
-                let wish = Wish {
+                let wish = SearchOptions {
                     algorithm: Some(*algorithm),
                     heuristic: Some(*heuristic),
                     tie_breaking: *tie_breaking,
                     weight: if *algorithm == Algorithm::WeightedAStar { WEIGHT } else { Weight::ONE },
-                    ..Wish::default()
+                    ..SearchOptions::default()
                 };
                 let Ok(plan) = Plan::try_new(&wish, puzzle.size()) else { continue };
                 let job = Job { puzzle, plan, limits, expansions: 0, states: false };
-                let report = solve(&job, &tables, Means::default()).unwrap();
+                let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 let stats = report.stats;
                 writeln!(
                     lines,

@@ -177,16 +177,16 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, Puzzle, RawBoard, Sides};
     use crate::search::Algorithm;
-    use crate::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+    use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
     /// What serde makes of the reply is what is written.
     fn check(start: &str, algorithm: Option<Algorithm>, detail: bool) {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let plan = Plan::try_new(&Wish { algorithm, ..Wish::default() }, start.size()).unwrap();
+        let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: (1 << 53) - 1 };
         let job = Job { puzzle, plan, limits, expansions: if detail { 9 } else { 0 }, states: detail };
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let reply = SolveReply::new(&puzzle, &report).unwrap();
         let text = String::from_utf8(written(&reply)).unwrap();
         assert_eq!(text, serde_json::to_string(&reply).unwrap());

@@ -268,16 +268,16 @@ mod tests {
     use crate::http::problem::ProblemKind;
     use crate::http::tests::service;
     use crate::search::Algorithm;
-    use crate::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+    use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
     fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
         let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let wish = Wish { algorithm: Some(algorithm), ..Wish::default() };
+        let wish = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
         let plan = Plan::try_new(&wish, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
         let job = Job { puzzle, plan, limits, expansions, states };
-        (puzzle, Arc::new(solve(&job, &Tables::default(), Means::default()).unwrap()))
+        (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
     async fn taken(written: Written) -> String {

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use crate::domain::Size;
 use crate::http::problem::{Fault, ProblemKind};
 use crate::search::Weight;
-use crate::service::{Conflict, LimitWish, Plan, Wish};
+use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
 
 /// What a search may spend.
 pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
@@ -22,8 +22,8 @@ const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// Reads [`METHOD_FIELDS`].
-pub(crate) fn wish(fields: &mut Fields) -> Wish {
-    Wish {
+pub(crate) fn wish(fields: &mut Fields) -> SearchOptions {
+    SearchOptions {
         algorithm: fields.word("algorithm", Some("auto")),
         heuristic: fields.word("heuristic", Some("auto")),
         weight: fields
@@ -38,8 +38,8 @@ pub(crate) fn wish(fields: &mut Fields) -> Wish {
 }
 
 /// Reads [`LIMIT_FIELDS`].
-pub(crate) fn limits(fields: &mut Fields) -> LimitWish {
-    LimitWish {
+pub(crate) fn limits(fields: &mut Fields) -> RequestedLimits {
+    RequestedLimits {
         time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
         expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
         nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
@@ -47,8 +47,8 @@ pub(crate) fn limits(fields: &mut Fields) -> LimitWish {
 }
 
 /// The plan for a wish; what does not go together is noted.
-pub(crate) fn plan(fields: &mut Fields, wish: &Wish, size: Size) -> Option<Plan> {
-    let note = |conflict: Conflict| {
+pub(crate) fn plan(fields: &mut Fields, wish: &SearchOptions, size: Size) -> Option<Plan> {
+    let note = |conflict: PlanConflict| {
         let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
         fields.note(ProblemKind::UnsupportedCombination, fault);
     };

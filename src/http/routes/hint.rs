@@ -12,7 +12,7 @@ use crate::http::negotiation::{Offer, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{Letter, LimitsReply, Rows, SearchReply, grid, json};
 use crate::http::request::{BOARD_FIELDS, Fields, LIMIT_FIELDS, Question, board_and_goal, joined, limits};
-use crate::service::{Hint, LimitWish, Service};
+use crate::service::{Hint, RequestedLimits, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
 
@@ -61,7 +61,7 @@ pub(crate) async fn answer(
     Ok(response)
 }
 
-fn read(question: Question) -> Result<(Puzzle, LimitWish), Problem> {
+fn read(question: Question) -> Result<(Puzzle, RequestedLimits), Problem> {
     let mut fields = Fields::gather(question, &FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);

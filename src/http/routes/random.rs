@@ -13,7 +13,7 @@ use crate::http::problem::{Fault, Problem, ProblemKind};
 use crate::http::reply::{Rows, grid, json};
 use crate::http::request::{Fields, NamedGoal, Question, goal, sides};
 use crate::search::named;
-use crate::service::{Distance, Draw, DrawError, Drawn, Service, fresh_seed};
+use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
 
 const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
 
@@ -76,7 +76,7 @@ pub(crate) async fn answer(
         Problem::internal()
     })?;
     let drawn = service.draw(goal, how, seed.clone()).await;
-    let Drawn { board, distance: Distance { length, lower_bound, upper_bound } } =
+    let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
         drawn.map_err(|error| refused(&error))?;
     let body = match (offer, form) {
         (Offer::Text, _) => grid(&board).into_bytes(),

@@ -11,7 +11,7 @@ use crate::http::negotiation::{Document, Offer, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{Letter, Rows, grid, json};
 use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, joined, sentence};
-use crate::service::{Distance, Service, Verdict};
+use crate::service::{AttemptCheck, Distance, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
 
@@ -68,7 +68,7 @@ pub(crate) async fn answer(
 ) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
     let VerifyBody { board, goal, attempt } = VerifyBody::read(question)?;
-    let verdict = service.judge(board, goal, attempt).await;
+    let verdict = service.check_attempt(board, goal, attempt).await;
     let reply = VerifyReply::new(board, goal, &verdict);
     let body = match offer {
         Offer::Text => reply.to_string().into_bytes(),
@@ -127,8 +127,8 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
 }
 
 impl VerifyReply {
-    fn new(start: Board, goal: Board, verdict: &Verdict) -> Self {
-        let Verdict { played, distances } = verdict;
+    fn new(start: Board, goal: Board, verdict: &AttemptCheck) -> Self {
+        let AttemptCheck { played, distances } = verdict;
         let of_start = distances.map_or_else(DistanceReply::default, |(of_start, _)| of_start.into());
         let remaining = distances.map_or_else(DistanceReply::default, |(_, of_end)| of_end.into());
         let (length, solves) = (played.path.len(), played.illegal.is_none() && played.end == goal);

@@ -1,4 +1,4 @@
-//! The worker pool: admission, and searches on blocking threads.
+//! The worker pool: from a submitted job to its report.
 
 mod admission;
 mod progress;
@@ -15,201 +15,221 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 use tracing::{Level, Span};
 
-use admission::{Place, Places};
-use progress::Sight;
-use result_cache::{Answers, Flight};
-use scheduler::{Patience, Turn, Turns};
+use admission::{Admission, AdmissionPermit};
+use progress::SearchProgress;
+use result_cache::{ResultCache, SharedSearch};
+use scheduler::{Cancellation, RunPermit, Scheduler};
 
-pub use progress::Found;
-pub use result_cache::Kept;
+pub use progress::FoundSolution;
+pub use result_cache::CacheUsage;
 pub use scheduler::Load;
-pub use subscription::{Seen, Watching};
+pub use subscription::{SearchEvent, Subscription};
 
 use crate::domain::{Packed, Packed64};
 use crate::search::heuristic::GoalClass;
 use crate::search::{HeuristicKind, Named, Observer, StopReason};
-use crate::service::job::{Hook, Job};
-use crate::service::metrics::{Metrics, Refusal, Stage};
+use crate::service::job::{BeforeSearchHook, Job};
+use crate::service::metrics::{JobPhase, Metrics, Refusal};
 use crate::service::report::{Answer, Origin, Report, ServiceError};
-use crate::service::solver::{self, JobTables, Means, bytes_for};
+use crate::service::solver::{self, JobTables, SearchContext, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
-use crate::service::tables::{Loaded, NoRoom, Tables};
+use crate::service::tables::{LoadedPatterns, TableMemoryExceeded, Tables};
 
-/// Runs jobs on blocking threads, no more at a time than it has workers.
+/// Runs jobs on blocking threads, at most one for each worker.
 ///
-/// A job takes a place in the house, at once or not at all; then it waits for its turn, until its
-/// deadline at most. Place and turn move into the search's closure, so they are free only when the
-/// search has really stopped. What waits for its first turn is nothing but a future.
+/// A job is admitted at once or rejected. It then waits until its deadline for the scheduler. The admission and run
+/// permits move into the closure of the search, so they are released only when the search has stopped. A job that has
+/// not started is only a future.
 #[derive(Debug)]
 pub struct Pool {
-    places: Arc<Places>,
-    turns: Arc<Turns>,
-    answers: Arc<Answers>,
+    admission: Arc<Admission>,
+    scheduler: Arc<Scheduler>,
+    results: Arc<ResultCache>,
     tables: Arc<Tables>,
     metrics: Metrics,
     is_draining: AtomicBool,
-    /// Raised when every search is to stop, and who waits for anything is told.
+    /// Stops every running search when raised.
     cancel_all: Arc<AtomicBool>,
-    closing: watch::Sender<bool>,
-    before_search: Option<Hook>,
+    shutdown: watch::Sender<bool>,
+    before_search: Option<BeforeSearchHook>,
 }
 
-/// What a pool has.
+/// Sizes of a pool.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSettings {
-    /// Searches at a time.
+    /// Searches that run at a time.
     pub workers: usize,
-    /// Jobs that wait beside them.
+    /// Jobs that may be queued beside them.
     pub queue: usize,
-    /// Bytes for all searches.
+    /// Memory for the nodes of all searches, in bytes.
     pub memory: u64,
-    /// Bytes for answers that are kept.
-    pub answers: u64,
-    /// Done before each search.
-    pub before_search: Option<Hook>,
+    /// Memory of the result cache, in bytes.
+    pub results: u64,
+    /// Called before each search.
+    pub before_search: Option<BeforeSearchHook>,
 }
 
-/// What becomes of a job at once.
-enum Begun {
-    /// It is over.
-    Over(Answer),
-    /// It is searched, by whomever.
-    Going(Flight, Origin),
+/// A job after its submission.
+enum Submitted {
+    /// Answered at once, or from the result cache.
+    Finished(Answer),
+    /// A running search, new or shared.
+    Running(SharedSearch, Origin),
 }
 
-/// Stops a search, queued or not, whose future is dropped.
-struct Leash {
+/// Cancels a search, queued or running, when its future is dropped: every client that waited for it has left.
+struct CancelOnDrop {
     pool: Arc<Pool>,
     cancel: Arc<AtomicBool>,
-    /// Whose turn it is, once it is.
+    /// The number of the run permit, once the search runs.
     number: Option<u64>,
     is_over: bool,
 }
 
-impl Drop for Leash {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
         self.cancel.store(true, Ordering::Relaxed);
-        self.number.inspect(|number| self.pool.turns.wake(*number));
-        let stage = if self.number.is_some() { Stage::Searching } else { Stage::Queued };
-        self.pool.metrics.cancelled(stage);
+        self.number.inspect(|number| self.pool.scheduler.wake(*number));
+        let phase = if self.number.is_some() { JobPhase::Searching } else { JobPhase::Queued };
+        self.pool.metrics.cancelled(phase);
     }
 }
 
 impl Pool {
-    /// A pool with nothing in hand.
+    /// Creates an idle pool.
     pub fn new(settings: PoolSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
-        let PoolSettings { workers, queue, memory, answers, before_search } = settings;
+        let PoolSettings { workers, queue, memory, results, before_search } = settings;
         Arc::new(Self {
-            places: Places::new(workers + queue, workers),
-            turns: Turns::new(workers, memory),
-            answers: Answers::new(answers),
+            admission: Admission::new(workers + queue, workers),
+            scheduler: Scheduler::new(workers, memory),
+            results: ResultCache::new(results),
             tables,
             metrics,
             is_draining: AtomicBool::new(false),
             cancel_all: Arc::default(),
-            closing: watch::Sender::new(false),
+            shutdown: watch::Sender::new(false),
             before_search,
         })
     }
 
-    /// Runs a job. Its time counts from now. The same job asked for again while it runs is not run
-    /// twice, and stops when nobody waits for it any more; what came of it is kept if it would come out
-    /// the same again.
+    /// Runs a job; its time limit counts from now.
+    ///
+    /// Equal jobs share one search, which stops when no caller waits for it any more. A repeatable report is cached.
     ///
     /// # Errors
     /// See [`ServiceError`].
     pub async fn submit(self: &Arc<Self>, job: Job) -> Result<Answer, ServiceError> {
         match self.begin(&job)? {
-            Begun::Over(answer) => Ok(answer),
-            Begun::Going(flight, origin) => Ok(Answer { report: flight.await?, origin }),
+            Submitted::Finished(answer) => Ok(answer),
+            Submitted::Running(search, origin) => Ok(Answer { report: search.await?, origin }),
         }
     }
 
-    /// The same, watched: it comes back when the job has its place in the house, or is over.
+    /// Runs a job and returns a subscription to its progress once it is admitted or finished.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn watch(self: &Arc<Self>, job: Job) -> Result<Watching, ServiceError> {
+    pub async fn watch(self: &Arc<Self>, job: Job) -> Result<Subscription, ServiceError> {
         match self.begin(&job)? {
-            Begun::Over(answer) => Ok(Watching::over(answer)),
-            Begun::Going(flight, origin) => Watching::begin(&job, flight, origin).await,
+            Submitted::Finished(answer) => Ok(Subscription::finished(answer)),
+            Submitted::Running(search, origin) => Subscription::begin(&job, search, origin).await,
         }
     }
 
-    /// Answers a job where it is, or begins or joins its search.
-    fn begin(self: &Arc<Self>, job: &Job) -> Result<Begun, ServiceError> {
+    /// Answers a job on this thread or from the cache, or starts or joins its search.
+    fn begin(self: &Arc<Self>, job: &Job) -> Result<Submitted, ServiceError> {
         if self.is_draining() {
             self.metrics.refused(Refusal::Draining);
             return Err(ServiceError::ShuttingDown);
         }
         if self.is_instant(job) {
             let span = SearchSpan::begin();
-            let report = solver::solve(job, &self.tables, Means::default());
+            let report = solver::solve(job, &self.tables, SearchContext::default());
             self.observe(job, &report, span);
-            return Ok(Begun::Over(Answer { report: Arc::new(report?), origin: Origin::Search }));
+            return Ok(Submitted::Finished(Answer { report: Arc::new(report?), origin: Origin::Search }));
         }
-        if let Some(report) = self.answers.find(job) {
-            self.metrics.answered_from(Origin::Kept);
-            return Ok(Begun::Over(Answer { report, origin: Origin::Kept }));
+        if let Some(report) = self.results.find(job) {
+            self.metrics.answered_from(Origin::Cached);
+            return Ok(Submitted::Finished(Answer { report, origin: Origin::Cached }));
         }
-        let begin = |sight| Arc::clone(self).run(job.clone(), sight, Asker::current());
-        let (flight, is_first) = self.answers.join(job, begin);
+        let begin = |progress| Arc::clone(self).run(job.clone(), progress, CallerContext::current());
+        let (search, is_first) = self.results.join(job, begin);
         let origin = if is_first { Origin::Search } else { Origin::Joined };
         self.metrics.answered_from(origin);
-        Ok(Begun::Going(flight, origin))
+        Ok(Submitted::Running(search, origin))
     }
 
-    async fn run(self: Arc<Self>, job: Job, sight: Arc<Sight>, asker: Asker) -> Result<Report, ServiceError> {
+    async fn run(
+        self: Arc<Self>,
+        job: Job,
+        progress: Arc<SearchProgress>,
+        caller: CallerContext,
+    ) -> Result<Report, ServiceError> {
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
-        let place = self.places.take(deadline).map_err(|retry_after| {
+        let admission = self.admission.try_admit(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);
             ServiceError::Overloaded { retry_after, waited: false }
         })?;
-        sight.admit();
+        progress.set_admitted();
         let cancel = Arc::new(AtomicBool::new(false));
-        let mut leash = Leash { pool: Arc::clone(&self), cancel: Arc::clone(&cancel), number: None, is_over: false };
-        let prepared = self.unless_closing(self.prepare(job, submitted)).await?;
-        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| leash.is_over = true)? {
-            Prepared::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
-            Prepared::TooLate(job) => {
-                leash.is_over = true;
+        let pool = Arc::clone(&self);
+        let mut guard = CancelOnDrop { pool, cancel: Arc::clone(&cancel), number: None, is_over: false };
+        let prepared = self.or_shutdown(self.prepare(job, submitted)).await?;
+        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| guard.is_over = true)? {
+            PreparedJob::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
+            PreparedJob::TooLate(job) => {
+                guard.is_over = true;
                 self.metrics.waited(submitted.elapsed());
-                return self.too_late(job, place, asker).await;
+                return self.too_late(job, admission, caller).await;
             }
         };
-        let patience = Patience { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let turn = self.turns.take(bytes_for(&job), patience.clone());
-        let turn = self.unless_closing(timeout_at(deadline.into(), turn)).await?.map_err(|_| {
-            leash.is_over = true;
-            self.metrics.refused(Refusal::Waited);
-            self.metrics.waited(submitted.elapsed());
-            ServiceError::Overloaded { retry_after: self.places.another_time(deadline), waited: true }
-        })?;
-        leash.number = Some(turn.number());
-        let search = Search { job, patterns, patience, turn, sight, _place: place, queued: submitted.elapsed() };
-        let report = self.on_a_thread(asker, move |pool| search.make(pool)).await;
-        leash.is_over = true;
+        let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
+        let permit = self.or_shutdown(self.acquire_permit(&job, submitted, cancellation.clone())).await?;
+        let permit = permit.inspect_err(|_| guard.is_over = true)?;
+        guard.number = Some(permit.number());
+        let queued = submitted.elapsed();
+        let search = SearchTask { job, patterns, cancellation, permit, progress, _admission: admission, queued };
+        let report = self.on_a_thread(caller, move |pool| search.make(pool)).await;
+        guard.is_over = true;
         let report = Report { tables_were_late, ..report? };
-        // Nobody but the end of the grace period cancels a job that somebody still waits for.
+        // Only the end of the grace period cancels a job that has a caller.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// A job with the patterns that it needs, if it needs any. One that can do without waits for them a part of its time,
-    /// and one for a proof on a large board for strong ones, which save it more.
-    async fn prepare(&self, job: Job, submitted: Instant) -> Result<Prepared, ServiceError> {
-        /// Of the time of a job that can do without.
+    /// Waits for a worker and for memory until the job's deadline.
+    async fn acquire_permit(
+        &self,
+        job: &Job,
+        submitted: Instant,
+        cancellation: Cancellation,
+    ) -> Result<RunPermit, ServiceError> {
+        let deadline = submitted + job.limits.time;
+        let permit = self.scheduler.acquire(bytes_for(job), cancellation);
+        timeout_at(deadline.into(), permit).await.map_err(|_| {
+            self.metrics.refused(Refusal::Waited);
+            self.metrics.waited(submitted.elapsed());
+            ServiceError::Overloaded { retry_after: self.admission.retry_after_waiting(deadline), waited: true }
+        })
+    }
+
+    /// Loads the pattern tables that a job needs. A job whose heuristic is open waits for them for a part of its time
+    /// only. A job that requires an optimal solution on a large board waits for stronger tables, which save more time
+    /// than they cost.
+    async fn prepare(&self, job: Job, submitted: Instant) -> Result<PreparedJob, ServiceError> {
+        /// Divisor of the time limit: the longest wait for tables that a job can do without.
         const SHARE: u32 = 4;
         let Job { puzzle, plan, limits, .. } = &job;
         let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
         if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
-            return Ok(Prepared::Ready { job, patterns: None, tables_were_late: false });
+            return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
         }
-        let patience = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
-        let patterns = timeout_at((submitted + patience).into(), self.tables.ready_patterns(size, goal_blank)).await;
+        let cancellation = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
+        let patterns =
+            timeout_at((submitted + cancellation).into(), self.tables.ready_patterns(size, goal_blank)).await;
         let patterns = match patterns {
             Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
                 let stronger = self.tables.stronger_patterns(Arc::clone(&small));
@@ -220,39 +240,46 @@ impl Pool {
         let is_heuristic_open = plan.is_heuristic_open;
         let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
         match patterns {
-            Ok(Ok(patterns)) => Ok(Prepared::Ready { job, patterns: Some(patterns), tables_were_late: false }),
-            Ok(Err(NoRoom { bytes })) if !is_heuristic_open => Err(ServiceError::NoRoomForTables { bytes }),
-            Err(_) if !is_heuristic_open => Ok(Prepared::TooLate(job)),
-            other => Ok(Prepared::Ready { job: without(job), patterns: None, tables_were_late: other.is_err() }),
+            Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late: false }),
+            Ok(Err(TableMemoryExceeded { bytes })) if !is_heuristic_open => {
+                Err(ServiceError::NoRoomForTables { bytes })
+            }
+            Err(_) if !is_heuristic_open => Ok(PreparedJob::TooLate(job)),
+            other => Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: other.is_err() }),
         }
     }
 
-    /// Waits for something, but not beyond the end of the grace period.
-    async fn unless_closing<T>(&self, something: impl Future<Output = T>) -> Result<T, ServiceError> {
-        let mut closing = self.closing.subscribe();
+    /// Waits for a future, or returns an error when the grace period ends.
+    async fn or_shutdown<T>(&self, future: impl Future<Output = T>) -> Result<T, ServiceError> {
+        let mut shutdown = self.shutdown.subscribe();
         tokio::select! {
             biased;
-            _ = closing.wait_for(|is_closing| *is_closing) => Err(ServiceError::ShuttingDown),
-            something = something => Ok(something),
+            _ = shutdown.wait_for(|is_closing| *is_closing) => Err(ServiceError::ShuttingDown),
+            output = future => Ok(output),
         }
     }
 
-    async fn on_a_thread<F>(self: &Arc<Self>, asker: Asker, work: F) -> Result<Report, ServiceError>
+    async fn on_a_thread<F>(self: &Arc<Self>, caller: CallerContext, work: F) -> Result<Report, ServiceError>
     where
         F: FnOnce(&Self) -> Result<Report, ServiceError> + Send + 'static,
     {
         let pool = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || asker.in_scope(|| work(&pool))).await;
+        let done = tokio::task::spawn_blocking(move || caller.in_scope(|| work(&pool))).await;
         done.unwrap_or_else(|_| {
             self.metrics.panicked();
             Err(ServiceError::Failed("a search panicked"))
         })
     }
 
-    /// Answers without a search, which takes a moment at most.
-    async fn too_late(self: &Arc<Self>, job: Job, place: Place, asker: Asker) -> Result<Report, ServiceError> {
-        self.on_a_thread(asker, move |pool| {
-            let _place = place;
+    /// Reports a job whose time ran out before its tables were loaded. No search runs.
+    async fn too_late(
+        self: &Arc<Self>,
+        job: Job,
+        admission: AdmissionPermit,
+        caller: CallerContext,
+    ) -> Result<Report, ServiceError> {
+        self.on_a_thread(caller, move |pool| {
+            let _admission = admission;
             let span = SearchSpan::begin();
             let report = solver::too_late(&job, &pool.tables);
             pool.observe(&job, &report, span);
@@ -261,41 +288,41 @@ impl Pool {
         .await
     }
 
-    /// Whether a job costs less than to hand it to another thread: then it is done where it is, and
-    /// takes no place from searches (docs/adr/0010).
+    /// True if solving the job costs less than handing it to another thread. It then runs on this thread and takes no
+    /// capacity from searches (docs/adr/0010).
     fn is_instant(&self, job: &Job) -> bool {
         let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
         job.plan.is_instant() && self.tables.has_distances(size, goal_blank)
     }
 
-    /// What is held of workers and memory.
+    /// Workers and memory in use.
     pub fn load(&self) -> Load {
-        self.turns.load()
+        self.scheduler.load()
     }
 
-    /// What is kept of answers.
-    pub fn kept(&self) -> Kept {
-        self.answers.kept()
+    /// Entries and bytes of the result cache.
+    pub fn cache_usage(&self) -> CacheUsage {
+        self.results.usage()
     }
 
-    /// Whether jobs are refused.
+    /// True once jobs are rejected because the service shuts down.
     pub fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
 
-    /// Refuses jobs from now on.
+    /// Rejects jobs from now on.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops every search, and whoever waits for one.
+    /// Stops every search and ends every wait for one.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
-        self.closing.send_replace(true);
-        self.turns.wake_all();
+        self.shutdown.send_replace(true);
+        self.scheduler.wake_all();
     }
 
-    /// Counts a job that has ended, ends its span, and writes its one event.
+    /// Counts a finished job, ends its span and logs its event.
     fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
         span.end(job, report);
         let report = match report {
@@ -309,7 +336,7 @@ impl Pool {
         tracing::event!(
             target: "taquin::job",
             Level::INFO,
-            // A string is written as it is, where format arguments take a detour.
+            // A string literal is recorded as it is; format arguments would be formatted.
             message = "job finished",
             puzzle.size = job.puzzle.size().name(),
             search.algorithm = report.algorithm.name(),
@@ -325,46 +352,46 @@ impl Pool {
     }
 }
 
-/// What a job can be done with.
-enum Prepared {
+/// A job with its pattern tables.
+enum PreparedJob {
     Ready {
         job: Job,
-        patterns: Option<Arc<Loaded>>,
+        patterns: Option<Arc<LoadedPatterns>>,
         tables_were_late: bool,
     },
-    /// Its time was over before.
+    /// The job's time ran out before its tables were loaded.
     TooLate(Job),
 }
 
-/// A search whose turn it is, with all that it holds until it has ended.
-struct Search {
+/// A search that may run, with the permits that it holds until it ends.
+struct SearchTask {
     job: Job,
-    patterns: Option<Arc<Loaded>>,
-    patience: Patience,
-    turn: Turn,
-    sight: Arc<Sight>,
-    _place: Place,
+    patterns: Option<Arc<LoadedPatterns>>,
+    cancellation: Cancellation,
+    permit: RunPermit,
+    progress: Arc<SearchProgress>,
+    _admission: AdmissionPermit,
     queued: Duration,
 }
 
-impl Search {
+impl SearchTask {
     fn make(self, pool: &Pool) -> Result<Report, ServiceError> {
-        let Self { job, patterns, patience, turn, sight, queued, .. } = &self;
+        let Self { job, patterns, cancellation, permit, progress, queued, .. } = &self;
         let span = SearchSpan::begin();
         if let Some(before_search) = pool.before_search {
             before_search(job);
         }
-        let cancel: [&AtomicBool; 2] = [&patience.flags[0], &patience.flags[1]];
-        let (deadline, observer) = (patience.deadline, Some(&**sight as &dyn Observer));
-        let means = Means { deadline, cancel: &cancel, helpers: Some(turn), observer };
+        let cancel: [&AtomicBool; 2] = [&cancellation.flags[0], &cancellation.flags[1]];
+        let (deadline, observer) = (cancellation.deadline, Some(&**progress as &dyn Observer));
+        let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), observer };
         let tables = JobTables::with_patterns(&pool.tables, patterns.clone());
-        let report = solver::solve_with(job, &tables, means);
-        let (worked, paused) = turn.times();
-        pool.places.learn(worked);
+        let report = solver::solve_with(job, &tables, context);
+        let (worked, paused) = permit.times();
+        pool.admission.record_duration(worked);
         pool.metrics.waited(*queued + paused);
         let report = report.map(|report| Report {
-            // What was told is proven, whenever it was.
-            lower_bound: report.lower_bound.max(sight.lower_bound()),
+            // Every reported bound is proven.
+            lower_bound: report.lower_bound.max(progress.lower_bound()),
             queued: *queued + paused,
             elapsed: report.elapsed.saturating_sub(paused),
             ..report
@@ -374,13 +401,13 @@ impl Search {
     }
 }
 
-/// Who asked first: in that name the job is done, whoever else waits for it and drives it on.
-struct Asker {
+/// Span and trace of the caller that started the search; joined callers share them.
+struct CallerContext {
     span: Span,
     trace: TraceContext,
 }
 
-impl Asker {
+impl CallerContext {
     fn current() -> Self {
         Self { span: Span::current(), trace: TraceContext::current() }
     }
@@ -396,12 +423,12 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, Puzzle, RawBoard, Sides};
     use crate::search::Algorithm;
-    use crate::service::{Limits, Plan, Wish};
+    use crate::service::{Limits, Plan, SearchOptions};
 
     fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> Job {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let plan = Plan::try_new(&Wish { algorithm, ..Wish::default() }, puzzle.size()).unwrap();
+        let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, puzzle.size()).unwrap();
         Job { puzzle, plan, limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX }, expansions: 0, states: false }
     }
 
@@ -409,25 +436,25 @@ mod tests {
         job("8 6 7/2 5 4/3 0 1", None, Duration::from_secs(60))
     }
 
-    /// Searches for hours.
+    /// A job that searches for hours.
     fn hard(time: Duration) -> Job {
         job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IterativeDeepening), time)
     }
 
-    /// As long, and with nodes in memory.
+    /// A job that searches for hours and keeps its nodes in memory.
     fn stored(time: Duration) -> Job {
         job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
     }
 
     fn settings(workers: usize, queue: usize) -> PoolSettings {
-        PoolSettings { workers, queue, memory: u64::MAX / 2, answers: 1 << 20, before_search: None }
+        PoolSettings { workers, queue, memory: u64::MAX / 2, results: 1 << 20, before_search: None }
     }
 
     fn pool(workers: usize, queue: usize) -> Arc<Pool> {
         Pool::new(settings(workers, queue), Arc::default(), Metrics::default())
     }
 
-    /// Submits a job on a task of its own, and waits until it has begun.
+    /// Submits a job on a separate task and waits until it runs.
     async fn begun(pool: &Arc<Pool>, job: Job) -> tokio::task::JoinHandle<Result<Answer, ServiceError>> {
         let before = pool.load().begun;
         let submitted = tokio::spawn({
@@ -441,7 +468,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_job_is_solved_and_its_places_come_back() {
+    async fn a_solved_job_releases_its_permits() {
         let pool = pool(1, 0);
         for _ in 0..3 {
             let report = pool.submit(easy()).await.unwrap().report;
@@ -457,7 +484,7 @@ mod tests {
         let submitted = begun(&pool, hard(Duration::from_secs(3600))).await;
         assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { waited: false, .. })));
         submitted.abort();
-        // The turn comes back only when the search has stopped; one that does not hangs the test.
+        // The run permit is released only when the search has stopped; otherwise the test hangs.
         while pool.load() != Load::default() {
             tokio::task::yield_now().await;
         }
@@ -465,7 +492,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_job_whose_time_runs_out_in_the_queue_is_refused() {
+    async fn a_job_whose_time_runs_out_in_the_queue_is_rejected() {
         let pool = Pool::new(PoolSettings { memory: 1 << 20, ..settings(1, 1) }, Arc::default(), Metrics::default());
         let busy = begun(&pool, stored(Duration::from_secs(3600))).await;
         let waiting = Job {
@@ -478,7 +505,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn easy_jobs_are_done_while_every_worker_has_a_hard_one() {
+    async fn easy_jobs_finish_while_every_worker_has_a_hard_one() {
         let pool = pool(2, 8);
         let mut hard_ones = Vec::new();
         for nth in 0..4 {
@@ -488,7 +515,7 @@ mod tests {
             let job = job("1 2 3/4 5 6/7 0 8", Some(Algorithm::IterativeDeepening), Duration::from_secs(60));
             assert!(pool.submit(job).await.unwrap().report.is_optimal());
         }
-        assert_eq!(pool.load().begun, 4, "the hard ones go on");
+        assert_eq!(pool.load().begun, 4, "the hard ones continue");
         pool.cancel_all();
         for hard_one in hard_ones {
             assert_eq!(hard_one.await.unwrap().unwrap_err(), ServiceError::ShuttingDown);
@@ -497,7 +524,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_question_asked_many_times_at_once_is_one_search_until_the_last_leaves() {
+    async fn equal_jobs_share_a_search_until_the_last_caller_leaves() {
         let pool = pool(1, 0);
         let first = begun(&pool, hard(Duration::from_secs(3600))).await;
         let others: Vec<_> = (0..100)
@@ -506,13 +533,13 @@ mod tests {
                 tokio::spawn(async move { pool.submit(hard(Duration::from_secs(3600))).await })
             })
             .collect();
-        // There is one place: who did not join would be refused.
+        // The pool admits one job: a search that did not join would be rejected.
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert!(others.iter().all(|other| !other.is_finished()));
         first.abort();
         others[1..].iter().for_each(|other| other.abort());
         tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(pool.load().begun, 1, "somebody still waits");
+        assert_eq!(pool.load().begun, 1, "a caller still waits");
         others[0].abort();
         while pool.load() != Load::default() {
             tokio::task::yield_now().await;
@@ -520,33 +547,33 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_would_come_out_the_same_is_kept_and_what_time_ended_is_not() {
+    async fn repeatable_reports_are_cached_and_timed_out_ones_are_not() {
         let pool = pool(1, 0);
         let repeatable = || job("1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15", None, Duration::from_secs(60));
         assert_eq!(pool.submit(repeatable()).await.unwrap().origin, Origin::Search);
-        assert_eq!(pool.submit(repeatable()).await.unwrap().origin, Origin::Kept);
+        assert_eq!(pool.submit(repeatable()).await.unwrap().origin, Origin::Cached);
         for _ in 0..2 {
             let stopped = pool.submit(hard(Duration::from_millis(20))).await.unwrap();
             assert_eq!((stopped.origin, stopped.report.stopped), (Origin::Search, Some(StopReason::Time)));
         }
-        assert_eq!(pool.kept().entries, 1);
+        assert_eq!(pool.cache_usage().entries, 1);
     }
 
     #[tokio::test]
-    async fn a_panic_costs_one_job() {
-        let hook: Hook = |job| assert!(job.limits.expanded != 13, "as asked for");
+    async fn a_panic_fails_one_job() {
+        let hook: BeforeSearchHook = |job| assert!(job.limits.expanded != 13, "as the test requires");
         let settings = PoolSettings { before_search: Some(hook), ..settings(1, 0) };
         let pool = Pool::new(settings, Arc::default(), Metrics::default());
         let mut unlucky = easy();
         unlucky.limits.expanded = 13;
-        // Tables are not built yet, so that it is not done at once.
+        // Tables are not built yet, so the job is not solved on this thread.
         assert_eq!(pool.submit(unlucky).await.unwrap_err(), ServiceError::Failed("a search panicked"));
         assert_eq!(pool.load(), Load::default());
         assert!(pool.submit(easy()).await.is_ok());
     }
 
     #[tokio::test]
-    async fn tables_that_come_too_late_leave_an_answer_all_the_same() {
+    async fn late_tables_leave_a_constructive_solution() {
         let pool = pool(1, 0);
         let job = job("9 8 7 6/5 4 3 2/1 0 10 11/12 13 15 14", None, Duration::from_millis(1));
         let report = pool.submit(job).await.unwrap().report;
@@ -554,7 +581,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_draining_pool_takes_no_job() {
+    async fn a_draining_pool_rejects_jobs() {
         let pool = pool(1, 1);
         pool.drain();
         assert_eq!(pool.submit(easy()).await.unwrap_err(), ServiceError::ShuttingDown);

@@ -1,78 +1,79 @@
-//! Answers that are kept, and searches that more than one waits for.
+//! Cache of reports, and single flight: equal jobs share one search.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
+use parking_lot::{Mutex, MutexGuard};
 
-use super::progress::Sight;
+use super::progress::SearchProgress;
 use crate::service::job::Job;
 use crate::service::report::{Report, ServiceError};
 
-/// What comes of a search.
-pub(super) type Outcome = Result<Arc<Report>, ServiceError>;
-/// The future of it.
-type Pending = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+/// Result of a search.
+type SearchResult = Result<Arc<Report>, ServiceError>;
+/// Future of the result.
+type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 
-/// A report of more bytes has others give way at once.
+/// Reports of more bytes than this trigger eviction at once.
 const LARGE: usize = 64 << 10;
 
-/// A search that any number of askers wait for, and may watch; dropped when the last of them is gone.
+/// A search that any number of callers wait for and may observe. It is dropped with its last caller.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(crate) struct SharedSearch {
     outcome: Shared<Pending>,
-    sight: Arc<Sight>,
+    progress: Arc<SearchProgress>,
 }
 
-/// Keeps what would come out the same again, as much of it as fits, and makes one search of the same
-/// question asked many times at once.
+/// Caches repeatable reports up to a number of bytes, and runs one search for equal jobs that are submitted at the same
+/// time.
 #[derive(Debug)]
-pub(super) struct Answers {
-    kept: Cache<Job, Arc<Report>>,
-    in_flight: Mutex<HashMap<Job, InFlight>>,
-    flights: AtomicU64,
+pub(crate) struct ResultCache {
+    reports: Cache<Job, Arc<Report>>,
+    in_flight: Mutex<HashMap<Job, InFlightSearch>>,
+    next_number: AtomicU64,
 }
 
 #[derive(Debug)]
-struct InFlight {
+struct InFlightSearch {
     number: u64,
     outcome: WeakShared<Pending>,
-    sight: Arc<Sight>,
+    progress: Arc<SearchProgress>,
 }
 
-impl Flight {
-    /// How far it is.
-    pub(super) fn sight(&self) -> &Arc<Sight> {
-        &self.sight
+impl SharedSearch {
+    /// Progress of the search.
+    pub(crate) fn progress(&self) -> &Arc<SearchProgress> {
+        &self.progress
     }
 }
 
-impl Future for Flight {
-    type Output = Outcome;
+impl Future for SharedSearch {
+    type Output = SearchResult;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<SearchResult> {
         self.outcome.poll_unpin(context)
     }
 }
 
-/// What is kept.
+/// Contents of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kept {
-    /// Answers, or boards ahead of hints.
+pub struct CacheUsage {
+    /// Number of entries.
     pub entries: u64,
-    /// Memory they take.
+    /// Their memory in bytes.
     pub bytes: u64,
 }
 
-impl Kept {
-    /// What a cache holds just now.
-    pub(in crate::service) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
+impl CacheUsage {
+    /// Reads the size of a cache after its pending evictions.
+    pub(crate) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
         cache: &Cache<K, V>,
     ) -> Self {
         cache.run_pending_tasks();
@@ -80,81 +81,84 @@ impl Kept {
     }
 }
 
-impl Answers {
-    /// So many bytes of them.
-    pub(super) fn new(bytes: u64) -> Arc<Self> {
+impl ResultCache {
+    /// Creates a cache of at most so many bytes.
+    pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let weigh = |_: &Job, report: &Arc<Report>| u32::try_from(report.bytes_with_job()).unwrap_or(u32::MAX);
         Arc::new(Self {
-            kept: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
+            reports: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
             in_flight: Mutex::default(),
-            flights: AtomicU64::new(0),
+            next_number: AtomicU64::new(0),
         })
     }
 
-    /// The answer to a question asked before.
-    pub(super) fn find(&self, job: &Job) -> Option<Arc<Report>> {
-        self.kept.get(job)
+    /// Returns the cached report of a job.
+    pub(crate) fn find(&self, job: &Job) -> Option<Arc<Report>> {
+        self.reports.get(job)
     }
 
-    /// Joins the search that answers a question, or begins it; whether it was begun.
-    pub(super) fn join<F>(self: &Arc<Self>, job: &Job, search: impl FnOnce(Arc<Sight>) -> F) -> (Flight, bool)
+    /// Joins the running search of an equal job, or starts one. The flag is true if it was started.
+    pub(crate) fn join<F>(
+        self: &Arc<Self>,
+        job: &Job,
+        search: impl FnOnce(Arc<SearchProgress>) -> F,
+    ) -> (SharedSearch, bool)
     where
         F: Future<Output = Result<Report, ServiceError>> + Send + 'static,
     {
         let mut in_flight = self.in_flight();
-        if let Some(InFlight { outcome, sight, .. }) = in_flight.get(job)
+        if let Some(InFlightSearch { outcome, progress, .. }) = in_flight.get(job)
             && let Some(outcome) = outcome.upgrade()
         {
-            return (Flight { outcome, sight: Arc::clone(sight) }, false);
+            return (SharedSearch { outcome, progress: Arc::clone(progress) }, false);
         }
-        let number = self.flights.fetch_add(1, Ordering::Relaxed);
-        let landing = Landing { answers: Arc::clone(self), job: job.clone(), number };
-        let sight = Arc::new(Sight::default());
-        let search = search(Arc::clone(&sight));
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let guard = RemoveOnDrop { cache: Arc::clone(self), job: job.clone(), number };
+        let progress = Arc::new(SearchProgress::default());
+        let search = search(Arc::clone(&progress));
         let outcome = async move {
             let report = Arc::new(search.await?);
             if report.is_repeatable() {
-                landing.answers.keep(landing.job.clone(), &report);
+                guard.cache.insert(guard.job.clone(), &report);
             }
             Ok(report)
         };
         let outcome = outcome.boxed().shared();
         if let Some(outcome) = outcome.downgrade() {
-            in_flight.insert(job.clone(), InFlight { number, outcome, sight: Arc::clone(&sight) });
+            in_flight.insert(job.clone(), InFlightSearch { number, outcome, progress: Arc::clone(&progress) });
         }
-        (Flight { outcome, sight }, true)
+        (SharedSearch { outcome, progress }, true)
     }
 
-    fn keep(&self, job: Job, report: &Arc<Report>) {
-        self.kept.insert(job, Arc::clone(report));
-        // What is inserted is there at once; what has to give way for it goes some dozens of insertions later.
+    fn insert(&self, job: Job, report: &Arc<Report>) {
+        self.reports.insert(job, Arc::clone(report));
+        // Inserts take effect at once; evictions otherwise follow some dozens of inserts later.
         if report.bytes_with_job() > LARGE {
-            self.kept.run_pending_tasks();
+            self.reports.run_pending_tasks();
         }
     }
 
-    /// How much is kept.
-    pub(super) fn kept(&self) -> Kept {
-        Kept::of(&self.kept)
+    /// Entries and bytes of the cache.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        CacheUsage::of(&self.reports)
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, InFlight>> {
-        // What it guards is whole after a panic elsewhere.
-        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, InFlightSearch>> {
+        self.in_flight.lock()
     }
 }
 
-/// Takes a search off the list when it has ended, or nobody waits for it any more.
-struct Landing {
-    answers: Arc<Answers>,
+/// Removes a search from the map when it has ended or its last caller has left.
+struct RemoveOnDrop {
+    cache: Arc<ResultCache>,
     job: Job,
     number: u64,
 }
 
-impl Drop for Landing {
+impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
-        let mut in_flight = self.answers.in_flight();
-        // The same question may have been asked again meanwhile.
+        let mut in_flight = self.cache.in_flight();
+        // An equal job may have been submitted again meanwhile.
         if in_flight.get(&self.job).is_some_and(|flight| flight.number == self.number) {
             in_flight.remove(&self.job);
         }

@@ -1,4 +1,4 @@
-//! A search as those see it who wait for it.
+//! Subscriptions to the progress of a search.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,119 +6,119 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::progress::{Found, Sight};
-use super::result_cache::Flight;
+use super::progress::{FoundSolution, SearchProgress};
+use super::result_cache::SharedSearch;
 use crate::search::{Observer, Progress};
 use crate::service::job::Job;
 use crate::service::report::{Answer, Origin, ServiceError};
 use crate::service::solver;
 
-/// A search that has its place in the house, or is over, and is watched. Dropping it is leaving it.
+/// A subscription to an admitted or finished search. Dropping it leaves the search, which stops with its last caller.
 #[derive(Debug)]
-pub struct Watching(Stage);
+pub struct Subscription(State);
 
-/// What is seen of a search.
+/// An event of a search.
 #[derive(Debug)]
-pub enum Seen {
+pub enum SearchEvent {
     /// A solution shorter than those before.
-    Found(Arc<Found>),
-    /// The end, which comes once.
+    FoundSolution(Arc<FoundSolution>),
+    /// The result; sent once.
     Ended(Result<Answer, ServiceError>),
 }
 
 #[derive(Debug)]
-enum Stage {
-    Going(Box<Going>),
-    /// The end, until it is seen.
-    Over(Option<Answer>),
+enum State {
+    Running(Box<Running>),
+    /// The result, until it is taken.
+    Finished(Option<Answer>),
 }
 
 #[derive(Debug)]
-struct Going {
-    flight: Flight,
+struct Running {
+    search: SharedSearch,
     origin: Origin,
-    /// The best solution, where it was there before.
-    best: Option<Arc<Found>>,
-    rest: broadcast::Receiver<Arc<Found>>,
+    /// The best solution at the time of the subscription.
+    best: Option<Arc<FoundSolution>>,
+    later: broadcast::Receiver<Arc<FoundSolution>>,
 }
 
-impl Watching {
-    /// Watches what is over.
-    pub(super) fn over(answer: Answer) -> Self {
-        Self(Stage::Over(Some(answer)))
+impl Subscription {
+    /// Subscribes to a finished search.
+    pub(crate) fn finished(answer: Answer) -> Self {
+        Self(State::Finished(Some(answer)))
     }
 
-    /// Watches a search, once it has its place.
+    /// Subscribes to a search once it is admitted.
     ///
     /// # Errors
-    /// What it ends with if it gets none.
-    pub(super) async fn begin(job: &Job, mut flight: Flight, origin: Origin) -> Result<Self, ServiceError> {
-        let sight = Arc::clone(flight.sight());
+    /// The error of the search if it is not admitted.
+    pub(crate) async fn begin(job: &Job, mut search: SharedSearch, origin: Origin) -> Result<Self, ServiceError> {
+        let progress = Arc::clone(search.progress());
         tokio::select! {
             biased;
-            outcome = &mut flight => return outcome.map(|report| Self::over(Answer { report, origin })),
-            () = sight.admitted() => {}
+            outcome = &mut search => return outcome.map(|report| Self::finished(Answer { report, origin })),
+            () = progress.admitted() => {}
         }
-        offer(job, &sight).await;
-        let (best, rest) = sight.watch();
-        Ok(Self(Stage::Going(Box::new(Going { flight, origin, best, rest }))))
+        report_initial_solution(job, &progress).await;
+        let (best, later) = progress.subscribe();
+        Ok(Self(State::Running(Box::new(Running { search, origin, best, later }))))
     }
 
-    /// The next that is seen. Nothing is lost if it is not waited for.
-    pub async fn next(&mut self) -> Seen {
+    /// Waits for the next event. Cancel safe: dropping the future loses no event.
+    pub async fn next(&mut self) -> SearchEvent {
         match &mut self.0 {
-            Stage::Going(going) => going.next().await,
-            Stage::Over(answer) => match answer.take() {
-                Some(answer) => Seen::Ended(Ok(answer)),
+            State::Running(running) => running.next().await,
+            State::Finished(answer) => match answer.take() {
+                Some(answer) => SearchEvent::Ended(Ok(answer)),
                 None => std::future::pending().await,
             },
         }
     }
 
-    /// How far the search is, and since when it was asked for, unless it was over before.
+    /// Current progress and the time since submission; none if the search had finished before.
     pub fn progress(&self) -> Option<(Progress, Duration)> {
         match &self.0 {
-            Stage::Going(going) => {
-                let sight = going.flight.sight();
-                Some((sight.progress(), sight.elapsed()))
+            State::Running(running) => {
+                let progress = running.search.progress();
+                Some((progress.progress(), progress.elapsed()))
             }
-            Stage::Over(_) => None,
+            State::Finished(_) => None,
         }
     }
 }
 
-impl Going {
-    async fn next(&mut self) -> Seen {
+impl Running {
+    async fn next(&mut self) -> SearchEvent {
         if let Some(best) = self.best.take() {
-            return Seen::Found(best);
+            return SearchEvent::FoundSolution(best);
         }
         loop {
-            // What was found before the end comes before it.
+            // Solutions are sent before the result.
             return tokio::select! {
                 biased;
-                found = self.rest.recv() => match found {
-                    Ok(found) => Seen::Found(found),
+                found = self.later.recv() => match found {
+                    Ok(found) => SearchEvent::FoundSolution(found),
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => unreachable!("the flight in hand holds the other end"),
                 },
-                outcome = &mut self.flight => {
+                outcome = &mut self.search => {
                     let origin = self.origin;
-                    Seen::Ended(outcome.map(|report| Answer { report, origin }))
+                    SearchEvent::Ended(outcome.map(|report| Answer { report, origin }))
                 }
             };
         }
     }
 }
 
-/// Tells what is known before a search that proves its solution optimal, or is given up for the constructive one.
-async fn offer(job: &Job, sight: &Sight) {
-    if !job.plan.begins_with_any() || sight.has_solution() {
+/// Reports a lower bound and a constructed solution before a search that reports none itself.
+async fn report_initial_solution(job: &Job, progress: &SearchProgress) {
+    if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
     }
     let puzzle = job.puzzle;
-    // Milliseconds on the largest boards.
+    // This takes milliseconds on the largest boards.
     if let Ok((lower_bound, path)) = tokio::task::spawn_blocking(move || solver::bounds(&puzzle)).await {
-        sight.reached(Progress { lower_bound, ..sight.progress() });
-        sight.found(&path);
+        progress.reached(Progress { lower_bound, ..progress.progress() });
+        progress.found(&path);
     }
 }

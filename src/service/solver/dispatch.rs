@@ -1,4 +1,4 @@
-//! From enums to code compiled for them: the one match over shapes and heuristics.
+//! Static dispatch: from board size and `HeuristicKind` to code compiled for the packed board and the heuristic.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -12,49 +12,54 @@ use crate::search::{
     Algorithm, HeuristicKind, IdaStar, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 use crate::service::job::Job;
-use crate::service::tables::{Loaded, Tables};
+use crate::service::tables::{LoadedPatterns, Tables};
 
-/// Something to do with a puzzle and a heuristic, for any form of board.
-pub(super) trait Call {
-    /// What it gives.
+/// A call that is generic over the packed board and the heuristic.
+pub(crate) trait HeuristicCall {
+    /// Result of the call.
     type Output;
 
-    /// Does it.
+    /// Runs the call.
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
 }
 
-/// As many patterns as boards of up to 25 cells have at most, and larger ones.
+/// Most patterns of a partition on boards of up to 25 cells, and on larger boards.
 const PAIR_PATTERNS: usize = 5;
 const BYTES_PATTERNS: usize = 7;
 type PairPatterns<'t> = LargeAdditivePatterns<'t, PAIR_PATTERNS>;
 type BytesPatterns<'t> = LargeAdditivePatterns<'t, BYTES_PATTERNS>;
 
-/// Tables as one job sees them: the same patterns from its beginning to its end.
-pub(in crate::service) struct JobTables<'t> {
+/// The tables of one job. Its patterns stay the same from start to end, even if stronger ones are loaded meanwhile.
+pub(crate) struct JobTables<'t> {
     tables: &'t Tables,
-    patterns: OnceCell<Arc<Loaded>>,
+    patterns: OnceCell<Arc<LoadedPatterns>>,
 }
 
 impl<'t> JobTables<'t> {
-    pub(in crate::service) fn new(tables: &'t Tables) -> Self {
+    pub(crate) fn new(tables: &'t Tables) -> Self {
         Self { tables, patterns: OnceCell::new() }
     }
 
-    pub(in crate::service) fn tables(&self) -> &'t Tables {
+    pub(crate) fn tables(&self) -> &'t Tables {
         self.tables
     }
 
-    /// With patterns at hand.
-    pub(in crate::service) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<Loaded>>) -> Self {
+    /// The tables of a job whose patterns are loaded already.
+    pub(crate) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<LoadedPatterns>>) -> Self {
         Self { tables, patterns: patterns.map_or_else(OnceCell::new, OnceCell::from) }
     }
 }
 
-/// Makes a call with the heuristic of that name.
+/// Runs a call with the heuristic of a kind.
 ///
 /// # Panics
-/// If the heuristic does not serve the puzzle's shape, which a plan rules out.
-pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &JobTables<'_>, call: C) -> C::Output {
+/// If the heuristic does not serve the size of the puzzle; plans exclude that.
+pub(crate) fn dispatch<C: HeuristicCall>(
+    puzzle: &Puzzle,
+    heuristic: HeuristicKind,
+    job: &JobTables<'_>,
+    call: C,
+) -> C::Output {
     let tables = job.tables;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
@@ -78,23 +83,27 @@ pub(super) fn connect<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, job: &
             let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(|shape| tables.walking(shape));
             call.call(&Space::<Packed64>::new(puzzle), &WalkingDistance::new(size, goal_blank, rows, cols))
         }
-        _ => connect_alone(puzzle, heuristic, call),
+        _ => dispatch_without_tables(puzzle, heuristic, call),
     }
 }
 
-/// Makes a call with a heuristic that needs no table.
+/// Runs a call with a heuristic that has no tables.
 ///
 /// # Panics
-/// If it needs one.
-pub(super) fn connect_alone<C: Call>(puzzle: &Puzzle, heuristic: HeuristicKind, call: C) -> C::Output {
+/// If the heuristic has tables.
+pub(crate) fn dispatch_without_tables<C: HeuristicCall>(
+    puzzle: &Puzzle,
+    heuristic: HeuristicKind,
+    call: C,
+) -> C::Output {
     match puzzle.size().cells() {
-        ..=Packed64::MAX_CELLS => connect_any(&Space::<Packed64>::new(puzzle), heuristic, call),
-        17..=Packed128::MAX_CELLS => connect_any(&Space::<Packed128>::new(puzzle), heuristic, call),
-        _ => connect_any(&Space::<PackedBytes>::new(puzzle), heuristic, call),
+        ..=Packed64::MAX_CELLS => dispatch_heuristic(&Space::<Packed64>::new(puzzle), heuristic, call),
+        17..=Packed128::MAX_CELLS => dispatch_heuristic(&Space::<Packed128>::new(puzzle), heuristic, call),
+        _ => dispatch_heuristic(&Space::<PackedBytes>::new(puzzle), heuristic, call),
     }
 }
 
-fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, call: C) -> C::Output {
+fn dispatch_heuristic<P: Packed, C: HeuristicCall>(space: &Space<P>, heuristic: HeuristicKind, call: C) -> C::Output {
     let (size, goal_blank) = (space.size(), space.goal_blank());
     match heuristic {
         HeuristicKind::Zero => call.call(space, &Zero),
@@ -114,30 +123,32 @@ fn connect_any<P: Packed, C: Call>(space: &Space<P>, heuristic: HeuristicKind, c
     }
 }
 
-/// What a search takes beside its nodes: the path, the tables of moves, a thread's stack; and with patterns the parts of
-/// an iteration and what threads remember of them (`search::ida_star::parallel`), on large boards the tables of stages.
-fn little(size: Size, heuristic: HeuristicKind) -> u64 {
+/// Memory of a search beside its nodes: the path, the move tables and a thread's stack; with patterns also the parallel
+/// search's parts of an iteration; on large boards also the stage tables.
+fn bytes_beside_nodes_of(size: Size, heuristic: HeuristicKind) -> u64 {
     let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
     let beside_nodes = if size.cells() > Packed64::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };
     beside_nodes + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
-/// How many nodes of boards of a shape fit into so many bytes, in a search with a heuristic.
-pub(in crate::service) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
-    let nodes = bytes.saturating_sub(little(size, heuristic)) / per_node(size, algorithm, heuristic);
-    // Node indices have 32 bits, of which the largest stands for none.
+/// Number of nodes that fit into so many bytes.
+pub(crate) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
+    let nodes =
+        bytes.saturating_sub(bytes_beside_nodes_of(size, heuristic)) / bytes_per_node_of(size, algorithm, heuristic);
+    // Node indices have 32 bits; the largest stands for no node.
     nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
-/// Bytes that a job's search may come to hold: all the nodes that it may keep, and a little.
-pub(in crate::service) fn bytes_for(job: &Job) -> u64 {
+/// Upper bound on the memory of a job's search.
+pub(crate) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
-    little(size, job.plan.heuristic) + nodes * per_node(size, job.plan.algorithm, job.plan.heuristic)
+    bytes_beside_nodes_of(size, job.plan.heuristic)
+        + nodes * bytes_per_node_of(size, job.plan.algorithm, job.plan.heuristic)
 }
 
-fn per_node(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
-    /// No heuristic but patterns remembers more.
+fn bytes_per_node_of(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
+    /// Only patterns have a larger memo.
     type Memo = [u32; 2];
     if algorithm == Algorithm::Anytime {
         return bytes_per_beam_node();

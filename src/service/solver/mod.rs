@@ -1,12 +1,12 @@
-//! One job, from plan to replayed solution, on the caller's thread.
+//! Solves one job on the caller's thread: from the plan to the replayed solution.
 
 mod dispatch;
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dispatch::{Call, connect, connect_alone};
-pub(super) use dispatch::{JobTables, bytes_for, nodes_within};
+use dispatch::{HeuristicCall, dispatch, dispatch_without_tables};
+pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
 
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
@@ -20,73 +20,76 @@ use crate::service::plan::Plan;
 use crate::service::report::{Report, ServiceError, Solution};
 use crate::service::tables::Tables;
 
-/// What a job is done under beside its own limits.
+/// Deadline, cancel flags, helpers and observer of a search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Means<'a> {
+pub struct SearchContext<'a> {
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
-    /// Flags of which any, once raised, stops the search.
+    /// The search stops when any of these flags is raised.
     pub cancel: &'a [&'a AtomicBool],
-    /// Who may help.
+    /// Helper threads.
     pub helpers: Option<&'a dyn Helpers>,
-    /// Who sees how it goes.
+    /// Observer of the progress.
     pub observer: Option<&'a dyn Observer>,
 }
 
-/// Makes the search that a job asks for and replays its answer.
+/// Runs the search of a job and replays its solution.
 ///
 /// # Errors
-/// [`ServiceError::Failed`] if the answer does not replay, which is a bug.
-pub fn solve(job: &Job, tables: &Tables, means: Means<'_>) -> Result<Report, ServiceError> {
-    solve_with(job, &JobTables::new(tables), means)
+/// [`ServiceError::Failed`] if the solution does not replay, which is a bug.
+pub fn solve(job: &Job, tables: &Tables, context: SearchContext<'_>) -> Result<Report, ServiceError> {
+    solve_with(job, &JobTables::new(tables), context)
 }
 
-/// The same with tables that may be at hand already.
-pub(super) fn solve_with(job: &Job, tables: &JobTables<'_>, means: Means<'_>) -> Result<Report, ServiceError> {
+/// Solves a job with tables that may be loaded already.
+pub(crate) fn solve_with(
+    job: &Job,
+    tables: &JobTables<'_>,
+    context: SearchContext<'_>,
+) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let Means { deadline, cancel, helpers, observer } = means;
+    let SearchContext { deadline, cancel, helpers, observer } = context;
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
     let mut trace = Trace::new(job.expansions);
-    let outcome = connect(
+    let outcome = dispatch(
         puzzle,
         plan.heuristic,
         tables,
-        Search { plan, tables: tables.tables(), budget: &budget, trace: &mut trace },
+        RunSearch { plan, tables: tables.tables(), budget: &budget, trace: &mut trace },
     );
     let report = conclude(job, tables, outcome, trace)?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
-/// What there is to say of a job whose time was over before its tables were there.
-pub(super) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
+/// Returns the report of a job whose time ran out before its tables were loaded.
+pub(crate) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let outcome = Outcome { result: Err(StopReason::Time), best: None, lower_bound: 0, stats: Stats::default() };
     let report = conclude(job, &JobTables::new(tables), outcome, Trace::new(job.expansions))?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
-/// What is proven of a puzzle without a search and without tables: that no solution is shorter than a number, and a
-/// solution.
-pub(super) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
-    let lower_bound = connect_alone(puzzle, HeuristicKind::LinearConflict, InitialH);
-    (lower_bound, constructive(puzzle).result.expect("a constructive solution always is"))
+/// Returns a lower bound (linear conflict) and a constructed solution, without a search and without tables.
+pub(crate) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
+    let lower_bound = dispatch_without_tables(puzzle, HeuristicKind::LinearConflict, StartHeuristic);
+    (lower_bound, constructive(puzzle).result.expect("there is always a constructive solution"))
 }
 
-/// Adds what the house can say where a search was stopped.
+/// Adds a fallback solution where the search was stopped, and builds the report.
 fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -> Result<Report, ServiceError> {
     let plan = &job.plan;
     let stopped = outcome.result.as_ref().err().copied();
     let (algorithm, outcome) =
         if needs_any_solution(job, stopped) { with_any_solution(job, outcome) } else { (plan.algorithm, outcome) };
-    // The expansions of a search whose result was dropped would explain nothing.
+    // The recorded expansions belong to the search whose solution was replaced.
     let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
     let expansions = (job.expansions > 0).then_some(expansions);
     let report = report(job, tables, algorithm, outcome, stopped)?;
     Ok(Report { expansions, ..report })
 }
 
-/// Replays the solution and sums up.
+/// Replays the solution and builds the report.
 fn report(
     job: &Job,
     tables: &JobTables<'_>,
@@ -104,7 +107,7 @@ fn report(
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::Failed("a solution does not replay"))?;
         is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
         if job.states && is_enough {
-            heights = connect(puzzle, heuristic, tables, Heights(&path));
+            heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));
         }
         solution = Some(Solution { path, tiles });
     }
@@ -126,8 +129,9 @@ fn report(
     })
 }
 
-/// Whether any solution is worth having: where the house chose the search and it was stopped or takes what it finds
-/// first, where it was one for the best that can be had, and as the best so far where an optimal one is required.
+/// True if the constructive solution may stand in: after a stop of a search that `auto` chose, of an anytime search, or
+/// of one that requires an optimal solution; and for a greedy search that `auto` chose, whose first solution may be
+/// longer.
 fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
     let Plan { algorithm, falls_back, require_optimal, .. } = job.plan;
     match stopped {
@@ -137,11 +141,11 @@ fn needs_any_solution(job: &Job, stopped: Option<StopReason>) -> bool {
     }
 }
 
-/// The outcome with the best solution that the search had, or else with the constructive one if that is shorter than
-/// its own; what the search proved holds for both.
+/// Replaces the result with the best solution of the search, or with the constructive one if that is shorter. The
+/// proven lower bound stays.
 ///
-/// Where an optimal solution is required, the search that failed to prove one stays the search that
-/// is told of, and the constructed solution is the best so far.
+/// Where an optimal solution is required, the report names the search that was stopped, and the constructed solution is
+/// the best so far.
 fn with_any_solution(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
     if let Some(best) = outcome.best {
         return (job.plan.algorithm, Outcome { result: Ok(best), best: None, ..outcome });
@@ -157,15 +161,15 @@ fn with_any_solution(job: &Job, outcome: Outcome) -> (Algorithm, Outcome) {
     }
 }
 
-/// The call that searches.
-struct Search<'a> {
+/// Runs the search of a plan.
+struct RunSearch<'a> {
     plan: &'a Plan,
     tables: &'a Tables,
     budget: &'a Budget<'a>,
     trace: &'a mut Trace,
 }
 
-impl Call for Search<'_> {
+impl HeuristicCall for RunSearch<'_> {
     type Output = Outcome;
 
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
@@ -191,7 +195,7 @@ impl Call for Search<'_> {
     }
 }
 
-impl Search<'_> {
+impl RunSearch<'_> {
     fn best_first<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
         let Self { plan, budget, trace, .. } = self;
         let duplicates = plan.duplicate_detection;
@@ -204,10 +208,10 @@ impl Search<'_> {
     }
 }
 
-/// The call that evaluates every board along a path.
-struct Heights<'a>(&'a Path);
+/// Evaluates the heuristic on each board of a path.
+struct HeuristicAlongPath<'a>(&'a Path);
 
-impl Call for Heights<'_> {
+impl HeuristicCall for HeuristicAlongPath<'_> {
     type Output = Vec<u32>;
 
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
@@ -223,10 +227,10 @@ impl Call for Heights<'_> {
     }
 }
 
-/// The call that evaluates the start.
-struct InitialH;
+/// Evaluates the heuristic on the start board.
+struct StartHeuristic;
 
-impl Call for InitialH {
+impl HeuristicCall for StartHeuristic {
     type Output = u32;
 
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
@@ -234,21 +238,20 @@ impl Call for InitialH {
     }
 }
 
-/// What is known of a puzzle's optimal length before any search: all of it where there is a full
-/// table, linear conflict elsewhere.
+/// Lower bound before any search: exact where there is a distance table, linear conflict otherwise.
 fn root_bound(puzzle: &Puzzle, tables: &JobTables<'_>) -> u32 {
     let is_known = DistanceTable::serves(puzzle.size());
     let heuristic = if is_known { HeuristicKind::PatternDatabase } else { HeuristicKind::LinearConflict };
-    connect(puzzle, heuristic, tables, InitialH)
+    dispatch(puzzle, heuristic, tables, StartHeuristic)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Limits, Wish};
+    use crate::service::{Limits, SearchOptions};
 
-    fn job(start: &str, wish: Wish) -> Job {
+    fn job(start: &str, wish: SearchOptions) -> Job {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
@@ -259,37 +262,37 @@ mod tests {
     const HARD_15: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";
 
     #[test]
-    fn auto_has_a_solution_even_when_it_is_stopped_at_once() {
-        let mut job = job(HARD_15, Wish::default());
+    fn auto_returns_a_solution_even_if_it_is_stopped_at_once() {
+        let mut job = job(HARD_15, SearchOptions::default());
         job.limits.expanded = 10;
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         assert_eq!((report.algorithm, report.stopped), (Algorithm::Constructive, None));
         assert!(!report.is_optimal() && report.lower_bound >= 58);
     }
 
     #[test]
-    fn an_optimal_solution_that_is_required_is_not_replaced_by_another() {
-        let mut job = job(HARD_15, Wish { require_optimal: true, ..Wish::default() });
+    fn a_required_optimal_solution_is_not_replaced() {
+        let mut job = job(HARD_15, SearchOptions { require_optimal: true, ..SearchOptions::default() });
         job.limits.expanded = 10;
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         assert_eq!(report.stopped, Some(StopReason::Expanded));
-        assert!(report.solution.is_some(), "the best so far is told");
+        assert!(report.solution.is_some(), "the best so far is reported");
     }
 
     #[test]
     fn heights_are_the_heuristics_values_along_the_solution() {
-        let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
+        let mut job = job("8 6 7/2 5 4/3 0 1", SearchOptions::default());
         job.states = true;
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let expected: Vec<u32> = (0..=31).rev().collect();
         assert_eq!(report.heights, expected);
     }
 
     #[test]
-    fn expansions_are_told_in_order_with_their_parents() {
-        let mut job = job("8 6 7/2 5 4/3 0 1", Wish::default());
+    fn expansions_are_in_order_with_their_parents() {
+        let mut job = job("8 6 7/2 5 4/3 0 1", SearchOptions::default());
         job.expansions = 5;
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let expansions = report.expansions.unwrap();
         let parents: Vec<_> = expansions.iter().map(|expansion| expansion.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(3)]);

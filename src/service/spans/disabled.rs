@@ -1,28 +1,28 @@
-//! A build without traces: a search leaves no span.
+//! Stand-ins for builds without the `otel` feature; they record nothing.
 
 use crate::service::job::Job;
 use crate::service::report::{Report, ServiceError};
 
-/// Stands where the trace of whoever asks would be.
-pub(in crate::service) struct TraceContext;
+/// Stand-in for the trace context of the caller.
+pub(crate) struct TraceContext;
 
 impl TraceContext {
-    pub(in crate::service) fn current() -> Self {
+    pub(crate) fn current() -> Self {
         Self
     }
 
-    pub(in crate::service) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
         work()
     }
 }
 
-/// Stands where the span would be.
-pub(in crate::service) struct SearchSpan;
+/// Stand-in for the span of a search.
+pub(crate) struct SearchSpan;
 
 impl SearchSpan {
-    pub(in crate::service) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self
     }
 
-    pub(in crate::service) fn end(self, _: &Job, _: &Result<Report, ServiceError>) {}
+    pub(crate) fn end(self, _: &Job, _: &Result<Report, ServiceError>) {}
 }

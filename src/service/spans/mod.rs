@@ -6,6 +6,6 @@ mod disabled;
 mod otel;
 
 #[cfg(not(feature = "otel"))]
-pub(super) use disabled::{SearchSpan, TraceContext};
+pub(crate) use disabled::{SearchSpan, TraceContext};
 #[cfg(feature = "otel")]
-pub(super) use otel::{SearchSpan, TraceContext};
+pub(crate) use otel::{SearchSpan, TraceContext};

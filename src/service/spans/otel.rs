@@ -1,4 +1,4 @@
-//! The span of a search, below the one of the request that began it.
+//! OpenTelemetry span of a search, a child of the span of the request that started it.
 
 use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue, global};
@@ -7,34 +7,34 @@ use crate::search::Named;
 use crate::service::job::Job;
 use crate::service::report::{Report, ServiceError};
 
-/// Where whoever asks is in a trace; it can be taken to another thread.
-pub(in crate::service) struct TraceContext(Context);
+/// Trace context of the caller, which can be moved to another thread.
+pub(crate) struct TraceContext(Context);
 
 impl TraceContext {
-    pub(in crate::service) fn current() -> Self {
+    pub(crate) fn current() -> Self {
         Self(Context::current())
     }
 
-    /// Searches in `work` are below the span.
-    pub(in crate::service) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+    /// Runs `work` with this context as the parent of new spans.
+    pub(crate) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
         let _guard = self.0.attach();
         work()
     }
 }
 
-/// The span, if whoever asks leaves one.
-pub(in crate::service) struct SearchSpan(Option<global::BoxedSpan>);
+/// The span, if the caller's trace is sampled.
+pub(crate) struct SearchSpan(Option<global::BoxedSpan>);
 
 impl SearchSpan {
-    pub(in crate::service) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self(Context::map_current(|context| {
             let is_wanted = context.span().span_context().is_sampled();
             is_wanted.then(|| global::tracer(env!("CARGO_PKG_NAME")).start_with_context("search", context))
         }))
     }
 
-    /// Ends it with what came of the job, in the words of the log.
-    pub(in crate::service) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
+    /// Ends the span, with the attributes that the log uses.
+    pub(crate) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
         match report {
@@ -46,7 +46,7 @@ impl SearchSpan {
 
 impl Drop for SearchSpan {
     fn drop(&mut self) {
-        // As it goes, the span within ends.
+        // The inner span ends when it is dropped.
         if std::thread::panicking() {
             self.0.iter_mut().for_each(|span| span.set_status(Status::error("panicked")));
         }

@@ -1,4 +1,4 @@
-//! The thread that builds tables.
+//! The background thread that builds tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,72 +11,71 @@ use super::Tables;
 use crate::search::MoveAutomaton;
 use crate::search::heuristic::{GoalClass, Tier};
 
-/// Builds what a service wants to have from the start, and what turns out to be wanted.
-pub(in crate::service) struct Builder {
-    pub(in crate::service) tables: Arc<Tables>,
-    /// Raised when the first tables are there.
-    pub(in crate::service) is_ready: Arc<AtomicBool>,
-    /// The strongest patterns to build.
-    pub(in crate::service) tier: Tier,
+/// Builds the tables needed at start, then stronger patterns, then those of the goals that requests ask for.
+pub(crate) struct BackgroundBuilder {
+    pub(crate) tables: Arc<Tables>,
+    /// Set when the first tables are built.
+    pub(crate) is_ready: Arc<AtomicBool>,
+    /// Strongest tier to build.
+    pub(crate) tier: Tier,
 }
 
-impl Builder {
-    /// Works until nobody can want anything any more.
-    pub(in crate::service) fn run(self) {
+impl BackgroundBuilder {
+    /// Runs until the last user of the tables is gone.
+    pub(crate) fn run(self) {
         let Self { tables, is_ready, tier } = self;
-        // Before anything is built, so that nothing is missed that is asked for meanwhile.
-        let wanted = (tier >= Tier::Standard).then(|| {
-            let (sender, wanted) = channel();
-            tables.engage(sender);
-            wanted
+        // Registered first, so that no request is missed during the builds.
+        let requests = (tier >= Tier::Standard).then(|| {
+            let (sender, requests) = channel();
+            tables.set_background_builder(sender);
+            requests
         });
         tables.build_for_start();
         is_ready.store(true, Ordering::Release);
-        tell(&tables, "tables are ready");
-        // A search that waits for what is built by those who stand back would wait too long.
+        log(&tables, "tables are ready");
+        // Built before the priority falls, because searches wait for it.
         MoveAutomaton::get();
-        stand_back();
-        for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
+        lower_thread_priority();
+        for tier in [Tier::Standard, Tier::Large].into_iter().filter(|requests| *requests <= tier) {
             if tier == Tier::Large {
                 tables.build_distances();
             }
             tables.improve(GoalClass::corner_of_4x4(), tier);
-            tell(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
-            give_back();
+            log(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
+            release_freed_memory();
         }
         tables.build_distances();
-        give_back();
-        // Those who ask hold the tables, and with them the other end.
+        release_freed_memory();
+        // The tables own the sending end of the channel, so this thread must not keep them alive.
         let weak = Arc::downgrade(&tables);
         drop(tables);
-        for class in wanted.into_iter().flatten() {
+        for class in requests.into_iter().flatten() {
             let Some(tables) = weak.upgrade() else { break };
             if tables.improve_later(class) {
-                tell(&tables, "more tables are ready");
-                give_back();
+                log(&tables, "more tables are ready");
+                release_freed_memory();
             }
         }
     }
 }
 
-/// From now on searches and connections go first where there are more threads than cores. Threads that this one begins do as
-/// it does.
-fn stand_back() {
+/// Lowers the priority of this thread and of the threads that it starts, in favour of searches and connections.
+fn lower_thread_priority() {
     const NICENESS: i32 = 5;
-    // On Linux a thread has a niceness of its own; elsewhere it would be that of the process.
+    // Only Linux has a niceness for each thread; elsewhere it would apply to the process.
     if cfg!(target_os = "linux") {
-        // Where it may not, it goes on as it is.
+        // Without permission the thread keeps its priority.
         let _ = rustix::process::nice(NICENESS);
     }
 }
 
-fn tell(tables: &Tables, what: &'static str) {
+fn log(tables: &Tables, what: &'static str) {
     tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "{what}");
 }
 
-/// Has the allocator return what building the tables took. It does so by itself when it is asked for
-/// a large block some time after others were freed, which on an idle service nobody does.
-fn give_back() {
+/// Makes the allocator return the memory of the build to the system. It does so by itself only at a later large
+/// allocation, which an idle service never makes.
+fn release_freed_memory() {
     const LARGE: usize = 64 << 20;
     std::thread::sleep(Duration::from_millis(500));
     drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));

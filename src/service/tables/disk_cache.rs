@@ -1,8 +1,8 @@
-//! Tables kept in files between runs.
+//! Pattern tables in files, kept between runs.
 //!
-//! A file says what it holds, holds it, and ends with the SHA-256 of all that. It is written beside
-//! its place and moved there when it is complete, under a lock, so that a process that is killed
-//! leaves at worst a part that nobody reads and the next one writes anew.
+//! A file has a header that describes its content, the tables, and the SHA-256 of both. It is written under a lock to a
+//! temporary file and renamed when complete. A process that is killed leaves at worst a temporary file, which the next
+//! write replaces.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -12,22 +12,22 @@ use sha2::{Digest, Sha256};
 
 use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns};
 
-/// A directory with a file for each choice of patterns.
+/// A directory with one file for each choice of patterns.
 #[derive(Clone, Debug)]
-pub(super) struct TableCache {
+pub(crate) struct DiskCache {
     directory: PathBuf,
 }
 
-/// Why there are no tables to be read.
+/// Reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unread {
-    #[error("there is no file yet")]
+pub(crate) enum ReadError {
+    #[error("the file does not exist")]
     Missing,
-    #[error("there is a part of a file: a process ended while it wrote it, or still writes it")]
+    #[error("the file is incomplete: a process ended while it wrote it, or is still writing it")]
     Unfinished,
-    #[error("it is not a file")]
+    #[error("not a regular file")]
     NotAFile,
-    #[error("the file holds other patterns, or is of another version")]
+    #[error("the file has other patterns or another format version")]
     Other,
     #[error("the file is damaged: {0}")]
     Damaged(&'static str),
@@ -35,27 +35,27 @@ pub(super) enum Unread {
     Unreadable(io::Error),
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
-            io::ErrorKind::UnexpectedEof => Self::Damaged("it is too short"),
+            io::ErrorKind::UnexpectedEof => Self::Damaged("too short"),
             _ => Self::Unreadable(error),
         }
     }
 }
 
-/// The first bytes of a file; the last of them is raised when what follows changes.
+/// Magic bytes; the last one is the version of the format.
 const MAGIC: &[u8; 8] = b"taquin\0\x01";
-/// Words that are turned into bytes at one time.
+/// Words converted at a time.
 const CHUNK: usize = 8192;
 
-impl TableCache {
-    pub(super) fn new(directory: PathBuf) -> Self {
+impl DiskCache {
+    pub(crate) fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// What a file begins with: everything that decides what its bits mean.
+    /// Header of a file: everything that determines the meaning of its bits.
     fn header(class: GoalClass, choice: &[Patterns]) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
         header.extend([class.size.rows() as u8, class.size.cols() as u8, class.goal_blank]);
@@ -67,22 +67,22 @@ impl TableCache {
         header
     }
 
-    /// Where the tables of a choice are kept.
-    pub(super) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
+    /// File of a choice of patterns.
+    pub(crate) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
         let sizes: Vec<String> = choice.iter().flatten().map(|labels| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice.
-    pub(super) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, Unread> {
+    /// Reads the tables of a choice of patterns.
+    pub(crate) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, ReadError> {
         let path = self.path(class, choice);
-        // What is not a file might be waited for without end.
+        // Opening a pipe, for example, could block for ever.
         if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(Unread::NotAFile);
+            return Err(ReadError::NotAFile);
         }
-        let file = File::open(&path).map_err(|error| match Unread::from(error) {
-            Unread::Missing if path.with_extension("part").exists() => Unread::Unfinished,
+        let file = File::open(&path).map_err(|error| match ReadError::from(error) {
+            ReadError::Missing if path.with_extension("part").exists() => ReadError::Unfinished,
             other => other,
         })?;
         let mut file = Hashing::new(BufReader::with_capacity(1 << 20, file));
@@ -90,7 +90,7 @@ impl TableCache {
         let mut header = vec![0; expected.len()];
         file.read_exact(&mut header)?;
         if header != expected {
-            return Err(Unread::Other);
+            return Err(ReadError::Other);
         }
         let geometries = Partition::geometries(class, choice);
         let mut tables = Vec::new();
@@ -105,24 +105,24 @@ impl TableCache {
             tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, geometry, bits));
         }
         let (mut file, hash) = file.finish();
-        let mut told = [0; 32];
-        file.read_exact(&mut told)?;
-        if told != hash {
-            return Err(Unread::Damaged("its hash is another one"));
+        let mut stored = [0; 32];
+        file.read_exact(&mut stored)?;
+        if stored != hash {
+            return Err(ReadError::Damaged("wrong hash"));
         }
         if file.read(&mut [0])? != 0 {
-            return Err(Unread::Damaged("it is too long"));
+            return Err(ReadError::Damaged("too long"));
         }
         Ok(tables)
     }
 
-    /// Writes the tables of a choice; nothing, if somebody else is about to.
-    pub(super) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
+    /// Writes the tables of a choice of patterns, unless another process holds the lock.
+    pub(crate) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
         fs::create_dir_all(&self.directory)?;
         let lock = self.directory.join("lock");
         if fs::metadata(&lock).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::other("`lock` beside it is not a file"));
+            return Err(io::Error::other("`lock` beside not a regular file"));
         }
         let lock = File::options().create(true).write(true).truncate(false).open(lock)?;
         match lock.try_lock() {
@@ -136,14 +136,14 @@ impl TableCache {
         written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })?;
-        // The name, too, is to be there after the machine stops; where that cannot be had, no harm is done.
+        // Syncs the new name too; a failure is harmless.
         let _ = File::open(&self.directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
 }
 
 fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<()> {
-    // Nothing that somebody else put there is written to.
+    // Never writes to a file that another process created.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -163,7 +163,7 @@ fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<
     file.into_inner()?.sync_all()
 }
 
-/// A file, and the hash of what went through.
+/// A file with the hash of all bytes read or written.
 struct Hashing<F> {
     file: F,
     hash: Sha256,

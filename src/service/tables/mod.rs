@@ -10,44 +10,43 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use disk_cache::TableCache;
-use pattern_cache::Shelf;
-use stage_cache::KeptStages;
+use disk_cache::DiskCache;
+use pattern_cache::PatternCache;
+use stage_cache::StageCache;
 
-pub(super) use background_builder::Builder;
-pub(super) use pattern_cache::{Loaded, NoRoom};
+pub(crate) use background_builder::BackgroundBuilder;
+pub(crate) use pattern_cache::{LoadedPatterns, TableMemoryExceeded};
 
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 use crate::search::{MoveAutomaton, Stages};
 
-/// Every table the service may want, in a slot of its own. A slot is filled on first use by
-/// whoever comes first, while others wait for it (single-flight).
+/// All precomputed tables. Each is built on first use, by one thread while others wait (single flight).
 #[derive(Debug)]
 pub struct Tables {
-    distances: Slots<DistanceTable>,
-    walking: Slots<WalkingTable>,
-    stages: KeptStages,
-    patterns: Arc<Shelf>,
+    distances: BuildOnceTables<DistanceTable>,
+    walking: BuildOnceTables<WalkingTable>,
+    stages: StageCache,
+    patterns: Arc<PatternCache>,
 }
 
-/// A table that is loaded, for people to look at.
+/// Description of a loaded table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableEntry {
-    /// What kind of table it is.
+    /// Kind of the table.
     pub name: &'static str,
-    /// The boards it serves, as rows and columns and the blank's goal.
+    /// Boards that it serves, as rows and columns and the goal cell of the blank.
     pub size: String,
-    /// Memory it takes.
+    /// Memory in bytes.
     pub bytes: usize,
-    /// How long it took to build, or to read from a file, if that is known: searches make stages as they want them.
+    /// Time to build the table, or to read it from a file; unknown for stages, which searches build bit by bit.
     pub build_time: Option<Duration>,
 }
 
 #[derive(Debug)]
-struct Slots<T>(Box<[OnceLock<(T, Duration)>]>);
+struct BuildOnceTables<T>(Box<[OnceLock<(T, Duration)>]>);
 
-impl<T> Slots<T> {
+impl<T> BuildOnceTables<T> {
     fn new(slots: usize) -> Self {
         Self((0..slots).map(|_| OnceLock::new()).collect())
     }
@@ -67,7 +66,7 @@ impl<T> Slots<T> {
     }
 }
 
-/// Memory for stages that are kept: those of 10×10, or many smaller ones.
+/// Memory of the stage cache: the stages of 10×10, or of many smaller boards.
 const STAGES: u64 = 16 << 20;
 /// Sides of boards with a distance table: 2 to 4.
 const DISTANCE_SIDES: usize = 3;
@@ -87,61 +86,65 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// None yet, so many bytes for tables that are built on first use, and a directory where large ones are kept
-    /// between runs, if there is one.
+    /// Creates an empty set. `memory` bounds the tables built on first use, in bytes; `cache` is a directory for large
+    /// ones, kept between runs.
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
         Self {
-            distances: Slots::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
-            walking: Slots::new(walking),
-            stages: KeptStages::new(STAGES),
-            patterns: Arc::new(Shelf::new(memory.saturating_sub(STAGES), cache.map(TableCache::new))),
+            distances: BuildOnceTables::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
+            walking: BuildOnceTables::new(walking),
+            stages: StageCache::new(STAGES),
+            patterns: Arc::new(PatternCache::new(memory.saturating_sub(STAGES), cache.map(DiskCache::new))),
         }
     }
 
-    /// The exact distances of boards of a shape that has [such a table](DistanceTable::serves).
+    /// The exact distances on boards of a size that has [such a table](DistanceTable::serves).
     #[inline]
     pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
         self.distances.get(distance_slot(size, goal_blank), || DistanceTable::build(size, goal_blank))
     }
 
-    /// Whether the distances of a shape's boards are there, so that asking for them costs nothing.
+    /// True if the distance table of a size is loaded.
     pub fn has_distances(&self, size: Size, goal_blank: Cell) -> bool {
         DistanceTable::serves(size) && self.distances.0[distance_slot(size, goal_blank)].get().is_some()
     }
 
-    /// A walking table of a shape that [is served](WalkingTable::serves).
+    /// The walking-distance table of a shape that [has one](WalkingTable::serves).
     pub fn walking(&self, shape: WalkingShape) -> &WalkingTable {
         let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
         self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
     }
 
-    /// Stages that lead to the goals of a shape whose blank belongs in a cell.
+    /// The stages of a size and goal cell of the blank.
     pub fn stages(&self, size: Size, goal_blank: Cell) -> Arc<Stages> {
         self.stages.get(size, goal_blank)
     }
 
-    /// The strongest patterns there are for a shape and goal that [have some](GoalClass::serves); small
-    /// ones are built if there are none.
-    pub(super) fn patterns(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
+    /// Returns the strongest loaded patterns of a size and goal that [have some](GoalClass::serves). Builds small ones
+    /// if there are none.
+    pub(crate) fn patterns(&self, size: Size, goal_blank: Cell) -> Arc<LoadedPatterns> {
         self.patterns.get(size, goal_blank)
     }
 
-    /// The same for those who cannot wait on their thread.
+    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](Self::patterns).
     ///
     /// # Errors
-    /// If they would take more memory than there is for tables.
-    pub(super) async fn ready_patterns(&self, size: Size, goal_blank: Cell) -> Result<Arc<Loaded>, NoRoom> {
-        self.patterns.ready(size, goal_blank).await
+    /// If they would exceed the memory for tables.
+    pub(crate) async fn ready_patterns(
+        &self,
+        size: Size,
+        goal_blank: Cell,
+    ) -> Result<Arc<LoadedPatterns>, TableMemoryExceeded> {
+        self.patterns.get_async(size, goal_blank).await
     }
 
-    /// Stronger patterns than these, as soon as they are built; these, if nobody builds any.
-    pub(super) async fn stronger_patterns(&self, loaded: Arc<Loaded>) -> Arc<Loaded> {
+    /// Waits for patterns stronger than these; returns these if none are being built.
+    pub(crate) async fn stronger_patterns(&self, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
         self.patterns.stronger(loaded).await
     }
 
-    /// Builds the patterns of a tier for a class, if it has such and none as strong are there, and what
-    /// else searches with patterns would have to wait for.
+    /// Builds the patterns of a tier for a class unless it has patterns as strong, and the move automaton that their
+    /// searches use.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         std::thread::scope(|scope| {
             scope.spawn(MoveAutomaton::get);
@@ -149,19 +152,19 @@ impl Tables {
         });
     }
 
-    /// The same beside the service, if the class's tables are still wanted and there is memory for
-    /// better ones; whether anything was built.
-    pub(super) fn improve_later(&self, class: GoalClass) -> bool {
+    /// Builds stronger patterns in the background if the class is still loaded and memory allows it. Returns true if
+    /// anything was built.
+    pub(crate) fn improve_later(&self, class: GoalClass) -> bool {
         self.patterns.improve_later(class, Tier::Standard)
     }
 
-    /// Who is told of classes that were asked for and have stronger patterns.
-    pub(super) fn engage(&self, builder: Sender<GoalClass>) {
-        self.patterns.engage(builder);
+    /// Registers the background builder, which receives the classes that have stronger patterns.
+    pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
+        self.patterns.set_background_builder(builder);
     }
 
-    /// Builds what most requests need, which takes a tenth of a second: the distances to the goals that
-    /// have names, and the small patterns of 15-puzzles whose blank belongs in a corner.
+    /// Builds in about 0.1 s what most requests need: the distances to the named goals, and the small patterns of
+    /// 15-puzzles whose blank belongs in a corner.
     pub fn build_for_start(&self) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -176,7 +179,7 @@ impl Tables {
         });
     }
 
-    /// Builds the distances to all goals that are not there yet.
+    /// Builds the missing distance tables for all goals.
     pub fn build_distances(&self) {
         for size in DistanceTable::sizes() {
             for goal_blank in 0..size.cells() as Cell {
@@ -185,7 +188,7 @@ impl Tables {
         }
     }
 
-    /// What is loaded.
+    /// All loaded tables.
     pub fn entries(&self) -> Vec<TableEntry> {
         let distances = self.distances.built().map(|(table, build_time)| TableEntry {
             name: "distances",
@@ -213,7 +216,7 @@ impl Tables {
         distances.chain(walking).chain(patterns).chain(stages).collect()
     }
 
-    /// Memory of all that is loaded.
+    /// Memory of all loaded tables, in bytes.
     pub fn bytes(&self) -> usize {
         self.entries().iter().map(|entry| entry.bytes).sum()
     }

@@ -1,350 +1,348 @@
-//! Pattern tables, as strong as there was time and memory for.
+//! Cache of pattern tables by goal class, with LRU eviction.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tracing::Level;
 
-use super::disk_cache::{TableCache, Unread};
+use super::disk_cache::{DiskCache, ReadError};
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tier};
 
-/// For each class of boards and goals the tables that are loaded.
+/// The loaded pattern tables of each goal class.
 ///
-/// Small ones are built when they are first asked for, once, while others who ask wait for them.
-/// Stronger ones take their place when they are there, and those who still search with the old ones
-/// go on with them. When all take more memory than they may, those of the class that was not asked
-/// for the longest are dropped; but nothing that was asked for lately is dropped for stronger ones.
+/// Small tables are built once, on first use; concurrent callers wait. Stronger tables replace them later, and running
+/// searches keep those that they started with. When the tables exceed their memory, the least recently used class is
+/// evicted. Recently used tables are never evicted for stronger ones.
 #[derive(Debug)]
-pub(super) struct Shelf {
-    slots: Vec<Slot>,
-    /// The most bytes that tables of classes that are not kept may take.
+pub(crate) struct PatternCache {
+    entries: Vec<ClassEntry>,
+    /// Memory of all classes that are not pinned, in bytes.
     memory: u64,
-    /// Where tables are kept between runs, if anywhere.
-    cache: Option<TableCache>,
-    /// Counts the times that anything was asked for.
+    /// Files of tables, kept between runs, if there is a directory for them.
+    cache: Option<DiskCache>,
+    /// Counts uses of any class.
     clock: AtomicU64,
-    /// Who builds stronger tables of a class that was asked for.
+    /// Channel to the background builder.
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
-    /// Held while tables are put up and others taken down.
+    /// Held while tables are replaced or evicted.
     changing: Mutex<()>,
-    /// Held while tables are built that somebody waits for.
+    /// Held while tables of large boards are built.
     building: Mutex<()>,
-    born: Instant,
+    started: Instant,
 }
 
 #[derive(Debug)]
-struct Slot {
+struct ClassEntry {
     class: GoalClass,
-    loaded: RwLock<Option<Arc<Loaded>>>,
+    loaded: RwLock<Option<Arc<LoadedPatterns>>>,
     /// Held while small tables are built.
     building: Mutex<()>,
-    /// Whether somebody was sent to build them, and who waits for that.
-    is_ordered: AtomicBool,
-    came: Notify,
-    /// When it was last asked for, by the shelf's clock, and in seconds of its life.
-    asked: AtomicU64,
-    asked_at: AtomicU64,
-    /// The second in which the builder was last told of it, and one.
-    told_at: AtomicU64,
+    /// True while a thread builds the first tables; `changed` wakes the callers that wait for them.
+    is_building: AtomicBool,
+    changed: Notify,
+    /// Last use, by the cache's counter and in seconds since its creation.
+    last_used: AtomicU64,
+    last_used_second: AtomicU64,
+    /// Second of the last upgrade request plus one; zero before the first.
+    requested_at: AtomicU64,
     has_better: bool,
-    /// Whether the builder is to come to stronger ones.
-    is_promised: AtomicBool,
-    /// How many wait for small tables.
+    /// True while an upgrade request is pending.
+    is_upgrade_pending: AtomicBool,
+    /// Number of callers that wait for small tables.
     waiting: AtomicUsize,
-    /// When there was no room for small tables, if it was so.
-    refused: Mutex<Option<(Instant, NoRoom)>>,
+    /// Time and cause of the last rejected build of small tables.
+    rejected: Mutex<Option<(Instant, TableMemoryExceeded)>>,
 }
 
-/// There is not as much memory for tables as these would take.
+/// The tables would exceed the memory for tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::service) struct NoRoom {
-    pub(in crate::service) bytes: u64,
+pub(crate) struct TableMemoryExceeded {
+    pub(crate) bytes: u64,
 }
 
-/// Seconds for which tables are not dropped for the first ones of a large board.
-const JUST_NOW: u64 = 60;
-/// For how long there is no room if there was none.
-const NO_ROOM_FOR: Duration = Duration::from_secs(10);
+/// Seconds since the last use during which tables are not evicted for the first tables of a large board.
+const FIRST_BUILD_KEEP_SECONDS: u64 = 60;
+/// Repeated requests are rejected for this time without another check.
+const REJECT_AGAIN_FOR: Duration = Duration::from_secs(10);
 
-/// Seconds for which tables are not dropped for stronger ones of another class, and until a builder
-/// is told of a class again.
-const LATELY: u64 = 600;
+/// Seconds since the last use during which tables are not evicted for stronger ones of another class; also the minimum
+/// interval between upgrade requests of a class.
+const UPGRADE_KEEP_SECONDS: u64 = 600;
 
-/// Tables of a class.
+/// Loaded pattern tables of a class.
 #[derive(Debug)]
-pub(in crate::service) struct Loaded {
-    pub(in crate::service) class: GoalClass,
-    pub(in crate::service) tier: Tier,
-    pub(in crate::service) partitions: Vec<Partition>,
-    /// How long they took to build, or to read.
-    pub(in crate::service) time: Duration,
+pub(crate) struct LoadedPatterns {
+    pub(crate) class: GoalClass,
+    pub(crate) tier: Tier,
+    pub(crate) partitions: Vec<Partition>,
+    /// Time to build or to read them.
+    pub(crate) time: Duration,
 }
 
-impl Loaded {
-    /// Memory they take.
-    pub(in crate::service) fn bytes(&self) -> usize {
+impl LoadedPatterns {
+    /// Memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
         Partition::bytes_of(&self.partitions)
     }
 }
 
-impl Slot {
-    fn loaded(&self) -> Option<Arc<Loaded>> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+impl ClassEntry {
+    fn loaded(&self) -> Option<Arc<LoadedPatterns>> {
+        self.loaded.read().clone()
     }
 
-    fn put(&self, loaded: Option<Arc<Loaded>>) {
-        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
-    }
-}
-
-/// Somebody who waits for small tables.
-struct Waiting<'a>(&'a Slot);
-
-impl<'a> Waiting<'a> {
-    fn begin(slot: &'a Slot) -> Self {
-        slot.waiting.fetch_add(1, Ordering::AcqRel);
-        Self(slot)
+    fn put(&self, loaded: Option<Arc<LoadedPatterns>>) {
+        *self.loaded.write() = loaded;
     }
 }
 
-impl Drop for Waiting<'_> {
+/// Counts a caller that waits for small tables.
+struct WaitGuard<'a>(&'a ClassEntry);
+
+impl<'a> WaitGuard<'a> {
+    fn begin(entry: &'a ClassEntry) -> Self {
+        entry.waiting.fetch_add(1, Ordering::AcqRel);
+        Self(entry)
+    }
+}
+
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// Tables that somebody was sent to build; those who wait are told in any case.
-struct Ordered<'a>(&'a Slot);
+/// Marks a running first build; wakes the waiting callers when dropped, even after a failure.
+struct FirstBuildGuard<'a>(&'a ClassEntry);
 
-impl Drop for Ordered<'_> {
+impl Drop for FirstBuildGuard<'_> {
     fn drop(&mut self) {
-        self.0.is_ordered.store(false, Ordering::Release);
-        self.0.came.notify_waiters();
+        self.0.is_building.store(false, Ordering::Release);
+        self.0.changed.notify_waiters();
     }
 }
 
-/// Stronger tables that the builder came to; those who wait are told, whatever came of it.
-struct Promised<'a>(&'a Slot);
+/// Marks a pending upgrade; wakes the waiting callers when dropped, even after a failure.
+struct UpgradeGuard<'a>(&'a ClassEntry);
 
-impl Drop for Promised<'_> {
+impl Drop for UpgradeGuard<'_> {
     fn drop(&mut self) {
-        self.0.is_promised.store(false, Ordering::Release);
-        self.0.came.notify_waiters();
+        self.0.is_upgrade_pending.store(false, Ordering::Release);
+        self.0.changed.notify_waiters();
     }
 }
 
-/// A lock that a panic while it was held does not close for ever: what it guards is whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shelf {
-    pub(super) fn new(memory: u64, cache: Option<TableCache>) -> Self {
-        let slot = |class| Slot {
+impl PatternCache {
+    pub(crate) fn new(memory: u64, cache: Option<DiskCache>) -> Self {
+        let entry = |class| ClassEntry {
             class,
             loaded: RwLock::default(),
             building: Mutex::default(),
-            is_ordered: AtomicBool::new(false),
-            came: Notify::new(),
-            asked: AtomicU64::new(0),
-            asked_at: AtomicU64::new(0),
-            told_at: AtomicU64::new(0),
+            is_building: AtomicBool::new(false),
+            changed: Notify::new(),
+            last_used: AtomicU64::new(0),
+            last_used_second: AtomicU64::new(0),
+            requested_at: AtomicU64::new(0),
             has_better: Partition::choose(class, Tier::Standard).is_some(),
-            is_promised: AtomicBool::new(false),
+            is_upgrade_pending: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
-            refused: Mutex::default(),
+            rejected: Mutex::default(),
         };
         Self {
-            slots: GoalClass::all().map(slot).collect(),
+            entries: GoalClass::all().map(entry).collect(),
             memory,
             cache,
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
             changing: Mutex::default(),
             building: Mutex::default(),
-            born: Instant::now(),
+            started: Instant::now(),
         }
     }
 
-    /// From now on classes for which there are stronger tables are named to a builder when they are
-    /// asked for.
-    pub(super) fn engage(&self, builder: Sender<GoalClass>) {
+    /// Registers the background builder. From now on it receives each used class that has stronger tables.
+    pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         let _ = self.builder.set(Mutex::new(builder));
     }
 
-    /// The strongest tables that are there for a shape and goal that [have some](GoalClass::serves);
-    /// small ones are built if there are none.
-    pub(super) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Loaded> {
-        let slot = self.slot(GoalClass::of(size, goal_blank));
-        self.asked(slot);
-        let loaded = slot.loaded().unwrap_or_else(|| self.first(slot, threads()));
-        self.deliver(slot, loaded)
+    /// Returns the strongest loaded tables of a size and goal that [have some](GoalClass::serves). Builds small ones if
+    /// there are none.
+    pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<LoadedPatterns> {
+        let entry = self.entry(GoalClass::of(size, goal_blank));
+        self.last_used(entry);
+        let loaded = entry.loaded().unwrap_or_else(|| self.first(entry, threads()));
+        self.request_if_weak(entry, loaded)
     }
 
-    /// The same without holding up the caller's thread: if there are none they are built on another,
-    /// which begins if somebody still waits, and then goes on in any case, for the next one will ask again.
+    /// Returns the strongest loaded tables without blocking the caller's thread. If there are none, a new thread builds
+    /// small ones as long as a caller waits; a started build is always completed.
     ///
     /// # Errors
-    /// If those of a large board would take more memory than there is for tables, beside those asked for just now.
-    pub(super) async fn ready(self: &Arc<Self>, size: Size, goal_blank: Cell) -> Result<Arc<Loaded>, NoRoom> {
-        let slot = self.slot(GoalClass::of(size, goal_blank));
-        self.asked(slot);
-        let _waiting = Waiting::begin(slot);
+    /// If the tables of a large board would exceed the memory that recently used ones leave.
+    pub(crate) async fn get_async(
+        self: &Arc<Self>,
+        size: Size,
+        goal_blank: Cell,
+    ) -> Result<Arc<LoadedPatterns>, TableMemoryExceeded> {
+        let entry = self.entry(GoalClass::of(size, goal_blank));
+        self.last_used(entry);
+        let _waiting = WaitGuard::begin(entry);
         loop {
-            let came = slot.came.notified();
-            if let Some(loaded) = slot.loaded() {
-                return Ok(self.deliver(slot, loaded));
+            let changed = entry.changed.notified();
+            if let Some(loaded) = entry.loaded() {
+                return Ok(self.request_if_weak(entry, loaded));
             }
-            if let Some((_, no_room)) = lock(&slot.refused).filter(|(since, _)| since.elapsed() < NO_ROOM_FOR) {
-                return Err(no_room);
+            if let Some((_, exceeded)) = entry.rejected.lock().filter(|(since, _)| since.elapsed() < REJECT_AGAIN_FOR) {
+                return Err(exceeded);
             }
-            if !slot.is_ordered.swap(true, Ordering::AcqRel) {
-                let (shelf, class) = (Arc::clone(self), slot.class);
-                // A system that has no thread to spare may have one when the next one asks.
-                if std::thread::Builder::new().spawn(move || shelf.build_first(class)).is_err() {
-                    drop(Ordered(slot));
-                    return Err(NoRoom { bytes: 0 });
+            if !entry.is_building.swap(true, Ordering::AcqRel) {
+                let (cache, class) = (Arc::clone(self), entry.class);
+                // If no thread can be created now, a later request may succeed.
+                if std::thread::Builder::new().spawn(move || cache.build_first(class)).is_err() {
+                    drop(FirstBuildGuard(entry));
+                    return Err(TableMemoryExceeded { bytes: 0 });
                 }
             }
-            came.await;
+            changed.await;
         }
     }
 
-    /// Stronger tables than these, as soon as the builder has come to them; these, if there are none to come.
-    pub(super) async fn stronger(&self, loaded: Arc<Loaded>) -> Arc<Loaded> {
-        let slot = self.slot(loaded.class);
+    /// Waits until a pending upgrade of these tables is built or dropped. Returns the strongest tables.
+    pub(crate) async fn stronger(&self, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
+        let entry = self.entry(loaded.class);
         loop {
-            let came = slot.came.notified();
-            let is_promised = slot.is_promised.load(Ordering::Acquire);
-            let best = slot.loaded().unwrap_or_else(|| Arc::clone(&loaded));
-            if best.tier > loaded.tier || !is_promised {
+            let changed = entry.changed.notified();
+            let is_upgrade_pending = entry.is_upgrade_pending.load(Ordering::Acquire);
+            let best = entry.loaded().unwrap_or_else(|| Arc::clone(&loaded));
+            if best.tier > loaded.tier || !is_upgrade_pending {
                 return best;
             }
-            came.await;
+            changed.await;
         }
     }
 
     fn build_first(&self, class: GoalClass) {
-        let slot = self.slot(class);
-        let _ordered = Ordered(slot);
-        // One after the other, and none that nobody waits for any more.
-        let _building = lock(&self.building);
-        if slot.waiting.load(Ordering::Acquire) == 0 {
+        let entry = self.entry(class);
+        let _ordered = FirstBuildGuard(entry);
+        // One build at a time, and none without a waiting caller.
+        let _building = self.building.lock();
+        if entry.waiting.load(Ordering::Acquire) == 0 {
             return;
         }
-        match self.room_for_first(slot) {
-            Ok(threads) => drop(self.first(slot, threads)),
-            Err(no_room) => *lock(&slot.refused) = Some((Instant::now(), no_room)),
+        match self.memory_for_first(entry) {
+            Ok(threads) => drop(self.first(entry, threads)),
+            Err(exceeded) => *entry.rejected.lock() = Some((Instant::now(), exceeded)),
         }
     }
 
-    /// On how many threads there is memory to build the small tables of a class; those of small boards always have it.
-    /// Makes room for what it takes.
-    fn room_for_first(&self, slot: &Slot) -> Result<usize, NoRoom> {
-        if !slot.class.is_wide() {
+    /// Returns the number of threads that memory allows for the small tables of a class, and evicts others to make
+    /// room. Small boards are always served.
+    fn memory_for_first(&self, entry: &ClassEntry) -> Result<usize, TableMemoryExceeded> {
+        if !entry.class.is_wide() {
             return Ok(threads());
         }
-        let Need { tables, to_build } = Need::of(slot.class, Tier::Small).expect("every class has small patterns");
-        let free = self.memory.saturating_sub(self.asked_within(JUST_NOW, slot.class));
+        let MemoryNeed { tables, to_build } =
+            MemoryNeed::of(entry.class, Tier::Small).expect("every class has small patterns");
+        let free = self.memory.saturating_sub(self.used_within(FIRST_BUILD_KEEP_SECONDS, entry.class));
         if tables + to_build > free {
-            return Err(NoRoom { bytes: tables + to_build });
+            return Err(TableMemoryExceeded { bytes: tables + to_build });
         }
-        // It takes seconds, in which others search.
+        // The build takes seconds: one core is left to searches.
         let threads = ((free - tables) / to_build.max(1)).clamp(1, (threads() - 1).max(1) as u64);
-        self.make_room(self.memory - tables - threads * to_build, 0);
+        self.evict_to(self.memory - tables - threads * to_build, 0);
         Ok(threads as usize)
     }
 
-    /// What tables of other classes take that were asked for within so many seconds.
-    fn asked_within(&self, seconds: u64, class: GoalClass) -> u64 {
-        let now = self.age();
-        let is_needed = |slot: &&Slot| {
-            let is_recent = now < slot.asked_at.load(Ordering::Relaxed) + seconds;
-            slot.class != class && !is_kept(slot.class) && is_recent
+    /// Memory of other classes used within so many seconds.
+    fn used_within(&self, seconds: u64, class: GoalClass) -> u64 {
+        let now = self.age_in_seconds();
+        let is_needed = |entry: &&ClassEntry| {
+            let is_recent = now < entry.last_used_second.load(Ordering::Relaxed) + seconds;
+            entry.class != class && !is_pinned(entry.class) && is_recent
         };
-        let needed = self.slots.iter().filter(is_needed).filter_map(Slot::loaded);
+        let needed = self.entries.iter().filter(is_needed).filter_map(ClassEntry::loaded);
         needed.map(|loaded| loaded.bytes() as u64).sum()
     }
 
-    fn asked(&self, slot: &Slot) {
-        slot.asked.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        slot.asked_at.store(self.age(), Ordering::Relaxed);
+    fn last_used(&self, entry: &ClassEntry) {
+        entry.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        entry.last_used_second.store(self.age_in_seconds(), Ordering::Relaxed);
     }
 
-    fn deliver(&self, slot: &Slot, loaded: Arc<Loaded>) -> Arc<Loaded> {
-        if slot.has_better && loaded.tier < Tier::Standard {
-            self.tell(slot);
+    fn request_if_weak(&self, entry: &ClassEntry, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
+        if entry.has_better && loaded.tier < Tier::Standard {
+            self.request_upgrade(entry);
         }
         loaded
     }
 
-    /// The small tables of a class that has none.
-    fn first(&self, slot: &Slot, threads: usize) -> Arc<Loaded> {
-        let _building = lock(&slot.building);
-        slot.loaded().unwrap_or_else(|| {
-            let loaded = build(slot.class, Tier::Small, threads).expect("every class has small patterns");
-            self.load(slot, &loaded);
+    /// Builds the small tables of a class, unless they are loaded.
+    fn first(&self, entry: &ClassEntry, threads: usize) -> Arc<LoadedPatterns> {
+        let _building = entry.building.lock();
+        entry.loaded().unwrap_or_else(|| {
+            let loaded = build(entry.class, Tier::Small, threads).expect("every class has small patterns");
+            self.load(entry, &loaded);
             loaded
         })
     }
 
-    /// Names a class to the builder, if there is one who was not told lately.
-    fn tell(&self, slot: &Slot) {
+    /// Sends a class to the background builder, unless that was done recently.
+    fn request_upgrade(&self, entry: &ClassEntry) {
         let Some(builder) = self.builder.get() else { return };
-        let (now, told_at) = (self.age() + 1, slot.told_at.load(Ordering::Relaxed));
-        if told_at == 0 || now >= told_at + LATELY {
-            slot.told_at.store(now, Ordering::Relaxed);
-            slot.is_promised.store(true, Ordering::Release);
-            if lock(builder).send(slot.class).is_err() {
-                // It has ended; the small ones will do.
-                drop(Promised(slot));
+        let (now, requested_at) = (self.age_in_seconds() + 1, entry.requested_at.load(Ordering::Relaxed));
+        if requested_at == 0 || now >= requested_at + UPGRADE_KEEP_SECONDS {
+            entry.requested_at.store(now, Ordering::Relaxed);
+            entry.is_upgrade_pending.store(true, Ordering::Release);
+            if builder.lock().send(entry.class).is_err() {
+                // The builder has ended; small tables have to suffice.
+                drop(UpgradeGuard(entry));
             }
         }
     }
 
-    /// In seconds.
-    fn age(&self) -> u64 {
-        self.born.elapsed().as_secs()
+    /// Seconds since the creation of the cache.
+    fn age_in_seconds(&self) -> u64 {
+        self.started.elapsed().as_secs()
     }
 
-    /// Builds the tables of a tier for a class on all cores, if it has such and none as strong are
-    /// there.
-    pub(super) fn improve(&self, class: GoalClass, tier: Tier) {
+    /// Builds the tables of a tier on all cores, unless the class has none or has tables as strong.
+    pub(crate) fn improve(&self, class: GoalClass, tier: Tier) {
         self.improve_on(threads(), class, tier);
     }
 
-    /// The same on one thread, for a class whose tables are still there, and if better ones leave room
-    /// for all others that were asked for lately; whether anything was built.
-    pub(super) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
-        let _promised = Promised(self.slot(class));
-        // Nothing else is built meanwhile that takes as much.
-        let _building = class.is_wide().then(|| lock(&self.building));
-        let others = self.asked_within(LATELY, class);
-        let fits = |Need { tables, to_build }| others + tables + to_build <= self.memory;
-        let is_room = is_kept(class) || Need::of(class, tier).is_some_and(fits);
-        is_room && self.slot(class).loaded().is_some() && self.improve_on(1, class, tier)
+    /// Builds stronger tables on one thread, if the class is still loaded and all recently used tables fit beside them.
+    /// Returns true if anything was built.
+    pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
+        let _promised = UpgradeGuard(self.entry(class));
+        // No other large build runs meanwhile.
+        let _building = class.is_wide().then(|| self.building.lock());
+        let others = self.used_within(UPGRADE_KEEP_SECONDS, class);
+        let fits = |MemoryNeed { tables, to_build }| others + tables + to_build <= self.memory;
+        let is_room = is_pinned(class) || MemoryNeed::of(class, tier).is_some_and(fits);
+        is_room && self.entry(class).loaded().is_some() && self.improve_on(1, class, tier)
     }
 
     fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier) -> bool {
-        let slot = self.slot(class);
-        let is_wanted = slot.loaded().is_none_or(|loaded| loaded.tier < tier);
+        let entry = self.entry(class);
+        let is_wanted = entry.loaded().is_none_or(|loaded| loaded.tier < tier);
         let tables = is_wanted.then(|| self.read_or_build(threads, class, tier)).flatten();
-        tables.inspect(|tables| self.load(slot, tables)).is_some()
+        tables.inspect(|tables| self.load(entry, tables)).is_some()
     }
 
-    /// Tables from the cache, or built and then left there.
-    fn read_or_build(&self, threads: usize, class: GoalClass, tier: Tier) -> Option<Arc<Loaded>> {
+    /// Reads tables from their file, or builds them and writes the file.
+    fn read_or_build(&self, threads: usize, class: GoalClass, tier: Tier) -> Option<Arc<LoadedPatterns>> {
         let Some(cache) = &self.cache else { return build(class, tier, threads) };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
         let unread = match cache.read(class, &choice) {
             Ok(tables) => {
                 let partitions = Partition::assemble(class, &choice, tables);
-                return Some(Arc::new(Loaded { class, tier, partitions, time: begun.elapsed() }));
+                return Some(Arc::new(LoadedPatterns { class, tier, partitions, time: begun.elapsed() }));
             }
             Err(unread) => unread,
         };
@@ -354,7 +352,7 @@ impl Shelf {
             (Err(error), _) => {
                 tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
             }
-            (Ok(()), Unread::Missing) => {}
+            (Ok(()), ReadError::Missing) => {}
             (Ok(()), error) => {
                 tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "cached tables were built anew");
             }
@@ -362,46 +360,45 @@ impl Shelf {
         Some(loaded)
     }
 
-    fn slot(&self, class: GoalClass) -> &Slot {
-        self.slots.iter().find(|slot| slot.class == class).expect("every class has a slot")
+    fn entry(&self, class: GoalClass) -> &ClassEntry {
+        self.entries.iter().find(|entry| entry.class == class).expect("every class has an entry")
     }
 
-    /// Puts tables in the place of weaker ones, and drops what was not asked for the longest if all
-    /// take too much.
-    fn load(&self, slot: &Slot, tables: &Arc<Loaded>) {
-        let _changing = lock(&self.changing);
-        if slot.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
-            slot.put(Some(Arc::clone(tables)));
+    /// Replaces weaker tables, then evicts the least recently used classes if memory is exceeded.
+    fn load(&self, entry: &ClassEntry, tables: &Arc<LoadedPatterns>) {
+        let _changing = self.changing.lock();
+        if entry.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
+            entry.put(Some(Arc::clone(tables)));
         }
-        // What was asked for last stays, or everybody who asks for it would build it.
-        self.make_room(self.memory, 1);
+        // The last used class stays, or each of its requests would build it again.
+        self.evict_to(self.memory, 1);
     }
 
-    /// Takes down what was not asked for the longest until the rest takes no more than so many bytes, or is as little
-    /// as is to stay in any case.
-    fn make_room(&self, memory: u64, least: usize) {
-        let all = self.slots.iter().filter(|slot| !is_kept(slot.class));
-        let mut all: Vec<(&Slot, u64)> =
-            all.filter_map(|slot| slot.loaded().map(|loaded| (slot, loaded.bytes() as u64))).collect();
-        all.sort_by_key(|(slot, _)| std::cmp::Reverse(slot.asked.load(Ordering::Relaxed)));
+    /// Evicts least recently used classes until the rest takes at most `memory` bytes; the `least` most recent ones
+    /// stay in any case.
+    fn evict_to(&self, memory: u64, least: usize) {
+        let all = self.entries.iter().filter(|entry| !is_pinned(entry.class));
+        let mut all: Vec<(&ClassEntry, u64)> =
+            all.filter_map(|entry| entry.loaded().map(|loaded| (entry, loaded.bytes() as u64))).collect();
+        all.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.last_used.load(Ordering::Relaxed)));
         let mut total = 0;
-        for (nth, (slot, bytes)) in all.into_iter().enumerate() {
+        for (nth, (entry, bytes)) in all.into_iter().enumerate() {
             if nth >= least && total + bytes > memory {
-                slot.put(None);
+                entry.put(None);
             } else {
                 total += bytes;
             }
         }
     }
 
-    /// What is loaded.
-    pub(super) fn loaded(&self) -> impl Iterator<Item = Arc<Loaded>> {
-        self.slots.iter().filter_map(Slot::loaded)
+    /// All loaded tables.
+    pub(crate) fn loaded(&self) -> impl Iterator<Item = Arc<LoadedPatterns>> {
+        self.entries.iter().filter_map(ClassEntry::loaded)
     }
 }
 
-/// Whether a class is the one that most questions are of, whose tables are built at start and stay.
-fn is_kept(class: GoalClass) -> bool {
+/// True for the class of most requests, whose tables are built at start and never evicted.
+fn is_pinned(class: GoalClass) -> bool {
     class == GoalClass::corner_of_4x4()
 }
 
@@ -409,15 +406,15 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Memory that the tables of a tier would take.
+/// Memory of the tables of a tier.
 #[derive(Clone, Copy, Debug)]
-struct Need {
+struct MemoryNeed {
     tables: u64,
-    /// What each thread that builds them takes for a time, where that is much: on large boards.
+    /// Temporary memory of each building thread; zero on small boards, where it is little.
     to_build: u64,
 }
 
-impl Need {
+impl MemoryNeed {
     fn of(class: GoalClass, tier: Tier) -> Option<Self> {
         let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
         let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
@@ -428,16 +425,16 @@ impl Need {
     }
 }
 
-/// Builds the tables of a tier, if the class has such, on so many threads.
-fn build(class: GoalClass, tier: Tier, threads: usize) -> Option<Arc<Loaded>> {
+/// Builds the tables of a tier on so many threads; none if the class has no such tier.
+fn build(class: GoalClass, tier: Tier, threads: usize) -> Option<Arc<LoadedPatterns>> {
     let begun = Instant::now();
     let choice = Partition::choose(class, tier)?;
-    let tables = side_by_side(class, &choice, threads);
+    let tables = build_in_parallel(class, &choice, threads);
     let partitions = Partition::assemble(class, &choice, tables);
-    Some(Arc::new(Loaded { class, tier, partitions, time: begun.elapsed() }))
+    Some(Arc::new(LoadedPatterns { class, tier, partitions, time: begun.elapsed() }))
 }
 
-fn side_by_side(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
+fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
     let geometries = Partition::geometries(class, choice);
     let patterns: Vec<_> = choice.iter().flatten().zip(&geometries).collect();
     let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
@@ -450,7 +447,7 @@ fn side_by_side(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<Pa
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(patterns.len()) {
-            // A system that has no thread to spare leaves more for this one.
+            // If no thread can be created, the others do its work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
@@ -468,100 +465,100 @@ mod tests {
         Size::try_from((rows, cols)).unwrap()
     }
 
-    fn is_loaded(shelf: &Shelf, size: Size) -> bool {
-        shelf.loaded().any(|loaded| loaded.class.size == size)
+    fn is_loaded(cache: &PatternCache, size: Size) -> bool {
+        cache.loaded().any(|loaded| loaded.class.size == size)
     }
 
     #[test]
-    fn what_many_ask_for_at_once_is_built_once() {
-        let shelf = Shelf::new(u64::MAX, None);
-        let all: Vec<Arc<Loaded>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| shelf.get(size(2, 5), 9))).collect();
+    fn concurrent_requests_build_tables_once() {
+        let cache = PatternCache::new(u64::MAX, None);
+        let all: Vec<Arc<LoadedPatterns>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| cache.get(size(2, 5), 9))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(all.iter().all(|loaded| Arc::ptr_eq(loaded, &all[0])));
     }
 
     #[test]
-    fn what_was_not_asked_for_the_longest_gives_way() {
-        let all = Shelf::new(u64::MAX, None);
+    fn the_least_recently_used_class_is_evicted() {
+        let all = PatternCache::new(u64::MAX, None);
         let sizes = [size(2, 5), size(2, 6), size(3, 4)];
         let bytes = sizes.map(|size| all.get(size, 0).bytes() as u64);
-        let shelf = Shelf::new(bytes.iter().sum::<u64>() - 1, None);
+        let cache = PatternCache::new(bytes.iter().sum::<u64>() - 1, None);
         for size in [sizes[0], sizes[1], sizes[0], sizes[2]] {
-            shelf.get(size, 0);
+            cache.get(size, 0);
         }
-        assert_eq!(sizes.map(|size| is_loaded(&shelf, size)), [true, false, true]);
-        // However little there may be: what was asked for last is there, and what is kept.
-        let shelf = Shelf::new(0, None);
-        shelf.get(size(4, 4), 0);
-        sizes.iter().for_each(|size| drop(shelf.get(*size, 0)));
-        assert_eq!(sizes.map(|size| is_loaded(&shelf, size)), [false, false, true]);
-        assert!(is_loaded(&shelf, size(4, 4)));
+        assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [true, false, true]);
+        // Even without memory, the last used class and the pinned one stay.
+        let cache = PatternCache::new(0, None);
+        cache.get(size(4, 4), 0);
+        sizes.iter().for_each(|size| drop(cache.get(*size, 0)));
+        assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [false, false, true]);
+        assert!(is_loaded(&cache, size(4, 4)));
     }
 
     #[test]
-    fn stronger_tables_take_the_place_of_weaker_ones_and_not_the_other_way_round() {
-        let shelf = Shelf::new(u64::MAX, None);
-        let weak = shelf.get(size(2, 5), 0);
+    fn stronger_tables_replace_weaker_ones_only() {
+        let cache = PatternCache::new(u64::MAX, None);
+        let weak = cache.get(size(2, 5), 0);
         let loaded = |tier| {
             let partitions = weak.partitions.clone();
-            Arc::new(Loaded { class: weak.class, tier, partitions, time: Duration::ZERO })
+            Arc::new(LoadedPatterns { class: weak.class, tier, partitions, time: Duration::ZERO })
         };
         for (tier, expected) in [(Tier::Large, Tier::Large), (Tier::Standard, Tier::Large)] {
-            shelf.load(shelf.slot(weak.class), &loaded(tier));
-            assert_eq!(shelf.get(size(2, 5), 0).tier, expected);
+            cache.load(cache.entry(weak.class), &loaded(tier));
+            assert_eq!(cache.get(size(2, 5), 0).tier, expected);
         }
-        assert_eq!(weak.tier, Tier::Small, "who has the old ones keeps them");
+        assert_eq!(weak.tier, Tier::Small, "references to replaced tables stay valid");
     }
 
     #[test]
-    fn a_builder_is_told_once_of_classes_that_have_better_tables() {
-        let shelf = Shelf::new(u64::MAX, None);
-        let (sender, told) = channel();
-        shelf.engage(sender);
+    fn a_class_with_stronger_tables_is_requested_once() {
+        let cache = PatternCache::new(u64::MAX, None);
+        let (sender, requests) = channel();
+        cache.set_background_builder(sender);
         for goal_blank in [0, 0, 1] {
-            shelf.get(size(2, 5), goal_blank);
-            shelf.get(size(4, 4), goal_blank);
+            cache.get(size(2, 5), goal_blank);
+            cache.get(size(4, 4), goal_blank);
         }
-        let told: Vec<GoalClass> = told.try_iter().collect();
-        assert_eq!(told, [0, 1].map(|goal_blank| GoalClass { size: size(4, 4), goal_blank }));
-        let little = Shelf::new(1 << 20, None);
+        let requests: Vec<GoalClass> = requests.try_iter().collect();
+        assert_eq!(requests, [0, 1].map(|goal_blank| GoalClass { size: size(4, 4), goal_blank }));
+        let little = PatternCache::new(1 << 20, None);
         little.get(size(4, 4), 1);
-        assert!(!little.improve_later(told[1], Tier::Standard), "better ones would take too much");
-        // Nothing that was asked for lately gives way to better ones.
-        let bytes = Need::of(told[1], Tier::Standard).unwrap().tables;
-        let crowded = Shelf::new(bytes, None);
+        assert!(!little.improve_later(requests[1], Tier::Standard), "stronger tables exceed the memory");
+        // Recently used tables are not evicted for stronger ones.
+        let bytes = MemoryNeed::of(requests[1], Tier::Standard).unwrap().tables;
+        let crowded = PatternCache::new(bytes, None);
         [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
-        assert!(!crowded.improve_later(told[1], Tier::Standard));
+        assert!(!crowded.improve_later(requests[1], Tier::Standard));
     }
 
     #[tokio::test]
-    async fn who_has_time_gets_stronger_tables_when_they_come_and_waits_for_none_that_do_not() {
-        let shelf = Shelf::new(u64::MAX, None);
-        let small = shelf.get(size(4, 4), 1);
-        assert!(Arc::ptr_eq(&shelf.stronger(Arc::clone(&small)).await, &small), "nobody builds any");
-        let (sender, told) = channel();
-        shelf.engage(sender);
-        shelf.get(size(4, 4), 1);
-        let slot = shelf.slot(told.try_recv().unwrap());
-        let strong = Arc::new(Loaded {
-            class: slot.class,
+    async fn waiting_for_stronger_tables_ends_with_the_upgrade() {
+        let cache = PatternCache::new(u64::MAX, None);
+        let small = cache.get(size(4, 4), 1);
+        assert!(Arc::ptr_eq(&cache.stronger(Arc::clone(&small)).await, &small), "no upgrade is pending");
+        let (sender, requests) = channel();
+        cache.set_background_builder(sender);
+        cache.get(size(4, 4), 1);
+        let entry = cache.entry(requests.try_recv().unwrap());
+        let strong = Arc::new(LoadedPatterns {
+            class: entry.class,
             tier: Tier::Standard,
             partitions: small.partitions.clone(),
             time: Duration::ZERO,
         });
         let build = async {
-            shelf.load(slot, &strong);
-            drop(Promised(slot));
+            cache.load(entry, &strong);
+            drop(UpgradeGuard(entry));
         };
-        let (came, ()) = tokio::join!(shelf.stronger(Arc::clone(&small)), build);
-        assert!(Arc::ptr_eq(&came, &strong));
-        // Where there is no room for them, the small ones are given at once.
-        let other = shelf.get(size(4, 4), 5);
-        assert_eq!(told.try_recv().unwrap(), other.class);
-        let (came, ()) =
-            tokio::join!(shelf.stronger(Arc::clone(&other)), async { drop(Promised(shelf.slot(other.class))) });
-        assert!(Arc::ptr_eq(&came, &other));
+        let (changed, ()) = tokio::join!(cache.stronger(Arc::clone(&small)), build);
+        assert!(Arc::ptr_eq(&changed, &strong));
+        // Without room for stronger tables the small ones are returned at once.
+        let other = cache.get(size(4, 4), 5);
+        assert_eq!(requests.try_recv().unwrap(), other.class);
+        let (changed, ()) =
+            tokio::join!(cache.stronger(Arc::clone(&other)), async { drop(UpgradeGuard(cache.entry(other.class))) });
+        assert!(Arc::ptr_eq(&changed, &other));
     }
 }

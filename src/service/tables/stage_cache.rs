@@ -1,27 +1,29 @@
-//! Tables of stages, kept from one search to the next.
+//! LRU cache of stage tables.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::domain::{Cell, Size};
 use crate::search::Stages;
 
-/// The stages that were asked for last, as many as there is memory for.
+/// The stages used last, as many as memory allows.
 #[derive(Debug)]
-pub(super) struct KeptStages {
+pub(crate) struct StageCache {
     memory: u64,
-    /// What was asked for last comes first.
+    /// Most recently used first.
     kept: Mutex<Vec<Arc<Stages>>>,
 }
 
-impl KeptStages {
-    /// So many bytes for all that are kept.
-    pub(super) fn new(memory: u64) -> Self {
+impl StageCache {
+    /// Creates a cache of at most so many bytes.
+    pub(crate) fn new(memory: u64) -> Self {
         Self { memory, kept: Mutex::default() }
     }
 
-    /// Those of a shape and the blank's goal: what was made of their tables before is there.
-    pub(super) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Stages> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the stages of a size and goal cell of the blank, with the tables that earlier searches built.
+    pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Stages> {
+        let mut kept = self.kept.lock();
         if let Some(at) = kept.iter().position(|stages| stages.serve(size, goal_blank)) {
             kept[..=at].rotate_right(1);
         } else {
@@ -36,9 +38,9 @@ impl KeptStages {
         first
     }
 
-    /// All that are kept.
-    pub(super) fn all(&self) -> Vec<Arc<Stages>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// All cached stages.
+    pub(crate) fn all(&self) -> Vec<Arc<Stages>> {
+        self.kept.lock().clone()
     }
 }
 
@@ -51,14 +53,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_last_stays_as_far_as_memory_goes() {
+    fn the_least_recently_used_stages_are_evicted() {
         let [five, six, seven] = [5, 6, 7].map(|side| Stages::new(size(side), 0).bytes());
-        let stages = KeptStages::new(six + seven);
+        let stages = StageCache::new(six + seven);
         let first = stages.get(size(7), 0);
         assert!(Arc::ptr_eq(&first, &stages.get(size(7), 0)));
         let other = stages.get(size(6), 0);
         assert!(Arc::ptr_eq(&first, &stages.get(size(7), 0)));
-        // The third is one too many: the second gives way, whose turn was before the first's last.
+        // The third entry evicts the second, which is the least recently used.
         assert!(five < six);
         stages.get(size(5), 0);
         assert!(Arc::ptr_eq(&first, &stages.get(size(7), 0)));
@@ -67,10 +69,10 @@ mod tests {
     }
 
     #[test]
-    fn goals_have_stages_of_their_own_and_what_is_too_large_is_not_kept() {
-        let stages = KeptStages::new(Stages::new(size(5), 0).bytes());
+    fn each_goal_has_its_stages_and_too_large_ones_are_not_cached() {
+        let stages = StageCache::new(Stages::new(size(5), 0).bytes());
         assert!(stages.get(size(5), 3).serve(size(5), 3));
         assert!(stages.get(size(9), 3).serve(size(9), 3));
-        assert_eq!(stages.kept.lock().unwrap().len(), 0);
+        assert_eq!(stages.kept.lock().len(), 0);
     }
 }

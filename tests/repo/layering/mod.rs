@@ -35,6 +35,7 @@ const RULES: [Rule; 10] = [
             "getrandom",
             "moka",
             "opentelemetry", // where a span belongs, not where it goes
+            "parking_lot",
             "prometheus_client",
             "rand_chacha",
             "rustix", // the niceness of the thread that builds tables

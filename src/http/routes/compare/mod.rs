@@ -20,7 +20,7 @@ use crate::http::request::{
 use crate::http::routes::solve::{failed, puzzle};
 pub(crate) use preset::Preset;
 
-use crate::service::{Job, LimitWish, Plan, Service, ServiceError, Wish};
+use crate::service::{Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
     joined(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
@@ -33,9 +33,9 @@ pub(crate) const MAX_METHODS: usize = 16;
 
 /// A way to search, as it was asked for and as it is done.
 struct Method {
-    wish: Wish,
+    wish: SearchOptions,
     plan: Plan,
-    limits: LimitWish,
+    limits: RequestedLimits,
 }
 
 struct CompareBody {
@@ -71,8 +71,8 @@ pub(crate) async fn answer(
 /// time there is one place in the queue at most; when the client leaves, this future is dropped, and with it the search
 /// in hand.
 async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Result<(Vec<ResultReply>, bool), Problem> {
-    let searches: Vec<(Plan, LimitWish)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
-    let limits = service.limits_of_all(puzzle, &searches);
+    let searches: Vec<(Plan, RequestedLimits)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
+    let limits = service.limits_for_all(puzzle, &searches);
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
     for (at, (Method { wish, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
         let job = Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, states: false };
@@ -107,7 +107,7 @@ impl CompareBody {
 }
 
 /// Reads `methods` or `preset`.
-fn methods(fields: &mut Fields, size: Option<Size>, default: LimitWish) -> Option<Vec<Method>> {
+fn methods(fields: &mut Fields, size: Option<Size>, default: RequestedLimits) -> Option<Vec<Method>> {
     if fields.has("methods") && fields.has("preset") {
         let detail = "`preset` stands for methods: give it or `methods`, not both";
         fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));

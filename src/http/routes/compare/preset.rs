@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::reply::MethodReply;
 use crate::domain::Size;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight, named};
-use crate::service::{Plan, Wish};
+use crate::service::{Plan, SearchOptions};
 
 /// Methods that go by one name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,11 +22,11 @@ named!(Preset { Heuristics => "heuristics", Algorithms => "algorithms", OlderSys
 
 impl Preset {
     /// The methods that go with boards of a size, and how each is done. There always are some.
-    pub(crate) fn on(self, size: Size) -> impl Iterator<Item = (Wish, Plan)> {
+    pub(crate) fn on(self, size: Size) -> impl Iterator<Item = (SearchOptions, Plan)> {
         self.methods().into_iter().filter_map(move |wish| Some((wish, Plan::try_new(&wish, size).ok()?)))
     }
 
-    fn methods(self) -> Vec<Wish> {
+    fn methods(self) -> Vec<SearchOptions> {
         match self {
             Self::Heuristics => {
                 let is_admissible = |heuristic: &&HeuristicKind| heuristic.is_admissible();
@@ -47,7 +47,7 @@ impl Preset {
             Self::Algorithms => "One heuristic, many searches",
             Self::OlderSystems => "As the older systems did",
         };
-        let written = |wish: Wish| match json!(MethodReply::new(&wish)) {
+        let written = |wish: SearchOptions| match json!(MethodReply::new(&wish)) {
             Value::Object(method) => method.into_iter().filter(|(_, value)| !value.is_null()).collect(),
             other => other,
         };
@@ -56,25 +56,25 @@ impl Preset {
     }
 }
 
-fn by(algorithm: Algorithm) -> Wish {
-    Wish { algorithm: Some(algorithm), ..Wish::default() }
+fn by(algorithm: Algorithm) -> SearchOptions {
+    SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() }
 }
 
-fn with(algorithm: Algorithm, heuristic: HeuristicKind) -> Wish {
-    Wish { heuristic: Some(heuristic), ..by(algorithm) }
+fn with(algorithm: Algorithm, heuristic: HeuristicKind) -> SearchOptions {
+    SearchOptions { heuristic: Some(heuristic), ..by(algorithm) }
 }
 
 /// As deep as the hardest board of the 8-puzzle needs.
 const DEEPEST: u32 = 31;
 
 /// An algorithm as it is shown beside the others.
-fn typical(algorithm: Algorithm) -> Wish {
+fn typical(algorithm: Algorithm) -> SearchOptions {
     match algorithm {
-        Algorithm::WeightedAStar => Wish {
+        Algorithm::WeightedAStar => SearchOptions {
             weight: Weight::from_hundredths(200).unwrap_or(Weight::ONE),
             ..with(algorithm, HeuristicKind::Manhattan)
         },
-        Algorithm::DepthFirst => Wish { depth_limit: Some(DEEPEST), ..by(algorithm) },
+        Algorithm::DepthFirst => SearchOptions { depth_limit: Some(DEEPEST), ..by(algorithm) },
         _ if algorithm.takes_heuristic() => with(algorithm, HeuristicKind::Manhattan),
         _ => by(algorithm),
     }
@@ -82,8 +82,8 @@ fn typical(algorithm: Algorithm) -> Wish {
 
 /// The methods of the older systems: blind, greedy and A* searches, the tree search that the course project made of A*,
 /// and the two heuristics that are not admissible.
-fn older_systems() -> [Wish; 9] {
-    let tree_search = Wish {
+fn older_systems() -> [SearchOptions; 9] {
+    let tree_search = SearchOptions {
         tie_breaking: TieBreaking::Heap,
         duplicate_detection: DuplicateDetection::Parent,
         ..with(Algorithm::AStar, HeuristicKind::Manhattan)

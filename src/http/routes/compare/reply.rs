@@ -10,7 +10,7 @@ use crate::http::problem::Problem;
 use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json};
 use crate::http::routes::solve::exceeded;
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
-use crate::service::{Report, Solution, Wish};
+use crate::service::{Report, SearchOptions, Solution};
 
 /// The longest solution that is told move by move; depth-first search finds some of a hundred thousand.
 const MAX_MOVES: usize = 10_000;
@@ -91,7 +91,7 @@ impl CompareReply {
 
 impl ResultReply {
     /// What a search came to, whether it has a solution or was stopped.
-    pub(crate) fn new(wish: &Wish, report: &Report) -> Self {
+    pub(crate) fn new(wish: &SearchOptions, report: &Report) -> Self {
         let outcome = match (report.stopped, &report.solution) {
             (Some(stop), _) => return Self::failed(wish, exceeded(report, stop)),
             (None, None) => {
@@ -110,13 +110,13 @@ impl ResultReply {
         Self { method: MethodReply::new(wish), outcome }
     }
 
-    pub(crate) fn failed(wish: &Wish, problem: Problem) -> Self {
+    pub(crate) fn failed(wish: &SearchOptions, problem: Problem) -> Self {
         Self { method: MethodReply::new(wish), outcome: OutcomeReply::Failed { problem: Box::new(problem) } }
     }
 }
 
 impl MethodReply {
-    pub(crate) fn new(wish: &Wish) -> Self {
+    pub(crate) fn new(wish: &SearchOptions) -> Self {
         let takes_heuristic = wish.algorithm.is_none_or(|algorithm| algorithm.takes_heuristic());
         Self {
             algorithm: wish.algorithm.map_or("auto", Named::name),

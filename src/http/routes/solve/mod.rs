@@ -29,7 +29,9 @@ pub(crate) use stream::Live;
 use stream_body::END;
 pub(crate) use stream_body::body;
 
-use crate::service::{Answer, HeldReport, Job, LimitWish, Origin, Plan, Report, Service, ServiceError, Wish};
+use crate::service::{
+    Answer, HeldReport, Job, Origin, Plan, Report, RequestedLimits, SearchOptions, Service, ServiceError,
+};
 
 /// All fields.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
@@ -67,7 +69,7 @@ struct SolveBody {
     board: Board,
     goal: Board,
     plan: Plan,
-    limits: LimitWish,
+    limits: RequestedLimits,
     include: Vec<Include>,
 }
 
@@ -220,7 +222,7 @@ impl SolveBody {
     fn plain(board: Board) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
         let plan = Plan::auto(board.size());
-        Self { board, goal, plan, limits: LimitWish::default(), include: Vec::new() }
+        Self { board, goal, plan, limits: RequestedLimits::default(), include: Vec::new() }
     }
 
     /// Reads all fields; those are refused that do not go with the type of the answer.
@@ -229,7 +231,7 @@ impl SolveBody {
         let boards = board_and_goal(&mut fields);
         let wish = search::wish(&mut fields);
         let require_optimal = fields.word("require", None) == Some(Require::Optimal);
-        let wish = Wish { require_optimal, ..wish };
+        let wish = SearchOptions { require_optimal, ..wish };
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, offer);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &wish, board.size()));
@@ -286,7 +288,7 @@ pub(crate) fn failed(error: &ServiceError) -> Problem {
                 detail,
             )])
         }
-        ServiceError::RepliesWait => {
+        ServiceError::ReplyMemoryFull => {
             let detail = "Long answers that their clients have not yet taken leave no memory for another. Try again after the \
                           time that Retry-After says, or without `include`.";
             Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
@@ -351,7 +353,7 @@ fn time_spent(report: &Report) -> String {
 
 /// What the time went by with: none was spent on what was kept.
 pub(crate) fn server_timing(Answer { report, origin }: &Answer) -> String {
-    if *origin == Origin::Kept {
+    if *origin == Origin::Cached {
         return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
     }
     let mut text = String::with_capacity(64);

@@ -22,7 +22,7 @@ use crate::http::reply::{
     InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, Written, before_solution, held_if_long, json,
 };
 use crate::search::Progress;
-use crate::service::{Answer, Found, HeldReport, Report, Seen, Service, ServiceError, Watching};
+use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
 
 /// Has nginx, and those who learnt it from there, pass on each piece as it comes.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -47,7 +47,7 @@ pub(crate) enum Happening {
 /// What happens to a search, one after another.
 pub(crate) struct Feed {
     service: Arc<Service>,
-    watching: Watching,
+    watching: Subscription,
     puzzle: Puzzle,
     offer: Offer,
     ticks: Interval,
@@ -64,7 +64,7 @@ pub(crate) struct Feed {
 }
 
 impl Live {
-    pub(crate) fn new(service: Arc<Service>, watching: Watching, puzzle: Puzzle, offer: Offer) -> Self {
+    pub(crate) fn new(service: Arc<Service>, watching: Subscription, puzzle: Puzzle, offer: Offer) -> Self {
         let period = if offer == Offer::Events { Feed::EVENTS } else { Feed::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -131,16 +131,16 @@ impl Feed {
             let happening = tokio::select! {
                 biased;
                 seen = self.watching.next() => match seen {
-                    Seen::Found(found) => {
+                    SearchEvent::FoundSolution(found) => {
                         let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
-                        let Found { path, lower_bound, elapsed } = &*found;
+                        let FoundSolution { path, lower_bound, elapsed } = &*found;
                         self.solution(path.len(), *lower_bound, *elapsed, |solution, elapsed_us| {
                             let moves = path.letters();
                             let solution = SolutionReply { moves, tiles: &tiles, ..solution };
                             Written::Whole(json(&InterimReply { solution, elapsed_us }))
                         })
                     }
-                    Seen::Ended(outcome) => Some(self.end(outcome)),
+                    SearchEvent::Ended(outcome) => Some(self.end(outcome)),
                 },
                 _ = self.ticks.tick() => self.progress(),
             };
