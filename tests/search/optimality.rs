@@ -79,13 +79,24 @@ fn every_search_is_right_on_all_boards_of_the_smallest_shapes() {
 
 #[test]
 fn every_search_is_right_on_a_sample_of_3x3_and_2x4() {
+    check_every_search(2);
+}
+
+#[test]
+#[ignore = "half a minute: a larger sample"]
+fn every_search_is_right_on_a_large_sample_of_3x3_and_2x4() {
+    check_every_search(12);
+}
+
+fn check_every_search(samples: usize) {
     let tables = Tables::default();
     let mut random = SplitMix(3);
     for goal in [Board::blank_last(size(3, 3)), Board::snail(size(3, 3)), goal_with_blank(size(2, 4), 0, 2)] {
         let distances = distances(&goal);
         for wish in wishes(goal.size()) {
             // Blind tree searches meet each board many times over.
-            let samples = if wish.algorithm == Some(Algorithm::IterativeDeepening) { 3 } else { 12 };
+            let samples =
+                if wish.algorithm == Some(Algorithm::IterativeDeepening) { samples.div_ceil(4) } else { samples };
             for _ in 0..samples {
                 let start = random_walk(&goal, 24, &mut random);
                 check(&start, &goal, distances[&start], &wish, &tables);
@@ -110,10 +121,21 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
 /// The search that the service makes of A* with a full table, against the loop that it stands for.
 #[test]
 fn a_perfect_heuristic_needs_no_lists_and_counts_as_if_it_had_them() {
+    compare_perfect_search_with_best_first(50);
+}
+
+#[test]
+#[ignore = "half a minute: all boards of three goals"]
+fn a_perfect_heuristic_needs_no_lists_on_any_board() {
+    compare_perfect_search_with_best_first(1);
+}
+
+/// On every so many-th board.
+fn compare_perfect_search_with_best_first(step: usize) {
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         let table = DistanceTable::build(goal.size(), goal.blank());
         let heuristic = ExactDistance::new(&table);
-        for (start, _) in distances(&goal) {
+        for start in distances(&goal).into_keys().step_by(step) {
             let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let mut traces = [Trace::new(5), Trace::new(5), Trace::new(5)];
             let [without, low_h, lifo] = &mut traces;
@@ -154,10 +176,20 @@ fn optimal_searches_agree_with_layers_from_both_ends_on_3x4_and_4x3() {
 }
 
 #[test]
-fn auto_agrees_with_layers_from_both_ends_on_all_shapes_with_patterns() {
+fn auto_agrees_with_bidirectional_search_on_small_shapes() {
+    auto_agrees_with_bidirectional_search(10..=10);
+}
+
+#[test]
+#[ignore = "a minute: tables of four goals of every shape"]
+fn auto_agrees_with_bidirectional_search_on_all_shapes_with_patterns() {
+    auto_agrees_with_bidirectional_search(10..=16);
+}
+
+fn auto_agrees_with_bidirectional_search(cells: std::ops::RangeInclusive<usize>) {
     let tables = Tables::default();
     let mut random = SplitMix(12);
-    for size in Size::all().filter(|size| (10..=16).contains(&size.cells())) {
+    for size in Size::all().filter(|size| cells.contains(&size.cells())) {
         let (last_row, last_col) = (size.rows() - 1, size.cols() - 1);
         for (row, col) in [(last_row, last_col), (0, last_col / 2), (last_row / 2, 0), (last_row / 2, last_col / 2)] {
             let goal = goal_with_blank(size, row, col);
@@ -269,10 +301,21 @@ fn the_tutorials_board_is_solved_by_every_search() {
 }
 
 #[test]
+fn large_boards_are_solved_whatever_the_goal() {
+    solve_large_boards(6);
+}
+
+#[test]
+#[ignore = "half a minute: every shape"]
 fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
+    solve_large_boards(1);
+}
+
+/// Of every so many-th shape.
+fn solve_large_boards(step: usize) {
     let tables = Tables::default();
     let mut random = SplitMix(99);
-    for size in Size::all().filter(|size| size.cells() > 16) {
+    for size in Size::all().filter(|size| size.cells() > 16).step_by(step) {
         let goals = [
             Board::blank_last(size),
             Board::blank_first(size),

@@ -101,7 +101,18 @@ fn state(board: &Board, goal: &Board) -> State<Packed64> {
 }
 
 #[test]
+fn on_boards_of_3x3_costs_are_right_admissible_and_consistent() {
+    check_costs_of_3x3(20);
+}
+
+#[test]
+#[ignore = "half a minute: all boards of four goals"]
 fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
+    check_costs_of_3x3(1);
+}
+
+/// On every so many-th board.
+fn check_costs_of_3x3(step: usize) {
     for (row, col) in [(0, 0), (2, 2), (0, 1), (1, 1)] {
         let goal = goal_with_blank(size(3, 3), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
@@ -110,7 +121,7 @@ fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         let h = |board: &Board| heuristic.h(heuristic.evaluate(&state(board, &goal)));
-        for (board, distance) in distances(&goal) {
+        for (board, distance) in distances(&goal).into_iter().step_by(step) {
             let found = h(&board);
             assert_eq!(found, slow_h(&slow, class, &goal, &state(&board, &goal)), "{board}");
             assert!(found <= distance && found % 2 == distance % 2, "{board}: {found} of {distance}");
@@ -119,10 +130,18 @@ fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
     }
 }
 
+/// Sides of the board, place of the goal's blank, tiles of a pattern.
+type Case = (usize, usize, usize, usize, usize);
+
 #[test]
 fn on_walks_over_larger_boards_costs_are_right() {
-    let mut random = SplitMix(17);
-    for (rows, cols, row, col, tiles) in [
+    check_costs_on_walks(&[(3, 4, 0, 0, 4), (2, 5, 0, 2, 5), (3, 3, 0, 1, 8)]);
+}
+
+#[test]
+#[ignore = "a minute: large patterns by slow search"]
+fn on_walks_over_larger_boards_costs_of_large_patterns_are_right() {
+    check_costs_on_walks(&[
         (4, 4, 3, 3, 5),
         (4, 4, 0, 1, 5),
         (4, 4, 2, 1, 5),
@@ -132,7 +151,12 @@ fn on_walks_over_larger_boards_costs_are_right() {
         (5, 3, 2, 1, 5),
         (2, 5, 0, 2, 7),
         (3, 3, 0, 1, 8),
-    ] {
+    ]);
+}
+
+fn check_costs_on_walks(cases: &[Case]) {
+    let mut random = SplitMix(17);
+    for &(rows, cols, row, col, tiles) in cases {
         let goal = goal_with_blank(size(rows, cols), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, tiles);
@@ -156,11 +180,21 @@ fn on_walks_over_larger_boards_costs_are_right() {
 }
 
 #[test]
+#[ignore = "20 s: standard tables of three goals"]
 fn on_walks_standard_patterns_of_15_puzzles_are_consistent_and_admissible() {
+    check_patterns_on_walks(Tier::Standard, &[(3, 3), (0, 2), (2, 1)]);
+}
+
+#[test]
+fn on_walks_small_patterns_of_15_puzzles_are_consistent_and_admissible() {
+    check_patterns_on_walks(Tier::Small, &[(3, 3), (0, 2)]);
+}
+
+fn check_patterns_on_walks(tier: Tier, blanks: &[(usize, usize)]) {
     let mut random = SplitMix(19);
-    for (row, col) in [(3, 3), (0, 2), (2, 1)] {
+    for &(row, col) in blanks {
         let goal = goal_with_blank(size(4, 4), row, col);
-        let partitions = chosen(&goal, Tier::Standard);
+        let partitions = chosen(&goal, tier);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let space = Space::<Packed64>::new(&Puzzle::try_new(goal, goal).unwrap());
         for _ in 0..20 {
@@ -227,6 +261,16 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
 
 #[test]
 fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
+    check_limits_on_expansions(25);
+}
+
+#[test]
+#[ignore = "a minute: 400 limits for each board"]
+fn limits_on_expansions_are_kept_to_the_last_node_for_many_limits() {
+    check_limits_on_expansions(400);
+}
+
+fn check_limits_on_expansions(limits: u64) {
     let mut random = SplitMix(31);
     for (goal, moves) in [(Board::blank_last(size(4, 4)), 40), (goal_with_blank(size(3, 4), 0, 1), 50)] {
         let partitions = chosen(&goal, Tier::Small);
@@ -237,7 +281,7 @@ fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
                 if nth < 8 { random_walk(&goal, moves + nth, &mut random) } else { random_board(&goal, &mut random) };
             let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let total = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0)).stats.expanded;
-            let step = (total / 400).max(1) as usize;
+            let step = (total / limits).max(1) as usize;
             for expanded in (1..=total + 1).rev().step_by(step).chain([total, total.max(2) - 1]) {
                 let common = Budget { expanded, ..Budget::UNLIMITED };
                 let common = ida_star(&space, &heuristic, &common, &mut Trace::new(1));

@@ -53,10 +53,21 @@ fn walk<P: Packed>(space: &Space<P>, heuristic: &impl Heuristic<P>, random: &mut
 }
 
 #[test]
+fn after_a_move_agrees_with_evaluation_from_scratch() {
+    walk_on_shapes(4, 9);
+}
+
+#[test]
+#[ignore = "a minute: every shape and goal"]
 fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
+    walk_on_shapes(1, 1);
+}
+
+/// On every so many-th shape, with the blank in every so many-th cell of the goal.
+fn walk_on_shapes(shapes: usize, cells: usize) {
     let mut random = SplitMix(5);
-    for size in sizes() {
-        for cell in 0..size.cells() as u8 {
+    for size in sizes().step_by(shapes) {
+        for cell in (0..size.cells() as u8).step_by(cells) {
             let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
             let partitions = partitions(GoalClass::of(size, cell));
             let heuristic = LargeAdditivePatterns::<MOST>::new(size, cell, &partitions);

@@ -330,18 +330,19 @@ mod tests {
 
     #[test]
     fn refused_moves_are_never_needed() {
-        let shapes = [
-            (2, 2, 24),
-            (2, 3, 24),
-            (3, 2, 24),
-            (3, 3, 31),
-            (2, 5, 24),
-            (2, 8, 18),
-            (3, 4, 20),
-            (5, 3, 18),
-            (4, 4, 20),
-        ];
-        for (rows, cols, longest) in shapes {
+        assert_first_ways_are_open_on(&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 20), (2, 8, 12), (4, 4, 14)]);
+    }
+
+    #[test]
+    #[ignore = "half a minute: longer ways"]
+    fn refused_moves_are_never_needed_on_longer_ways() {
+        let longer = [(2, 5, 24), (2, 8, 18), (3, 4, 20), (5, 3, 18), (4, 4, 20)];
+        assert_first_ways_are_open_on(&[&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 31)][..], &longer].concat());
+    }
+
+    /// Rows, columns, and the length of the longest ways.
+    fn assert_first_ways_are_open_on(shapes: &[(usize, usize, u32)]) {
+        for &(rows, cols, longest) in shapes {
             let size = Size::try_from((rows, cols)).unwrap();
             for start in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
                 assert_first_ways_are_open(start, longest);
