@@ -64,8 +64,7 @@ fn complete(routes: Vec<Route>, guards: &Guards, house: House) -> Conducted {
     let routes = routes.into_iter().fold(Router::new(), |routes, (pattern, answer)| routes.route(pattern, answer));
     let routes = guard::surround(routes.fallback(nothing_here), guards, &metrics, &known);
     let shared = Shared(Arc::new(house));
-    let solver = (known.contains(&"/solve") && !guards.are_on()).then(|| shared.clone());
-    Conducted { routes: routes.with_state(shared), known, solver, metrics, traces }
+    Conducted { routes: routes.with_state(shared), known, metrics, traces }
 }
 
 /// GET, and HEAD with it.

@@ -145,57 +145,13 @@ async fn every_answer_has_a_request_id_and_varies_by_accept() {
 }
 
 #[tokio::test]
-async fn a_board_is_answered_alike_on_the_way_through_the_routes_and_beside_it() {
-    let beside = router(service(), SETTINGS, &Guards::default(), HttpMetrics::default());
-    assert!(beside.solver.is_some());
-    let through = Conducted { solver: None, ..beside.clone() };
-    for (content_type, body) in [
-        ("application/json", r#"{"board": [[8, 6, 7], [2, 5, 4], [3, 0, 1]]}"#),
-        ("application/json", r#"{"board": "8 6 7/2 5 4/3 0 1", "goal": "snail"}"#),
-        ("application/json", r#"{"board": [[1, 2], [0, 3]], "algorithm": "dijkstra"}"#),
-        ("application/json", r#"{"board": [[1, 2, 3], [4, 5, 6], [8, 7, 0]]}"#),
-        ("application/json", r#"{"board": [[1, 2]"#),
-        ("text/plain", "8 6 7/2 5 4/3 0 1"),
-        ("image/png", "8 6 7/2 5 4/3 0 1"),
-        ("application/json", &format!("{:2000}", "")),
-    ] {
-        let ask = async |router: &Conducted| {
-            let request = Request::post("/solve").header("content-type", content_type).header("x-request-id", "abc");
-            let answer = answer_of(router.clone(), request.body(Body::from(body.to_owned())).unwrap()).await;
-            let mut headers = answer.headers.clone();
-            // Hyper adds the length of a whole body itself.
-            for name in ["server-timing", "content-length"] {
-                headers.remove(name);
-            }
-            let mut json = answer.json();
-            json.pointer_mut("/search/elapsed_us").map(Value::take);
-            (answer.status, headers, json)
-        };
-        assert_eq!(ask(&beside).await, ask(&through).await, "{body}");
-    }
-}
-
-#[tokio::test]
-async fn guards_are_never_gone_around() {
-    let tokened = Guards { tokens: Tokens::new(["0123456789abcdef"]), ..Guards::default() };
-    let shared = Guards { cors_origins: vec!["*".to_owned()], ..Guards::default() };
-    let one = std::num::NonZeroU32::MIN;
-    let rate = Rate { requests: one, period: Duration::from_secs(1), burst: one };
-    let rated = Guards { rate: Some(rate), ..Guards::default() };
-    for guards in [tokened, shared, rated] {
-        assert!(router(service(), SETTINGS, &guards, HttpMetrics::default()).solver.is_none(), "{guards:?}");
-    }
-    assert!(admin_router(service(), SETTINGS, HttpMetrics::default()).solver.is_none());
-}
-
-#[tokio::test]
 async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
     async fn panics() -> Response {
         panic!("a secret")
     }
     let metrics = HttpMetrics::default();
     let routes = Router::new().route("/", get(panics));
-    let router = Conducted { routes, known: ROUTES.into(), solver: None, metrics, traces: false };
+    let router = Conducted { routes, known: ROUTES.into(), metrics, traces: false };
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -246,7 +202,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
         let bare = async move || (status, "plain words of some layer");
         let routes = Router::new().route("/", get(bare));
         let router =
-            Conducted { routes, known: ROUTES.into(), solver: None, metrics: HttpMetrics::default(), traces: false };
+            Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -34,7 +34,6 @@ use crate::http::negotiation::{Offer, negotiate};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::routes::solve::{self, Live};
 use crate::http::routes_table::{Known, route_of};
-use crate::http::state::Shared;
 use crate::service::Metrics;
 
 /// A router with what every exchange has. Each connection has a copy, so that what counts the
@@ -43,9 +42,6 @@ use crate::service::Metrics;
 pub struct Conducted {
     pub(crate) routes: Router,
     pub(crate) known: Known,
-    /// What solves boards, if there is a route for it and no guard around: a POST to it, the request that
-    /// most are, then saves the way through the routes (docs/adr/0022).
-    pub(crate) solver: Option<Shared>,
     pub(crate) metrics: HttpMetrics,
     /// Whether exchanges leave spans.
     pub(crate) traces: bool,
@@ -61,22 +57,6 @@ impl Conducted {
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         conduct(Arc::clone(self), request)
-    }
-
-    async fn pass_on<B>(
-        self: Arc<Self>,
-        route: Option<&'static str>,
-        request: Request<B>,
-    ) -> Result<Response, Infallible>
-    where
-        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
-    {
-        match &self.solver {
-            Some(solver) if route == Some("/solve") && request.method() == Method::POST => {
-                Ok(solve::answered(solver, request.map(Body::new)).await.into_response())
-            }
-            _ => self.routes.clone().call(request).await,
-        }
     }
 }
 
@@ -96,7 +76,7 @@ where
     let id = HeaderValue::from_str(line.context.request_id.as_str());
 
     // What a panic leaves half done is dropped with it.
-    let answer = AssertUnwindSafe(conducted.pass_on(route, request)).catch_unwind();
+    let answer = AssertUnwindSafe(conducted.routes.clone().call(request)).catch_unwind();
     let mut response = match line.server_span.around(answer).instrument(span).await {
         Ok(answered) => answered?,
         Err(_) => panicked(line.conducted.metrics.house()),
@@ -347,7 +327,7 @@ mod tests {
         let routes =
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
         let metrics = HttpMetrics::default();
-        let conducted = Conducted { routes, known: ROUTES.into(), solver: None, metrics, traces: false };
+        let conducted = Conducted { routes, known: ROUTES.into(), metrics, traces: false };
         let router = Arc::new(conducted);
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);

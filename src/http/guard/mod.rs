@@ -39,15 +39,6 @@ pub struct Guards {
     pub cors_origins: Vec<String>,
 }
 
-impl Guards {
-    /// Whether any is on.
-    pub(crate) fn are_on(&self) -> bool {
-        // A guard that is added has to be thought of here.
-        let Self { tokens, rate, trusted_proxies: _, cors_origins } = self;
-        !tokens.is_empty() || rate.is_some() || !cors_origins.is_empty()
-    }
-}
-
 /// Probes, documentation and metrics: open to all, and not counted. A route that is not listed
 /// needs a token where there are tokens.
 const OPEN: [&str; 10] = [

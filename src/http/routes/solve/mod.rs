@@ -73,13 +73,8 @@ struct SolveBody {
     include: Vec<Include>,
 }
 
-/// Answers GET and POST.
+/// Responds to GET and POST. Takes the request whole, since every extractor copies its part.
 pub(crate) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    answered(&shared, request).await
-}
-
-/// The same without axum's extractors. The request is taken whole, as each part taken alone is a copy.
-pub(crate) async fn answered(shared: &Shared, request: Request) -> Result<Response, Problem> {
     let House { service, settings, .. } = &*shared.0;
     let (head, body) = request.into_parts();
     let received = Received::read(&head, body, *settings).await?;
