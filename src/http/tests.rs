@@ -201,8 +201,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
         let routes = Router::new().route("/", get(bare));
-        let router =
-            Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
+        let router = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());

@@ -1,12 +1,12 @@
-//! From a report to the bytes of an answer.
+//! From a report to the bytes of a response.
 
-mod json_writer;
-mod pieces;
+mod json;
 mod solution;
+mod writer;
 
-pub(crate) use json_writer::{before_solution, json};
-pub(crate) use pieces::{LongReply, Written, held_if_long, reserved_if_long};
+pub(crate) use json::json;
 pub(crate) use solution::{
     ExpansionLines, ExpansionReply, InterimReply, Letter, LimitsReply, Number, ProgressReply, Rows, SearchReply,
     SolutionReply, SolveReply, grid,
 };
+pub(crate) use writer::{LongReply, Written, held_if_long, in_pieces, outline, reserved_if_long, whole};

@@ -4,9 +4,7 @@ use std::fmt::{Display, Write, from_fn};
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use super::json_writer;
 use crate::domain::{Board, Move, Puzzle, Tile};
-use crate::http::negotiation::Offer;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::search::{Algorithm, Expansion, Named, effective_branching_factor};
 use crate::service::{Report, Solution};
@@ -35,23 +33,16 @@ impl Serialize for Letter {
     }
 }
 
-/// The answer of `/solve`. How it is written is in [`json_writer`].
+/// Response of `/solve`, without its lists, which the [writer](super::whole) takes from the report.
 #[derive(Debug)]
-#[cfg_attr(test, derive(serde::Serialize))]
-pub(crate) struct SolveReply<'r> {
+pub(crate) struct SolveReply {
     pub(crate) length: usize,
     pub(crate) optimal: bool,
     pub(crate) lower_bound: u32,
-    pub(crate) moves: String,
-    pub(crate) tiles: &'r [Tile],
     pub(crate) start: Rows,
     pub(crate) goal: Rows,
     pub(crate) search: SearchReply,
     pub(crate) limits: LimitsReply,
-    #[cfg_attr(test, serde(skip_serializing_if = "Vec::is_empty"))]
-    pub(crate) states: Vec<StateReply>,
-    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
-    pub(crate) expansions: Option<Vec<ExpansionReply>>,
 }
 
 /// What was searched and spent.
@@ -192,47 +183,28 @@ impl<'r> SolutionReply<'r> {
     }
 }
 
-impl<'r> SolveReply<'r> {
-    /// The answer that a report without a stop makes.
+impl SolveReply {
+    /// The response for a report that no limit stopped, and its solution.
     ///
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
-    pub(crate) fn new(puzzle: &Puzzle, report: &'r Report) -> Result<Self, Problem> {
-        let (frame, solution) = Self::frame(puzzle, report)?;
-        Ok(Self {
-            moves: solution.path.letters(),
-            tiles: &solution.tiles,
-            states: states(puzzle, report, solution),
-            expansions: ExpansionReply::of(report),
-            ..frame
-        })
-    }
-
-    /// The same without what may be long, which is moves, tiles, states and expansions; and the solution.
-    ///
-    /// # Errors
-    /// `internal` if the report has no solution, which is a bug.
-    pub(crate) fn frame(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
+    pub(crate) fn new<'r>(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
         let Some(solution) = &report.solution else {
             return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
         };
-        let frame = Self {
+        let reply = Self {
             length: solution.path.len(),
             optimal: report.is_optimal(),
             lower_bound: report.lower_bound,
-            moves: String::new(),
-            tiles: &[],
             start: Rows(*puzzle.start()),
             goal: Rows(*puzzle.goal()),
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
-            states: Vec::new(),
-            expansions: None,
         };
-        Ok((frame, solution))
+        Ok((reply, solution))
     }
 
-    /// What the text begins with: where it starts, and how far it is.
+    /// Beginning of the text: the start, and the length of the solution.
     pub(crate) fn summary(&self) -> impl Display {
         from_fn(|f| {
             writeln!(f, "{}", grid(&self.start.0))?;
@@ -245,26 +217,10 @@ impl<'r> SolveReply<'r> {
         })
     }
 
-    /// Where it ends, for a text without states.
+    /// The goal, for a text without states.
     pub(crate) fn ending(&self) -> impl Display {
         from_fn(|f| write!(f, "\n{}", grid(&self.goal.0)))
     }
-
-    /// The answer in a type; everything but text is JSON.
-    pub(crate) fn written(&self, offer: Offer) -> Vec<u8> {
-        match offer {
-            Offer::Text => self.to_string().into_bytes(),
-            _ => json_writer::written(self),
-        }
-    }
-}
-
-fn states(puzzle: &Puzzle, report: &Report, solution: &Solution) -> Vec<StateReply> {
-    let start = (None, *puzzle.start());
-    let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
-    let boards = std::iter::once(start).chain(steps);
-    let heights = report.heights.iter().copied();
-    (0..).zip(boards.zip(heights)).map(|(g, ((step, board), h))| StateReply::new(report, step, board, g, h)).collect()
 }
 
 impl StateReply {
@@ -309,28 +265,6 @@ pub(crate) fn grid(board: &Board) -> String {
         grid.push('\n');
     }
     grid
-}
-
-/// For a terminal: where it starts, what to do, where it ends, and a line of figures.
-impl std::fmt::Display for SolveReply<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.summary())?;
-        if self.length > 0 {
-            writeln!(f, "The blank goes {}", self.moves)?;
-            let tiles: Vec<String> = self.tiles.iter().map(Tile::to_string).collect();
-            writeln!(f, "The tiles are  {}", tiles.join(" "))?;
-        }
-        for state in self.states.iter().skip(1) {
-            write!(f, "{state}")?;
-        }
-        if self.states.is_empty() {
-            write!(f, "{}", self.ending())?;
-        }
-        if let Some(expansions) = &self.expansions {
-            write!(f, "\n{}", ExpansionLines(expansions))?;
-        }
-        write!(f, "\n{}", self.search)
-    }
 }
 
 impl Display for StateReply {

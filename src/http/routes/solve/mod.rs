@@ -17,7 +17,7 @@ use crate::domain::{Board, Puzzle, PuzzleError};
 use crate::http::negotiation::{Document, Offer, choose};
 use crate::http::problem::{Fault, Problem, ProblemKind};
 use crate::http::reply::{
-    ExpansionReply, LimitsReply, LongReply, SearchReply, SolutionReply, SolveReply, held_if_long,
+    ExpansionReply, LimitsReply, SearchReply, SolutionReply, SolveReply, held_if_long, in_pieces, outline, whole,
 };
 use crate::http::request::{
     BOARD_FIELDS, Fields, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, Question, QuestionBody, Received,
@@ -130,14 +130,14 @@ fn solved(
     let is_get = head.method == Method::GET || head.method == Method::HEAD;
     let body = match held {
         Some(held) if is_get => return solved_at_length(head, offer, puzzle, report, held),
-        Some(held) => LongReply::solved(&SolveReply::frame(puzzle, report)?.0, held, offer).body(),
+        Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, offer).body(),
         None => {
-            let mut reply = SolveReply::new(puzzle, report)?;
-            let body = reply.written(offer);
+            let (mut reply, _) = SolveReply::new(puzzle, report)?;
+            let body = whole(&reply, report, offer);
             if is_get {
                 // The time it took is no part of what the answer says.
                 reply.search.elapsed_us = 0;
-                let tag = || reply.written(offer);
+                let tag = || whole(&reply, report, offer);
                 let document = Document::tagged_by(offer.content_type(), cache_control(report), body, tag);
                 return Ok(document.answer(&head.headers));
             }
@@ -158,13 +158,13 @@ fn solved_at_length(
     report: &Report,
     held: HeldReport,
 ) -> Result<Response, Problem> {
-    let (mut frame, solution) = SolveReply::frame(puzzle, report)?;
-    let body = LongReply::solved(&frame, held, offer);
-    frame.search.elapsed_us = 0;
+    let (mut reply, solution) = SolveReply::new(puzzle, report)?;
+    let body = in_pieces(&reply, held, offer);
+    reply.search.elapsed_us = 0;
     let tag = || {
         let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Vec::len)];
         let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), offer.content_type());
-        [form.into_bytes(), frame.written(Offer::Json), solution.path.letters().into_bytes()].concat()
+        [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
     };
     let document = Document::tagged_by(offer.content_type(), cache_control(report), Bytes::new(), tag);
     let mut response = document.answer(&head.headers);

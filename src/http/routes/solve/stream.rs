@@ -19,7 +19,7 @@ use crate::domain::Puzzle;
 use crate::http::negotiation::Offer;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, Written, before_solution, held_if_long, json,
+    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, Written, held_if_long, in_pieces, json, whole,
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
@@ -225,8 +225,7 @@ impl Feed {
         self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
             Some(held) => {
                 let SolutionReply { length, optimal, lower_bound, .. } = solution;
-                let after = format!(",\"elapsed_us\":{elapsed_us}}}");
-                LongReply::solution(held, before_solution(length, optimal, lower_bound), after.into_bytes())
+                LongReply::interim(held, length, optimal, lower_bound, elapsed_us)
             }
             None => {
                 let solution = SolutionReply { moves: best.path.letters(), tiles: &best.tiles, ..solution };
@@ -240,11 +239,10 @@ impl Feed {
         let reply = match (report.stopped, held) {
             (Some(stop), held) => Err(exceeded_in_full(report, held, stop)),
             (None, Some(held)) => {
-                SolveReply::frame(&self.puzzle, report).map(|(frame, _)| LongReply::solved(&frame, held, self.offer))
+                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.offer))
             }
-            (None, None) => {
-                SolveReply::new(&self.puzzle, report).map(|reply| Written::Whole(reply.written(self.offer)))
-            }
+            (None, None) => SolveReply::new(&self.puzzle, report)
+                .map(|(reply, _)| Written::Whole(whole(&reply, report, self.offer))),
         };
         match reply {
             Ok(reply) => Happening::Result(reply),

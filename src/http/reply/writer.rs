@@ -1,0 +1,531 @@
+//! The writer of `/solve` responses: whole, or in pieces as the client reads (docs/adr/0031).
+//!
+//! A response is a sequence of sections over its report: texts, and lists such as the moves. One function a format
+//! produces them; a [`Sink`] writes them at once, or keeps them for later.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream::unfold;
+
+use super::json::{USUAL, put_figures, put_json, put_verdict, raw};
+use super::solution::{ExpansionLine, ExpansionReply, SolveReply, StateReply};
+use crate::domain::{Board, Puzzle};
+use crate::http::negotiation::Offer;
+use crate::http::problem::Problem;
+use crate::http::routes::solve::failed;
+use crate::service::{HeldReport, Report, Reservation, Service};
+
+/// Responses of more bytes than this, by estimate, are written in pieces.
+const LONG: usize = 64 << 10;
+
+/// Approximate size of a piece: some ten microseconds of work.
+const PIECE: usize = 16 << 10;
+
+/// The whole response.
+pub(crate) fn whole(reply: &SolveReply, report: &Report, format: Offer) -> Vec<u8> {
+    let mut sink = Whole { report, format, text: Vec::with_capacity(USUAL) };
+    sections(&mut sink, reply, report, format);
+    sink.text
+}
+
+/// The response, written in pieces.
+pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: Offer) -> Written {
+    let mut parts = Parts::default();
+    sections(&mut parts, reply, &report, format);
+    LongReply::of(report, format, parts)
+}
+
+/// The JSON of a response, its lists empty.
+pub(crate) fn outline(reply: &SolveReply) -> Vec<u8> {
+    let mut sink = Outline(Vec::with_capacity(USUAL));
+    solved_sections(&mut sink, reply);
+    sink.text(|json| raw(json, "}"));
+    sink.0
+}
+
+fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, format: Offer) {
+    match format {
+        Offer::Text => text_sections(sink, reply, report),
+        _ => json_sections(sink, reply, report),
+    }
+}
+
+fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
+    solved_sections(sink, reply);
+    if !report.heights.is_empty() {
+        sink.text(|json| raw(json, ",\"states\":["));
+        sink.list(List::States(reply.start.0));
+        sink.text(|json| raw(json, "]"));
+    }
+    if report.expansions.is_some() {
+        sink.text(|json| raw(json, ",\"expansions\":["));
+        sink.list(List::Expansions);
+        sink.text(|json| raw(json, "]"));
+    }
+    sink.text(|json| raw(json, "}"));
+}
+
+fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
+    solution_sections(sink, reply.length, reply.optimal, reply.lower_bound);
+    sink.text(|json| put_figures(json, reply));
+}
+
+/// A solution, open for further members.
+fn solution_sections(sink: &mut impl Sink, length: usize, optimal: bool, lower_bound: u32) {
+    sink.text(|json| {
+        put_verdict(json, length, optimal, lower_bound);
+        raw(json, ",\"moves\":\"");
+    });
+    sink.list(List::Moves);
+    sink.text(|json| raw(json, "\",\"tiles\":["));
+    sink.list(List::Tiles);
+    sink.text(|json| raw(json, "]"));
+}
+
+fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
+    sink.text(|text| put(text, &reply.summary()));
+    if reply.length > 0 {
+        sink.text(|text| raw(text, "The blank goes "));
+        sink.list(List::Moves);
+        sink.text(|text| raw(text, "\nThe tiles are  "));
+        sink.list(List::Tiles);
+        sink.text(|text| raw(text, "\n"));
+    }
+    match report.heights.is_empty() {
+        true => sink.text(|text| put(text, &reply.ending())),
+        false => sink.list(List::States(reply.start.0)),
+    }
+    if report.expansions.is_some() {
+        sink.text(|text| raw(text, "\n"));
+        sink.list(List::Expansions);
+    }
+    sink.text(|text| put(text, &format_args!("\n{}", reply.search)));
+}
+
+/// Receives the sections of a response.
+trait Sink {
+    /// A text, appended by `write`.
+    fn text(&mut self, write: impl FnOnce(&mut Vec<u8>));
+    /// A list of the report.
+    fn list(&mut self, list: List);
+}
+
+/// Writes each section at once.
+struct Whole<'r> {
+    report: &'r Report,
+    format: Offer,
+    text: Vec<u8>,
+}
+
+/// Omits the lists.
+struct Outline(Vec<u8>);
+
+/// Keeps the sections for later.
+#[derive(Default, Debug)]
+struct Parts(VecDeque<Part>);
+
+impl Sink for Whole<'_> {
+    #[inline]
+    fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.text);
+    }
+
+    #[inline]
+    fn list(&mut self, mut list: List) {
+        let mut at = 0;
+        while list.write(self.report, self.format, at, &mut self.text).is_some() {
+            at += 1;
+        }
+    }
+}
+
+impl Sink for Outline {
+    fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.0);
+    }
+
+    fn list(&mut self, _: List) {}
+}
+
+impl Sink for Parts {
+    fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(Part::Text(text)) = self.0.back_mut() {
+            return write(text);
+        }
+        let mut text = Vec::new();
+        write(&mut text);
+        self.0.push_back(Part::Text(text));
+    }
+
+    fn list(&mut self, list: List) {
+        self.0.push_back(Part::List(list));
+    }
+}
+
+/// A response body, whole or in pieces.
+#[derive(Debug)]
+pub(crate) enum Written {
+    /// All its bytes.
+    Whole(Vec<u8>),
+    /// Written as the client reads.
+    Long(Box<LongReply>),
+}
+
+/// A response that is written in pieces.
+#[derive(Debug)]
+pub(crate) struct LongReply {
+    report: HeldReport,
+    format: Offer,
+    parts: Parts,
+    /// Index of the next entry in the first part.
+    at: usize,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(Vec<u8>),
+    List(List),
+}
+
+/// A list of the report, written entry by entry.
+#[derive(Debug)]
+enum List {
+    Moves,
+    Tiles,
+    /// With the board of the next entry.
+    States(Board),
+    Expansions,
+}
+
+/// The report, held, if the answer that it makes is long.
+///
+/// # Errors
+/// `overloaded` if it is, and there is no memory for another.
+pub(crate) fn held_if_long(
+    service: &Service,
+    puzzle: &Puzzle,
+    report: &Arc<Report>,
+) -> Result<Option<HeldReport>, Problem> {
+    let moves = report.solution.as_ref().map_or(0, |solution| solution.path.len());
+    let boards = report.heights.len() + report.expansions.as_ref().map_or(0, Vec::len);
+    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64);
+    if bytes <= LONG {
+        return Ok(None);
+    }
+    service.hold(report).map(Some).map_err(|error| failed(&error))
+}
+
+/// The bytes of an answer that is written whole; if it is long, its memory is reserved as long as they are there.
+///
+/// # Errors
+/// `overloaded` if it is, and there is no memory for another.
+pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes, Problem> {
+    if text.len() <= LONG {
+        return Ok(text.into());
+    }
+    let _reservation = service.reserve_reply(text.len()).map_err(|error| failed(&error))?;
+    Ok(Bytes::from_owner(Reserved { text, _reservation }))
+}
+
+/// Bytes with their memory.
+struct Reserved {
+    text: Vec<u8>,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
+
+impl Written {
+    /// The same between two texts.
+    pub(crate) fn between(self, before: &str, after: &str) -> Self {
+        match self {
+            Self::Whole(text) => Self::Whole([before.as_bytes(), &text, after.as_bytes()].concat()),
+            Self::Long(mut reply) => {
+                reply.parts.0.push_front(Part::Text(before.into()));
+                reply.parts.text(|text| raw(text, after));
+                Self::Long(reply)
+            }
+        }
+    }
+
+    /// How long it is, if that is known before it is written.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match self {
+            Self::Whole(text) => Some(text.len()),
+            Self::Long(_) => None,
+        }
+    }
+
+    /// The body of a response.
+    pub(crate) fn body(self) -> Body {
+        match self {
+            Self::Whole(text) => Body::from(text),
+            Self::Long(reply) => {
+                let pieces =
+                    unfold(reply, |mut reply| async { Some((Ok::<_, Infallible>(reply.next().await?), reply)) });
+                Body::from_stream(pieces)
+            }
+        }
+    }
+}
+
+impl LongReply {
+    fn of(report: HeldReport, format: Offer, parts: Parts) -> Written {
+        Written::Long(Box::new(Self { report, format, parts, at: 0 }))
+    }
+
+    /// The JSON of a `solution` event.
+    pub(crate) fn interim(
+        report: HeldReport,
+        length: usize,
+        optimal: bool,
+        lower_bound: u32,
+        elapsed_us: u64,
+    ) -> Written {
+        let mut parts = Parts::default();
+        solution_sections(&mut parts, length, optimal, lower_bound);
+        parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
+        Self::of(report, Offer::Json, parts)
+    }
+
+    /// The expansions of a report, between two texts.
+    pub(crate) fn expansions(report: HeldReport, format: Offer, before: Vec<u8>, after: Vec<u8>) -> Written {
+        let parts = [Part::Text(before), Part::List(List::Expansions), Part::Text(after)];
+        Self::of(report, format, Parts(parts.into()))
+    }
+
+    /// The next piece; `None` after the last. Yields to other connections first.
+    pub(crate) async fn next(&mut self) -> Option<Bytes> {
+        tokio::task::yield_now().await;
+        let mut piece = Vec::with_capacity(PIECE + PIECE / 8);
+        while piece.len() < PIECE {
+            let Self { report, format, parts, at } = self;
+            let is_over = match parts.0.front_mut() {
+                None => break,
+                Some(Part::List(list)) => list.write(report, *format, *at, &mut piece).is_none(),
+                Some(Part::Text(text)) => {
+                    piece.append(text);
+                    true
+                }
+            };
+            *at += 1;
+            if is_over {
+                parts.0.pop_front();
+                *at = 0;
+            }
+        }
+        (!piece.is_empty()).then(|| piece.into())
+    }
+}
+
+impl List {
+    /// Appends the entry at an index; `None` if there is none.
+    #[inline]
+    fn write(&mut self, report: &Report, format: Offer, at: usize, text: &mut Vec<u8>) -> Option<()> {
+        let solution = report.solution.as_ref();
+        match self {
+            Self::Moves => text.push(solution?.path.moves().get(at)?.letter() as u8),
+            Self::Tiles => {
+                let tile = solution?.tiles.get(at)?;
+                separate(text, at, if format == Offer::Text { " " } else { "," });
+                raw(text, itoa::Buffer::new().format(*tile));
+            }
+            Self::States(board) => {
+                let h = *report.heights.get(at)?;
+                let mv = at.checked_sub(1).and_then(|before| solution?.path.moves().get(before).copied());
+                let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
+                let state = StateReply::new(report, step, *board, at as u32, h);
+                match format {
+                    // The summary has the start already.
+                    Offer::Text if at == 0 => {}
+                    Offer::Text => put(text, &state),
+                    _ => {
+                        separate(text, at, ",");
+                        put_json(text, &state);
+                    }
+                }
+            }
+            Self::Expansions => {
+                let expansion = ExpansionReply::from(report.expansions.as_ref()?.get(at)?);
+                match format {
+                    Offer::Text => put(text, &ExpansionLine(at, &expansion)),
+                    _ => {
+                        separate(text, at, ",");
+                        put_json(text, &expansion);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fn separate(text: &mut Vec<u8>, at: usize, separator: &str) {
+    if at > 0 {
+        raw(text, separator);
+    }
+}
+
+fn put(text: &mut Vec<u8>, entry: &impl Display) {
+    write!(text, "{entry}").expect("writing to memory does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::domain::{Encoding, RawBoard, Sides, Tile};
+    use crate::http::problem::ProblemKind;
+    use crate::http::reply::{LimitsReply, Rows, SearchReply};
+    use crate::http::tests::service;
+    use crate::search::Algorithm;
+    use crate::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+
+    fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
+        let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
+        let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
+        let wish = Wish { algorithm: Some(algorithm), ..Wish::default() };
+        let plan = Plan::try_new(&wish, start.size()).unwrap();
+        let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
+        let job = Job { puzzle, plan, limits, expansions, states };
+        (puzzle, Arc::new(solve(&job, &Tables::default(), Means::default()).unwrap()))
+    }
+
+    async fn taken(written: Written) -> String {
+        let body = written.body().collect().await.unwrap().to_bytes();
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_written_piece_by_piece_is_what_would_be_written_whole() {
+        let service = service();
+        for (algorithm, states, expansions) in [
+            (Algorithm::DepthFirst, false, 0),
+            (Algorithm::DepthFirst, true, 0),
+            (Algorithm::DepthFirst, true, 7),
+            (Algorithm::BreadthFirst, false, 900),
+        ] {
+            let (puzzle, report) = report(algorithm, states, expansions);
+            let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
+            for offer in [Offer::Json, Offer::Text] {
+                let long = in_pieces(&reply, service.hold(&report).unwrap(), offer);
+                assert_eq!(taken(long).await.into_bytes(), whole(&reply, &report, offer), "{algorithm:?} {offer:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_problem_with_many_expansions_is_what_it_would_be_with_few() {
+        let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
+        let problem = || Problem::new(ProblemKind::SearchLimitExceeded, "Over.").with_member("limit", "expanded");
+        let few = problem().with_expansions(ExpansionReply::of(&report).unwrap());
+        let many = problem().with_expansions_of(service.hold(&report).unwrap());
+        for offer in [Offer::Json, Offer::Text] {
+            let [few, many] = [&few, &many].map(|problem| problem.document(offer, "/solve", "abc"));
+            assert!(matches!((&few, &many), (Written::Whole(_), Written::Long(_))));
+            assert_eq!(taken(many.between("<", ">")).await, taken(few.between("<", ">")).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_answer_is_held_until_its_body_is_dropped() {
+        let (service, (puzzle, report)) = (service(), report(Algorithm::DepthFirst, true, 0));
+        let held = held_if_long(&service, &puzzle, &report).unwrap().expect("a long one");
+        let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
+        let mut body = in_pieces(&reply, held, Offer::Json).body();
+        body.frame().await.unwrap().unwrap();
+        assert!(service.reply_bytes() > 0);
+        drop(body);
+        assert_eq!(service.reply_bytes(), 0);
+        let bytes = reserved_if_long(&service, vec![b' '; LONG + 1]).unwrap();
+        assert_eq!(service.reply_bytes(), LONG as u64 + 1);
+        drop(bytes);
+        assert_eq!(service.reply_bytes(), 0);
+    }
+
+    #[test]
+    fn a_short_answer_is_not_held() {
+        let (service, (puzzle, report)) = (service(), report(Algorithm::BreadthFirst, true, 50));
+        assert!(held_if_long(&service, &puzzle, &report).unwrap().is_none());
+        assert_eq!(service.reply_bytes(), 0);
+    }
+
+    /// The response as serde writes it.
+    #[derive(serde::Serialize)]
+    struct Expected<'r> {
+        length: usize,
+        optimal: bool,
+        lower_bound: u32,
+        moves: String,
+        tiles: &'r [Tile],
+        start: Rows,
+        goal: Rows,
+        search: &'r SearchReply,
+        limits: &'r LimitsReply,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        states: Vec<StateReply>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expansions: Option<Vec<ExpansionReply>>,
+    }
+
+    fn expected(puzzle: &Puzzle, report: &Report) -> String {
+        let (reply, solution) = SolveReply::new(puzzle, report).unwrap();
+        let start = (None, *puzzle.start());
+        let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
+        let boards = std::iter::once(start).chain(steps).zip(&report.heights);
+        let state = |(g, ((step, board), h)): (u32, (_, &u32))| StateReply::new(report, step, board, g, *h);
+        let SolveReply { length, optimal, lower_bound, start, goal, search, limits } = &reply;
+        let expected = Expected {
+            length: *length,
+            optimal: *optimal,
+            lower_bound: *lower_bound,
+            moves: solution.path.letters(),
+            tiles: &solution.tiles,
+            start: *start,
+            goal: *goal,
+            search,
+            limits,
+            states: (0..).zip(boards).map(state).collect(),
+            expansions: ExpansionReply::of(report),
+        };
+        serde_json::to_string(&expected).unwrap()
+    }
+
+    fn check(start: &str, algorithm: Option<Algorithm>, detail: bool) {
+        let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
+        let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
+        let plan = Plan::try_new(&Wish { algorithm, ..Wish::default() }, start.size()).unwrap();
+        let limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: (1 << 53) - 1 };
+        let job = Job { puzzle, plan, limits, expansions: if detail { 9 } else { 0 }, states: detail };
+        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
+        let text = String::from_utf8(whole(&reply, &report, Offer::Json)).unwrap();
+        assert_eq!(text, expected(&puzzle, &report));
+    }
+
+    #[test]
+    fn a_whole_response_is_what_serde_would_write() {
+        for start in ["8 6 7/2 5 4/3 0 1", "1 2 3/4 5 6/7 8 0", "1 2/0 3", "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15"] {
+            check(start, None, false);
+            check(start, None, true);
+        }
+        let large: Vec<String> = (1..100).map(|tile| tile.to_string()).collect();
+        let large = format!("{} 0 99", large[..98].join(" "));
+        let rows: Vec<String> = large.split(' ').collect::<Vec<_>>().chunks(10).map(|row| row.join(" ")).collect();
+        check(&rows.join("/"), Some(Algorithm::Constructive), true);
+        check("1 2 3/4 5 6/0 7 8", Some(Algorithm::BreadthFirst), true);
+    }
+}
