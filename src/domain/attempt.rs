@@ -115,7 +115,7 @@ impl fmt::Display for Illegal {
                 };
                 write!(f, "the blank is in row {row}, column {col}, and there is no cell {edge} it")
             }
-            Try::Tile(tile) => write!(f, "tile {tile} is not beside the blank, which is in row {row}, column {col}"),
+            Try::Tile(tile) => write!(f, "tile {tile} is not next to the blank, which is in row {row}, column {col}"),
         }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
             let illegal = Attempt::Tiles(vec![tile]).make(&solved()).illegal.unwrap();
             assert_eq!(
                 illegal.to_string(),
-                format!("tile {tile} is not beside the blank, which is in row 3, column 3")
+                format!("tile {tile} is not next to the blank, which is in row 3, column 3")
             );
         }
     }

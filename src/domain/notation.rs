@@ -259,16 +259,20 @@ impl fmt::Display for BoardFault {
         match self {
             Self::Side(error) => error.fmt(f),
             Self::RaggedRow { row, length, expected } => {
-                write!(f, "row {} has {length} cells, but row 1 has {expected}: all rows need the same length", row + 1)
+                write!(
+                    f,
+                    "row {} has {length} cells and row 1 has {expected}: all rows must have the same length",
+                    row + 1
+                )
             }
             Self::ShapeUnknown { entries } => {
-                write!(f, "{entries} cells do not form a square: add `rows` and `cols`, or separate the rows")
+                write!(f, "{entries} cells are not a square: give `rows` and `cols`, or write the board as rows")
             }
             Self::ShapeMismatch { entries, sides } => {
                 let side = |side: Option<usize>| side.map_or_else(|| "?".to_owned(), |side| side.to_string());
-                write!(f, "{entries} cells do not form a {}×{} board", side(sides.rows), side(sides.cols))
+                write!(f, "{entries} cells do not fill {}×{}", side(sides.rows), side(sides.cols))
             }
-            Self::PositionsInRows => f.write_str("positions are a flat array: entry k is the cell of tile k"),
+            Self::PositionsInRows => f.write_str("positions must be a flat array: entry k is the cell of tile k"),
             Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding, &RawBoard::default()),
         }
     }
@@ -290,19 +294,19 @@ fn write_entry_fault(
             f.write_str("not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)")
         }
         (PermutationFault::OutOfRange { value, .. }, Encoding::Tiles) => {
-            write!(f, "there is no tile {value} on a board of this size: tiles count from 1 to cells − 1")
+            write!(f, "there is no tile {value} on a board of this size: tiles are numbered from 1 to cells − 1")
         }
         (PermutationFault::OutOfRange { value, .. }, Encoding::Positions) => {
-            write!(f, "there is no cell {value} on a board of this size: cells count from 0")
+            write!(f, "there is no cell {value} on a board of this size: cells are numbered from 0")
         }
         (PermutationFault::Duplicate { first, value: 0, .. }, Encoding::Tiles) => {
             write!(f, "a second blank; the first one is {}", place(first))
         }
         (PermutationFault::Duplicate { first, value, .. }, Encoding::Tiles) => {
-            write!(f, "tile {value} stands here and {}", place(first))
+            write!(f, "tile {value} is here and {}", place(first))
         }
         (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
-            write!(f, "tiles {first} and {at} are both in cell {value}")
+            write!(f, "cell {value} is assigned to tile {first} and to tile {at}")
         }
         (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => f.write_str("no blank: write 0 in one cell"),
         (PermutationFault::Missing { value }, Encoding::Tiles) => write!(f, "tile {value} is missing"),

@@ -158,7 +158,7 @@ impl fmt::Display for PuzzleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ShapesDiffer { start, goal } => {
-                write!(f, "the board is {start} and the goal is {goal}: both need the same shape")
+                write!(f, "the board is {start} and the goal {goal}: both must have the same shape")
             }
             Self::Unreachable(reachability) => reachability.fmt(f),
         }
@@ -167,20 +167,20 @@ impl fmt::Display for PuzzleError {
 
 impl std::error::Error for PuzzleError {}
 
-/// The verdict, in one or two sentences.
+/// Explains the verdict.
 impl fmt::Display for Reachability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let permutation = if self.odd_permutation { "odd" } else { "even" };
-        let distance = self.blank_distance;
-        let parity = if distance % 2 == 1 { "odd" } else { "even" };
-        let steps = if distance == 1 { "step" } else { "steps" };
-        let link = if self.is_reachable() { "and" } else { "but" };
-        write!(f, "the tile permutation is {permutation}, {link} the blank is {distance} {steps} ({parity}) ")?;
-        f.write_str(if self.is_reachable() {
-            "from its goal cell: the parities match"
+        let parity = |odd| if odd { "odd" } else { "even" };
+        let (permutation, distance) = (parity(self.odd_permutation), parity(self.blank_distance % 2 == 1));
+        if self.is_reachable() {
+            write!(f, "parity match: the tile permutation and the blank's distance are both {permutation}")
         } else {
-            "from its goal cell. Swap any two tiles to make the board solvable"
-        })
+            write!(
+                f,
+                "parity mismatch: the tile permutation is {permutation}, the blank's distance is {distance}. \
+                 Swap any two tiles to make the board solvable"
+            )
+        }
     }
 }
 

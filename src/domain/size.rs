@@ -32,7 +32,7 @@ pub struct SizeError {
 
 impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a board has 2 to 10 rows and 2 to 10 columns, this one is {}×{}", self.rows, self.cols)
+        write!(f, "a board has 2 to 10 rows and 2 to 10 columns; this one is {}×{}", self.rows, self.cols)
     }
 }
 

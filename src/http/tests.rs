@@ -14,7 +14,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use super::exchange::{Conducted, HttpMetrics};
-use super::guard::{Guards, Rate, Tokens};
+use super::guard::Guards;
 use super::problem::ProblemKind;
 use super::router::{admin_router, router};
 use super::routes_table::{ROUTES, route_of};
@@ -94,7 +94,7 @@ async fn an_unknown_path_is_a_problem_document() {
 async fn a_problem_is_told_in_text_to_those_who_ask_for_text() {
     let answer = send("GET /nowhere", &[("accept", "text/plain"), ("x-request-id", "abc")]).await;
     assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
-    assert!(answer.body.starts_with("404 There is nothing at this path\n"), "{}", answer.body);
+    assert!(answer.body.starts_with("404 No resource at this path\n"), "{}", answer.body);
     assert!(answer.body.ends_with("request id: abc\n"), "{}", answer.body);
 }
 

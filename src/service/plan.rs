@@ -186,24 +186,24 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
         heuristic_conflicts(heuristic, options.algorithm, size).for_each(|detail| refuse("heuristic", detail));
     }
     if options.weight != Weight::ONE && !named(|algorithm| algorithm == Algorithm::WeightedAStar) {
-        refuse("weight", format!("`{algorithm}` has no weight: use `weighted_astar`, or leave the weight out"));
+        refuse("weight", format!("`{algorithm}` has no weight: use `weighted_astar`, or omit the weight"));
     }
     if options.tie_breaking != TieBreaking::default() && !named(Algorithm::is_best_first) {
-        let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or leave it out";
-        refuse("tie_breaking", format!("`{algorithm}` does not choose among nodes of equal f: {instead}"));
+        let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or omit it";
+        refuse("tie_breaking", format!("`{algorithm}` has no tie-breaking: {instead}"));
     }
     if options.duplicate_detection != DuplicateDetection::default() && !named(can_skip_detection) {
-        let instead = "use a best-first, breadth-first or depth-first search, or leave it out";
-        refuse("duplicate_detection", format!("`{algorithm}` does not let it be chosen: {instead}"));
+        let instead = "use a best-first, breadth-first or depth-first search, or omit it";
+        refuse("duplicate_detection", format!("`{algorithm}` has no choice of duplicate detection: {instead}"));
     }
     if options.depth_limit.is_some() && !named(|algorithm| algorithm == Algorithm::DepthFirst) {
-        refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or leave it out"));
+        refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or omit it"));
     }
     if options.require_optimal && !promises_optimal(options) {
         let search = options
             .heuristic
             .map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
-        refuse("require", format!("{search} does not promise an optimal solution; `auto` does"));
+        refuse("require", format!("{search} does not guarantee an optimal solution; `auto` does"));
     }
     conflicts
 }
@@ -215,13 +215,13 @@ fn heuristic_conflicts(
     size: Size,
 ) -> impl Iterator<Item = String> {
     let name = heuristic.name();
-    let unserved = || format!("`{name}` is not available on {size} boards; see /info for the boards it serves");
+    let unserved = || format!("`{name}` does not support {size} boards; see /info");
     let unfit = match algorithm {
         Some(Algorithm::Anytime) if !heuristic.is_admissible() => {
-            Some(format!("`anytime` proves how good its solution is, which `{name}`, not admissible, cannot"))
+            Some(format!("`anytime` needs an admissible heuristic, which `{name}` is not"))
         }
         Some(algorithm) if !algorithm.takes_heuristic() && heuristic != HeuristicKind::Zero => {
-            Some(format!("`{}` takes no heuristic: leave `{name}` out", algorithm.name()))
+            Some(format!("`{}` takes no heuristic: omit `{name}`", algorithm.name()))
         }
         _ => None,
     };

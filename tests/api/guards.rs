@@ -98,7 +98,7 @@ async fn with_tokens_one_of_them_is_needed() {
     let twice = solve().header("authorization", &first).header("authorization", &first);
     taquin.send(twice).await.problem("unauthorized");
     let text = taquin.send(solve().accept("text/plain")).await.expect(401);
-    assert!(text.text().starts_with("401 A valid token is needed\n"), "{text}");
+    assert!(text.text().starts_with("401 A valid token is required\n"), "{text}");
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ async fn a_long_solution_as_text_has_all_its_moves() {
 async fn a_solution_as_text_says_what_is_proven() {
     let taquin = shared().await;
     let proven = Question::get("/solve?board=867254301").accept("text/plain");
-    let claim = "no solution is shorter";
+    let claim = ", optimal.";
     assert!(taquin.send(proven).await.expect(200).text().contains(claim));
     let unproven = Question::get("/solve?board=867254301&algorithm=depth_first").accept("text/plain");
     assert!(!taquin.send(unproven).await.expect(200).text().contains(claim));

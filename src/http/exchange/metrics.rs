@@ -69,8 +69,8 @@ impl HttpMetrics {
         let requests = Family::default();
         let seconds = Family::<RouteLabel, Histogram, _>::new_with_constructor(|| Histogram::new(SECONDS));
         let own = registry.sub_registry_with_prefix("taquin");
-        own.register("http_requests", "Requests, by how they were answered", Family::clone(&requests));
-        let help = "From a request's headers to the head of its answer, or to the end of a stream";
+        own.register("http_requests", "Requests by method, route and status", Family::clone(&requests));
+        let help = "Time from the request's headers to the response's headers, or to the end of a stream";
         own.register("http_request_seconds", help, seconds.clone());
         let routes = ROUTES.into_iter().chain(["none"]);
         let seconds: Vec<Histogram> = routes.map(|route| seconds.get_or_create_owned(&RouteLabel { route })).collect();

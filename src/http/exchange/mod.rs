@@ -144,9 +144,12 @@ fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
     Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
-            ProblemKind::NotFound => "Nothing is at this path; GET / lists the paths.".to_owned(),
+            ProblemKind::NotFound => "No resource has this path. `GET /` lists the paths.".to_owned(),
             ProblemKind::MethodNotAllowed => {
-                format!("This path does not take {}; see the Allow header.", name_of(method))
+                format!(
+                    "This path does not support {}. The `Allow` header lists the supported methods.",
+                    name_of(method)
+                )
             }
             _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
         };

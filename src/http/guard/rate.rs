@@ -58,7 +58,7 @@ impl<C: Clock> RateLimit<C> {
         self.limiter.check_key(&client).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.limiter.clock().now());
             let Rate { requests, period, .. } = self.rate;
-            let detail = format!("This client has asked too often; {requests} requests in {period:?} are its quota.");
+            let detail = format!("This client has exceeded its rate limit of {requests} requests in {period:?}.");
             Problem::new(ProblemKind::RateLimited, detail).with_retry_after(whole_seconds(wait))
         })
     }

@@ -39,11 +39,11 @@ impl Tokens {
             // RFC 6750, section 3.1: no error code if there is no token.
             Credentials::None => Err(refusal(
                 r#"Bearer realm="taquin""#,
-                "This path needs a token: send `Authorization: Bearer …` with one of this server's.",
+                "This path requires a token. Send `Authorization: Bearer …` with a valid token.",
             )),
             Credentials::Token(_) | Credentials::Unreadable => Err(refusal(
                 r#"Bearer realm="taquin", error="invalid_token""#,
-                "The `Authorization` header has no token that this server knows.",
+                "The token in the `Authorization` header is not valid.",
             )),
         }
     }

@@ -87,7 +87,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> 
 pub(crate) fn choose(headers: &HeaderMap, offers: &[Offer]) -> Result<Offer, Problem> {
     negotiate(headers, offers).ok_or_else(|| {
         let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
-        let detail = format!("This path answers in {}; the Accept header excludes that.", names.join(" or "));
+        let detail = format!("This path returns {}, which the `Accept` header excludes.", names.join(" or "));
         Problem::new(ProblemKind::NotAcceptable, detail)
     })
 }

@@ -117,8 +117,8 @@ static TABLE: [Row; 19] = [
         StatusCode::BAD_REQUEST,
         "A query parameter is not valid",
         "A parameter of the query string is unknown, is given twice, is wrongly percent-encoded, or has a value \
-         outside its range. Every fault is listed under `errors`, with a pointer that names the parameter. \
-         Correct them all and ask again.",
+         outside its range. Every error is listed under `errors`, with a pointer that names the parameter. Correct \
+         them all and send the request again.",
     ),
     row(
         ProblemKind::InvalidRequest,
@@ -126,7 +126,8 @@ static TABLE: [Row; 19] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         "The request is not valid",
         "The body is JSON, but a field is missing, unknown, given twice, of the wrong type or outside its range. \
-         Every fault is listed under `errors`, with a JSON pointer to the place. Correct them all and send it again.",
+         Every error is listed under `errors`, with a JSON pointer to its place. Correct them all and send the \
+         request again.",
     ),
     row(
         ProblemKind::InvalidBoard,
@@ -134,41 +135,41 @@ static TABLE: [Row; 19] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         "The board is not valid",
         "A board has 2 to 10 rows and columns, all rows of one length, one blank, and each tile from 1 up exactly \
-         once. Every fault is listed under `errors`, with a pointer to the offending cell. Correct the board; a \
+         once. Every error is listed under `errors`, with a pointer to the offending cell. Correct the board; a \
          flat list that is not square needs `rows` and `cols`.",
     ),
     row(
         ProblemKind::GoalMismatch,
         "goal-mismatch",
         StatusCode::UNPROCESSABLE_ENTITY,
-        "Board and goal do not go together",
+        "Board and goal have different shapes",
         "The goal has another shape than the board, so no moves lead from one to the other. Give a goal with the \
-         same number of rows and columns, or name one: `blank_last`, `blank_first` or `snail`.",
+         same number of rows and columns, or a named one: `blank_last`, `blank_first` or `snail`.",
     ),
     row(
         ProblemKind::UnsupportedCombination,
         "unsupported-combination",
         StatusCode::UNPROCESSABLE_ENTITY,
-        "These choices do not go together",
-        "Each choice is known, but the algorithm, the heuristic, the board or another option do not fit one \
-         another, or the server cannot keep the promise that was asked for. The detail says which. Change one of \
-         them, or leave both at `auto`; `/info` lists what goes with what.",
+        "These options cannot be combined",
+        "Each option is valid by itself, but the algorithm, the heuristic, the board and the other options \
+         conflict, or the server cannot guarantee the required result. The detail names the conflict. Change one of \
+         the options, or leave both at `auto`; `/info` lists the supported combinations.",
     ),
     row(
         ProblemKind::Unsolvable,
         "unsolvable",
         StatusCode::UNPROCESSABLE_ENTITY,
         "The goal cannot be reached",
-        "The board is well-formed, but it lies in the other half of all boards: no sequence of moves leads from it \
-         to the goal. The members give the parities that prove it. Swap any two tiles of the board to get one that \
-         can be solved, or ask for another goal.",
+        "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of all boards; \
+         the members are the parities that prove it. Swap any two tiles to make the board solvable, or choose \
+         another goal.",
     ),
     row(
         ProblemKind::SearchLimitExceeded,
         "search-limit-exceeded",
         StatusCode::UNPROCESSABLE_ENTITY,
         "A limit ended the search",
-        "The search spent its time, expansions or nodes, named by `limit`, before it found what was required. \
+        "The search reached its time, expansion or node limit, named by `limit`, before it met the requirement. \
          Raise that limit if the server allows it (see `/info`), choose a stronger heuristic, or accept a longer \
          solution with `\"require\": \"any\"`. Repeating the same request will most likely end the same way.",
     ),
@@ -177,87 +178,88 @@ static TABLE: [Row; 19] = [
         "overloaded",
         StatusCode::SERVICE_UNAVAILABLE,
         "The server has no capacity left",
-        "The queue is full, the time limit passed while the request waited in it, or the server is still starting. \
-         Nothing is wrong with the request. Send it again after the seconds that `Retry-After` gives.",
+        "The queue is full, the time limit passed while the request was queued, unread long responses take up the \
+         memory for another, or the server is still starting. The request itself is valid. Send it again after the \
+         number of seconds in `Retry-After`.",
     ),
     row(
         ProblemKind::ShuttingDown,
         "shutting-down",
         StatusCode::SERVICE_UNAVAILABLE,
         "The server is shutting down",
-        "This instance finishes what it has begun and takes nothing new. Nothing is wrong with the request. Send it \
-         again after the seconds that `Retry-After` gives; another instance will take it.",
+        "This instance finishes its current requests and accepts no new ones. The request itself is valid. Send it \
+         again after the number of seconds in `Retry-After`; another instance will handle it.",
     ),
     row(
         ProblemKind::RateLimited,
         "rate-limited",
         StatusCode::TOO_MANY_REQUESTS,
         "Too many requests",
-        "This client has used up its quota for now. Send the request again after the seconds that `Retry-After` \
-         gives, and send fewer at a time.",
+        "This client has exceeded its rate limit. Send the request again after the number of seconds in \
+         `Retry-After`, and send requests less often.",
     ),
     row(
         ProblemKind::Unauthorized,
         "unauthorized",
         StatusCode::UNAUTHORIZED,
-        "A valid token is needed",
-        "The request carries no bearer token, or one that this server does not know. Send \
-         `Authorization: Bearer …` with a token from whoever runs the server.",
+        "A valid token is required",
+        "The request has no bearer token, or one that is not valid. Send `Authorization: Bearer …` with a token \
+         from the operator of the server.",
     ),
     row(
         ProblemKind::ContentTooLarge,
         "content-too-large",
         StatusCode::PAYLOAD_TOO_LARGE,
         "The body is too large",
-        "The body has more bytes than this server reads; the detail gives the limit. The largest board takes less \
-         than a kilobyte, so look for something in the body that does not belong there.",
+        "The body exceeds the maximum size, which the detail gives. The largest board takes less than a kilobyte, \
+         so check the body for unrelated content.",
     ),
     row(
         ProblemKind::RequestTimeout,
         "request-timeout",
         StatusCode::REQUEST_TIMEOUT,
-        "The body came too slowly",
-        "The body was announced, but did not arrive in full within the time this server waits for it. Send the \
-         request again, and the whole body at once; a wrong `Content-Length` has the same effect.",
+        "The body did not arrive in time",
+        "The body did not arrive in full within the server's timeout. Send the request again, with the whole body \
+         at once. Check `Content-Length` too: a value that is too large has the same effect.",
     ),
     row(
         ProblemKind::UnsupportedMediaType,
         "unsupported-media-type",
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "The body has a type that is not read here",
-        "A body is `application/json`, or `text/plain` that holds a board, in UTF-8 and not compressed. With curl, \
-         `--json '…'` in place of `-d '…'` sets the type.",
+        "Unsupported media type",
+        "A body must be `application/json`, or `text/plain` with a board, in UTF-8 and not compressed. With curl, \
+         use `--json '…'` instead of `-d '…'`.",
     ),
     row(
         ProblemKind::NotAcceptable,
         "not-acceptable",
         StatusCode::NOT_ACCEPTABLE,
-        "No acceptable answer type",
-        "The `Accept` header excludes every type in which this path can answer; the detail lists them. Ask for one \
-         of those, or leave the header out.",
+        "No acceptable media type",
+        "The `Accept` header excludes every media type of this path; the detail lists them. Accept one of those, or \
+         omit the header.",
     ),
     row(
         ProblemKind::NotFound,
         "not-found",
         StatusCode::NOT_FOUND,
-        "There is nothing at this path",
-        "No resource has this path. Look for a typing error and for a trailing slash; `GET /` lists the paths, and \
+        "No resource at this path",
+        "No resource has this path. Check the spelling, and remove a trailing slash. `GET /` lists the paths, and \
          `/openapi.yaml` describes them.",
     ),
     row(
         ProblemKind::MethodNotAllowed,
         "method-not-allowed",
         StatusCode::METHOD_NOT_ALLOWED,
-        "The path does not take this method",
-        "The path exists, but not for this method. The `Allow` header lists the methods that it takes.",
+        "Method not allowed",
+        "The path exists, but does not support this method. The `Allow` header lists the supported methods.",
     ),
     row(
         ProblemKind::Internal,
         "internal",
         StatusCode::INTERNAL_SERVER_ERROR,
-        "The server made a mistake",
-        "This is a bug in the server, not in the request. Report it with the `request_id`, by which the operator \
-         finds the cause in the log.",
+        "Internal server error",
+        "This is a bug in the server, not in the request. Report it with the `request_id`, which leads the operator \
+         to the cause in the log.",
     ),
 ];
 

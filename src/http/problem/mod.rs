@@ -81,12 +81,12 @@ impl Problem {
 
     /// The server's own fault, which its log explains already.
     pub fn internal() -> Self {
-        Self::new(ProblemKind::Internal, "The server made a mistake; the request id leads to it in the log.")
+        Self::new(ProblemKind::Internal, "Internal error. The log has the cause under this request id.")
     }
 
     /// A question that was refused without a fault to show for it: a bug, which is logged here.
     pub fn without_fault() -> Self {
-        tracing::error!("a question was refused and no fault noted");
+        tracing::error!("a request was rejected without an error");
         Self::internal()
     }
 

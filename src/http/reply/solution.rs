@@ -211,8 +211,8 @@ impl SolveReply {
             let moves = if self.length == 1 { "move" } else { "moves" };
             match (self.length, self.optimal) {
                 (0, _) => writeln!(f, "Already solved."),
-                (length, true) => writeln!(f, "{length} {moves}, and no solution is shorter."),
-                (length, false) => writeln!(f, "{length} {moves}; every solution has at least {}.", self.lower_bound),
+                (length, true) => writeln!(f, "{length} {moves}, optimal."),
+                (length, false) => writeln!(f, "{length} {moves}; no solution has fewer than {}.", self.lower_bound),
             }
         })
     }

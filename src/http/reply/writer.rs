@@ -91,9 +91,9 @@ fn solution_sections(sink: &mut impl Sink, length: usize, optimal: bool, lower_b
 fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
     sink.text(|text| put(text, &reply.summary()));
     if reply.length > 0 {
-        sink.text(|text| raw(text, "The blank goes "));
+        sink.text(|text| raw(text, "Blank: "));
         sink.list(List::Moves);
-        sink.text(|text| raw(text, "\nThe tiles are  "));
+        sink.text(|text| raw(text, "\nTiles: "));
         sink.list(List::Tiles);
         sink.text(|text| raw(text, "\n"));
     }

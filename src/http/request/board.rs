@@ -66,14 +66,15 @@ pub(crate) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
     let board = match fields.take("board") {
         Some(value) => board(fields, "board", &value, sides, encoding),
         None => {
-            fields.miss("board", "give a `board`, for instance \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]");
+            fields.miss("board", "`board` is required, for example \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]");
             None
         }
     };
     let goal = goal(fields, board.map(|board| board.size()), sides, encoding);
     let (board, goal) = (board?, goal?);
     if board.size() != goal.size() {
-        let detail = format!("the goal is {} and the board {}: give both the same shape", goal.size(), board.size());
+        let detail =
+            format!("the goal is {} and the board {}: both must have the same shape", goal.size(), board.size());
         fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
         return None;
     }
@@ -101,7 +102,8 @@ pub(crate) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encodi
         if is_word && !word.starts_with('[') {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
             let hint = did_you_mean(word, &names);
-            let detail = format!("no goal has this name{hint} There are {}, or give a board", names.join(", "));
+            let detail =
+                format!("no goal has this name{hint} The names are {}; a board is possible too", names.join(", "));
             fields.note(value.kind(), Fault::new("/goal", "unknown-value", detail));
             return None;
         }
@@ -143,7 +145,10 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
                 &parsed
             }
             Err(_) => {
-                let detail = format!("`{name}` begins like a JSON array and is none; encode it, or use the text form");
+                let detail = format!(
+                    "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write \
+                                      the board as text"
+                );
                 fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
                 return None;
             }
@@ -160,7 +165,7 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
             Some(Written { raw, form: Form::Flat })
         }
         other => {
-            let detail = format!("`{name}` is an array of rows, a flat array or text, not {}", other.kind());
+            let detail = format!("`{name}` must be an array of rows, a flat array or text, not {}", other.kind());
             fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
             None
         }
@@ -173,7 +178,7 @@ fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]
     let (mut entries, mut row_lengths) = (Vec::with_capacity(cells), Vec::with_capacity(rows.len()));
     for (at, row) in rows.iter().enumerate() {
         let Json::Array(cells) = row else {
-            let detail = format!("a row is an array, not {}", row.kind());
+            let detail = format!("a row must be an array, not {}", row.kind());
             fields.note(value.kind(), Fault::new(format!("/{name}/{at}"), "wrong-type", detail));
             return None;
         };

@@ -127,12 +127,12 @@ impl Format {
             .get(header::CONTENT_ENCODING)
             .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
         {
-            return Err(unsupported("A body with a Content-Encoding is not read here; send it uncompressed."));
+            return Err(unsupported("`Content-Encoding` is not supported. Send the body uncompressed."));
         }
         let mut types = headers.get_all(header::CONTENT_TYPE).iter();
         let Some(media_type) = types.next() else { return Err(unsupported(NO_TYPE)) };
         if types.next().is_some() {
-            return Err(unsupported("The request has more than one Content-Type."));
+            return Err(unsupported("The request has more than one `Content-Type`."));
         }
         let media_type = media_type.to_str().unwrap_or_default();
         let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
@@ -147,15 +147,16 @@ impl Format {
         } else {
             return Err(unsupported(WRONG_TYPE));
         };
-        if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only charset that is read here is UTF-8.")) }
+        if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only supported charset is UTF-8.")) }
     }
 }
 
-const A_FORM: &str = "The body is an HTML form, which is not read here. With curl, send JSON by `curl --json`, a bare \
-                      board by `curl -d '8 6 7/2 5 4/3 0 1'`, or the fields in the query by `curl -G --data-urlencode`.";
-const NO_TYPE: &str = "The body has no Content-Type; with curl, send JSON by `curl --json`.";
-const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text); with curl, send JSON \
-                          by `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.";
+const A_FORM: &str = "The body is an HTML form, which is not supported. With curl, send JSON with `curl --json`, a \
+                      board alone with `curl -d '8 6 7/2 5 4/3 0 1'`, or the fields in the query with `curl -G \
+                      --data-urlencode`.";
+const NO_TYPE: &str = "The body has no `Content-Type`. With curl, send JSON with `curl --json`.";
+const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text). With curl, send \
+                          JSON with `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.";
 
 fn unsupported(detail: &str) -> Problem {
     Problem::new(ProblemKind::UnsupportedMediaType, detail)
@@ -177,7 +178,7 @@ fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     Problem::new(
         ProblemKind::MalformedJson,
-        format!("The body is not UTF-8: line {line}, column {column}, counted in bytes. Send it as UTF-8."),
+        format!("The body is not UTF-8: line {line}, column {column}, counted in bytes."),
     )
 }
 
@@ -185,7 +186,7 @@ fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
 async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     let HttpSettings { max_body, body_timeout, .. } = settings;
     let too_large = || {
-        let detail = format!("The body has more than the {max_body} bytes read here.");
+        let detail = format!("The body has more than the maximum of {max_body} bytes.");
         without_the_rest(Problem::new(ProblemKind::ContentTooLarge, detail))
     };
     // Known before the first byte: refuse, and a client that waits for `100 Continue` sends none.
@@ -201,7 +202,11 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     match in_time {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::new(ProblemKind::MalformedJson, "The body broke off, or its framing is wrong.")),
+        Ok(Err(_)) => Err(Problem::new(
+            ProblemKind::MalformedJson,
+            "The body is incomplete, or its framing is not \
+                                                                    valid.",
+        )),
         Err(_) => {
             let detail = format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64());
             Err(without_the_rest(Problem::new(ProblemKind::RequestTimeout, detail)))

@@ -64,7 +64,7 @@ impl Fields {
                     self.refuse_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
                 }
                 Json::Object(_) if groups.contains(&name) => {
-                    let detail = format!("`{name}` is given more than once: keep one");
+                    let detail = format!("`{name}` is given more than once");
                     self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "repeated-field", detail));
                 }
                 Json::Object(inner) if is_group => {
@@ -72,7 +72,7 @@ impl Fields {
                     groups.push(name);
                 }
                 other if is_group => {
-                    let detail = format!("`{name}` is an object, not {}", other.kind());
+                    let detail = format!("`{name}` must be an object, not {}", other.kind());
                     self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "wrong-type", detail));
                 }
                 other => self.add(name, Value::Body(other), known),
@@ -84,7 +84,7 @@ impl Fields {
         if !known.contains(&&*name) {
             self.refuse_unknown(&name, pointer(&shortened(&name)), known, value.kind());
         } else if self.fields.iter().any(|field| field.name == name) {
-            let detail = format!("`{name}` is given more than once: keep one");
+            let detail = format!("`{name}` is given more than once");
             self.note(value.kind(), Fault::new(pointer(&name), "repeated-field", detail));
         } else {
             self.fields.push(Field { name, value });
@@ -134,7 +134,7 @@ impl Fields {
     pub(crate) fn word<W: Named>(&mut self, name: &str, none: Option<&str>) -> Option<W> {
         let value = self.take(name)?;
         let Some(word) = value.as_str() else {
-            self.refuse(&value, name, "wrong-type", format!("`{name}` is a string, not {}", value.described()));
+            self.refuse(&value, name, "wrong-type", format!("`{name}` must be a string, not {}", value.described()));
             return None;
         };
         if none == Some(word) {
@@ -160,7 +160,7 @@ impl Fields {
                     self.refuse(entry, &at, "unknown-value", unknown_word(name, word, &words));
                 }
                 None => {
-                    let detail = format!("`{name}` holds strings, not {}", entry.described());
+                    let detail = format!("entries of `{name}` must be strings, not {}", entry.described());
                     self.refuse(entry, &at, "wrong-type", detail);
                 }
             }
@@ -173,7 +173,7 @@ impl Fields {
     pub(crate) fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
         let entries = self.list(name, "whole numbers")?;
         if let Some(first) = entries.first().filter(|_| entries.len() > most) {
-            let detail = format!("`{name}` has {} entries, and {most} are the most", entries.len());
+            let detail = format!("`{name}` has {} entries; the maximum is {most}", entries.len());
             self.refuse(first, name, "out-of-range", detail);
             return None;
         }
@@ -182,9 +182,9 @@ impl Fields {
                 Some(number) if bounds.contains(&number) => return Some(number),
                 Some(_) => {
                     let (low, high) = (bounds.start(), bounds.end());
-                    ("out-of-range", format!("`{name}` holds whole numbers from {low} to {high}"))
+                    ("out-of-range", format!("entries of `{name}` must be from {low} to {high}"))
                 }
-                None => ("wrong-type", format!("`{name}` holds whole numbers, not {}", entry.described())),
+                None => ("wrong-type", format!("entries of `{name}` must be whole numbers, not {}", entry.described())),
             };
             self.refuse(entry, &format!("{name}.{at}"), fault.0, fault.1);
             None
@@ -200,7 +200,7 @@ impl Fields {
             Value::Query(list) => Some(list.split(',').map(|entry| Value::Query(entry.trim().to_owned())).collect()),
             Value::Body(Json::Array(entries)) => Some(entries.into_iter().map(Value::Body).collect()),
             value @ Value::Body(_) => {
-                let detail = format!("`{name}` is an array of {of}, not {}", value.described());
+                let detail = format!("`{name}` must be an array of {of}, not {}", value.described());
                 self.refuse(&value, name, "wrong-type", detail);
                 None
             }
@@ -211,7 +211,12 @@ impl Fields {
     pub(crate) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
         let value = self.take(name)?;
         let Some(number) = value.as_integer() else {
-            self.refuse(&value, name, "wrong-type", format!("`{name}` is a whole number, not {}", value.described()));
+            self.refuse(
+                &value,
+                name,
+                "wrong-type",
+                format!("`{name}` must be a whole number, not {}", value.described()),
+            );
             return None;
         };
         if !bounds.contains(&number) {
@@ -225,7 +230,7 @@ impl Fields {
     pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
         let Some(number) = value.as_number() else {
-            self.refuse(&value, name, "wrong-type", format!("`{name}` is a number, not {}", value.described()));
+            self.refuse(&value, name, "wrong-type", format!("`{name}` must be a number, not {}", value.described()));
             return None;
         };
         let hundredths = (number * 100.0).round();
@@ -235,7 +240,7 @@ impl Fields {
             return None;
         }
         if (hundredths / 100.0 - number).abs() > 1e-9 {
-            self.refuse(&value, name, "out-of-range", format!("`{name}` has at most two decimals"));
+            self.refuse(&value, name, "out-of-range", format!("`{name}` must have at most two decimals"));
             return None;
         }
         Some(hundredths as u32)
@@ -256,12 +261,12 @@ impl Fields {
                 &value,
                 name,
                 "wrong-type",
-                format!("`{name}` is an array of objects, not {}", value.described()),
+                format!("`{name}` must be an array of objects, not {}", value.described()),
             );
             return None;
         };
         if !(1..=most).contains(&entries.len()) {
-            let detail = format!("`{name}` has {} entries; there may be 1 to {most}", entries.len());
+            let detail = format!("`{name}` has {} entries; it must have 1 to {most}", entries.len());
             self.refuse(&value, name, "out-of-range", detail);
             return None;
         }
@@ -276,7 +281,7 @@ impl Fields {
                     self.absorb(inner, &at, value.kind());
                 }
                 other => {
-                    let detail = format!("`{name}` holds objects, not {}", other.kind());
+                    let detail = format!("entries of `{name}` must be objects, not {}", other.kind());
                     self.refuse(&value, &at, "wrong-type", detail);
                 }
             }
@@ -302,7 +307,7 @@ impl Fields {
         parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
     ) -> Option<T> {
         let value = self.take(name)?;
-        let not_text = || ("wrong-type", format!("`{name}` is a string, not {}", value.described()));
+        let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
         let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
         parsed.map_err(|(code, detail)| self.refuse(&value, name, code, detail)).ok()
     }
@@ -323,7 +328,7 @@ impl Fields {
         let Some(kind) = GRAVEST_FIRST.into_iter().find(noted) else { return Ok(()) };
         let detail = match self.faults.as_slice() {
             [(_, only)] => sentence(&only.detail),
-            faults => format!("{} faults, listed with their places: mend them together.", faults.len()),
+            faults => format!("{} errors; see \"errors\".", faults.len()),
         };
         Err(Problem::new(kind, detail).with_errors(self.faults.into_iter().map(|(_, fault)| fault).collect()))
     }
@@ -347,13 +352,13 @@ fn shortened(name: &str) -> String {
 }
 
 fn out_of(name: &str, low: impl Display, high: impl Display) -> String {
-    format!("`{name}` goes from {low} to {high}")
+    format!("`{name}` must be from {low} to {high}")
 }
 
 fn unknown_word(name: &str, word: &str, words: &[&str]) -> String {
     let shown = shortened(word);
     let hint = did_you_mean(word, words);
-    format!("`{name}` has no value `{}`{hint} There are {}", shown.escape_debug(), words.join(", "))
+    format!("`{name}` has no value `{}`{hint} The values are {}", shown.escape_debug(), words.join(", "))
 }
 
 /// `, did you mean …?` if one of the words is close to what was written.

@@ -55,10 +55,10 @@ fn malformed(error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
     let advice = match (error.classify(), reason) {
-        (Category::Eof, _) => "The document ends too early: close what is open, and check Content-Length.",
+        (Category::Eof, _) => "The document ends too early: check for missing brackets, and check `Content-Length`.",
         (_, "trailing characters") => "Send exactly one JSON document.",
-        (_, "recursion limit exceeded") => "The document is nested too deeply: a board needs two levels.",
-        _ => "Names and strings stand in double quotes, and no comma follows the last entry.",
+        (_, "recursion limit exceeded") => "The document is nested too deeply: a board has two levels.",
+        _ => "Names and strings need double quotes, and no comma may follow the last entry.",
     };
     Problem::new(
         ProblemKind::MalformedJson,

@@ -20,7 +20,7 @@ pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
     if faults.is_empty() {
         return Ok(parameters);
     }
-    let detail = "The query string is not percent-encoded UTF-8; with curl, `-G --data-urlencode 'board=…'` encodes.";
+    let detail = "The query string is not percent-encoded UTF-8. With curl, use `-G --data-urlencode 'board=…'`.";
     Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(faults))
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
     let refusal = if service.is_draining() {
         (ProblemKind::ShuttingDown, "This instance is shutting down.")
     } else if !service.is_ready() {
-        (ProblemKind::Overloaded, "Tables are being built.")
+        (ProblemKind::Overloaded, "The tables are being built.")
     } else {
         return Ok(ok(&headers));
     };

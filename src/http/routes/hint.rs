@@ -109,8 +109,8 @@ impl std::fmt::Display for HintReply {
         let moves = if self.remaining == 1 { "move remains" } else { "moves remain" };
         write!(f, "{}: tile {tile} slides, then {} {moves}", mv.letter(), self.remaining)?;
         match self.optimal {
-            true => writeln!(f, ", and no solution is shorter.")?,
-            false => writeln!(f, "; every solution has at least {} in all.", self.lower_bound)?,
+            true => writeln!(f, ", optimal.")?,
+            false => writeln!(f, "; no solution has fewer than {} in all.", self.lower_bound)?,
         }
         write!(f, "\n{}\n{}", grid(&self.board.0), self.search)
     }

@@ -75,18 +75,19 @@ fn table_entry(table: &TableEntry) -> serde_json::Value {
 fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {
     let description = match algorithm {
         Algorithm::AStar => "Expands the node of least g + h.",
-        Algorithm::WeightedAStar => "Expands the node of least g + weight·h; at most weight times the optimal length.",
+        Algorithm::WeightedAStar => {
+            "Expands the node of least g + weight·h; the length is at most weight times the \
+                                     optimum."
+        }
         Algorithm::GreedyBestFirst => "Expands the node of least h.",
         Algorithm::IdaStar => "Depth-first within a rising limit on g + h; needs no memory for nodes.",
         Algorithm::BreadthFirst => "Expands the oldest node.",
         Algorithm::DepthFirst => "Expands the newest node, within depth_limit if one is given.",
         Algorithm::IterativeDeepening => "Depth-first within a rising depth limit; needs no memory for nodes.",
         Algorithm::Constructive => {
-            "Sets rows and columns one after another; never fails, solves any board in milliseconds."
+            "Solves row by row and column by column; solves any board in milliseconds, not optimally."
         }
-        Algorithm::Anytime => {
-            "A solution at once, and shorter ones as long as limits allow, until one is proven to be as short as any."
-        }
+        Algorithm::Anytime => "A solution at once, then shorter ones until a limit or a proof of optimality.",
     };
     json!({
         "name": algorithm.name(),
@@ -100,15 +101,15 @@ fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
     let description = match heuristic {
         HeuristicKind::Zero => "No estimate.",
         HeuristicKind::Hamming => "Tiles out of place.",
-        HeuristicKind::MisplacedWithBlank => "Tiles out of place, the blank counted too; not admissible.",
-        HeuristicKind::Manhattan => "Rows and columns between each tile and its place.",
+        HeuristicKind::MisplacedWithBlank => "Tiles out of place, the blank included; not admissible.",
+        HeuristicKind::Manhattan => "Sum over all tiles of the rows and columns to their goal cells.",
         HeuristicKind::ManhattanPlusHamming => "The sum of manhattan and hamming; not admissible.",
-        HeuristicKind::Gaschnig => "Moves of a puzzle in which any tile may jump into the blank.",
-        HeuristicKind::InversionDistance => "Moves that undo the inversions of the row order and of the column order.",
-        HeuristicKind::LinearConflict => "Manhattan, and two for each tile that must leave its line.",
-        HeuristicKind::WalkingDistance => "Moves that sort tiles into their rows, and into their columns.",
+        HeuristicKind::Gaschnig => "Moves of the relaxed puzzle in which any tile may jump into the blank.",
+        HeuristicKind::InversionDistance => "Least moves to undo the inversions in row order and in column order.",
+        HeuristicKind::LinearConflict => "Manhattan, plus two for each tile that must leave its line.",
+        HeuristicKind::WalkingDistance => "Least moves to bring all tiles into their rows, plus into their columns.",
         HeuristicKind::PatternDatabase => {
-            "Exact distances up to 9 cells; above, the cost of some tiles' moves, summed over all tiles."
+            "Exact distances up to 9 cells; on larger boards the sum over disjoint sets of tiles."
         }
     };
     let (boards, max_cells) = match heuristic {

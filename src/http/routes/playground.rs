@@ -135,7 +135,7 @@ pub(crate) async fn part(
 ) -> Result<Response, Problem> {
     let (version, name) = names.map(|Path(names)| names).unwrap_or_default();
     let Some((_, document)) = WEB.parts.iter().find(|(part, _)| *part == name) else {
-        return Err(Problem::new(ProblemKind::NotFound, "The pages have no part of this name.".to_owned()));
+        return Err(Problem::new(ProblemKind::NotFound, "There is no asset of this name.".to_owned()));
     };
     let mut response = document.answer(&headers);
     let own = response.headers_mut();

@@ -11,7 +11,7 @@ use crate::domain::{Board, Encoding, Sides, Size};
 use crate::http::negotiation::{Document, Offer, choose};
 use crate::http::problem::{Fault, Problem, ProblemKind};
 use crate::http::reply::{Rows, grid, json};
-use crate::http::request::{Fields, NamedGoal, Question, goal, sides};
+use crate::http::request::{Fields, NamedGoal, Question, goal, sentence, sides};
 use crate::search::named;
 use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
 
@@ -101,16 +101,16 @@ impl RandomQuery {
         let size = size(&fields, sides);
         let goal = goal(&mut fields, size, sides, Encoding::Tiles);
         if let Some(goal) = goal.filter(|goal| !sides.agree_with(goal.size())) {
-            let detail = format!("the goal is {}, and `rows` and `cols` say otherwise", goal.size());
+            let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
             fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
         }
         let seed = fields.parsed("seed", |seed| {
             let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
-            let misfit = || ("out-of-range", format!("`seed` has 1 to {MAX_SEED_CHARS} characters"));
+            let misfit = || ("out-of-range", format!("`seed` must have 1 to {MAX_SEED_CHARS} characters"));
             is_fit.then(|| seed.to_owned()).ok_or_else(misfit)
         });
         if fields.has("walk") && fields.has("length") {
-            let detail = "a walk has no certain length: give `walk` or `length`, not both";
+            let detail = "`walk` and `length` exclude each other";
             fields.note(ProblemKind::InvalidParameter, Fault::new("/walk", "unsupported", detail));
         }
         let walk = fields.integer("walk", 0..=MAX_WALK).map(|moves| Draw::Walk(moves as u32));
@@ -151,8 +151,8 @@ fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
     match (number(low), number(high)) {
         (Some(low), Some(high)) if low <= high => Ok(low..=high),
-        (Some(_), Some(_)) => Err("`length` goes upwards: `12..18`".to_owned()),
-        _ => Err("`length` is a number of moves, `20`, or a range with both its ends, `12..18`".to_owned()),
+        (Some(_), Some(_)) => Err("`length` must be an ascending range, for example `12..18`".to_owned()),
+        _ => Err("`length` must be a number of moves, for example `20`, or a range, for example `12..18`".to_owned()),
     }
 }
 
@@ -160,15 +160,18 @@ fn refused(error: &DrawError) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => {
             let detail = format!(
-                "optimal lengths are not known on {size} boards, only up to 9 cells: use `walk`, or leave `length` out"
+                "optimal lengths are only known up to 9 cells, not on {size} boards: use `walk`, or omit `length`"
             );
-            Problem::new(ProblemKind::UnsupportedCombination, format!("O{}.", &detail[1..]))
-                .with_errors(vec![Fault::new("/length", "unsupported", detail)])
+            Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![Fault::new(
+                "/length",
+                "unsupported",
+                detail,
+            )])
         }
         DrawError::NoSuchLength(greatest) => {
             let detail =
-                format!("no board has such an optimal length: with this shape and goal they go from 0 to {greatest}");
-            Problem::new(ProblemKind::InvalidParameter, format!("N{}.", &detail[1..])).with_errors(vec![Fault::new(
+                format!("no board has such an optimal length: for this shape and goal they range from 0 to {greatest}");
+            Problem::new(ProblemKind::InvalidParameter, sentence(&detail)).with_errors(vec![Fault::new(
                 "/length",
                 "out-of-range",
                 detail,

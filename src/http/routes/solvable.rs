@@ -35,7 +35,7 @@ pub(crate) async fn answer(method: Method, headers: HeaderMap, question: Questio
     let body = match offer {
         Offer::Text => {
             let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
-            format!("{}\n{}\n{verdict}: {detail}\n", grid(&board), grid(&goal)).into_bytes()
+            format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
         }
         _ => json(&SolvableReply {
             solvable: reachability.is_reachable(),
@@ -53,7 +53,7 @@ pub(crate) async fn answer(method: Method, headers: HeaderMap, question: Questio
 
 /// The problem of a board that cannot reach its goal.
 pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
-    Problem::new(ProblemKind::Unsolvable, format!("This board cannot reach the goal: {reachability}."))
+    Problem::new(ProblemKind::Unsolvable, detail(reachability))
         .with_member("solvable", false)
         .with_member("reason", reason(reachability))
         .with_member("inversions", reachability.inversions)

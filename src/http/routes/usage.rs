@@ -66,7 +66,10 @@ pub(crate) async fn problem(
 ) -> Result<Response, Problem> {
     let kind = slug.ok().and_then(|Path(slug)| ProblemKind::from_slug(&slug)).ok_or_else(|| {
         let slugs: Vec<&str> = ProblemKind::ALL.iter().map(|kind| kind.slug()).collect();
-        Problem::new(ProblemKind::NotFound, format!("No problem type has this name. There are: {}.", slugs.join(", ")))
+        Problem::new(
+            ProblemKind::NotFound,
+            format!("No problem type has this name. The types are {}.", slugs.join(", ")),
+        )
     })?;
     let offer = choose(&headers, &[Offer::Json, Offer::Text, Offer::Html])?;
     let (slug, status, title, description) = (kind.slug(), kind.status().as_u16(), kind.title(), kind.description());

@@ -94,7 +94,7 @@ impl VerifyBody {
 fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
     let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
     if fields.has("moves") && fields.has("tiles") {
-        let detail = "`tiles` says in other words what `moves` says: give one of them";
+        let detail = "`tiles` and `moves` exclude each other";
         fields.take("tiles").inspect(|value| fields.refuse(value, "tiles", "unsupported", detail));
     }
     if fields.has("tiles") {
@@ -102,7 +102,7 @@ fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
         return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
     }
     if !fields.has("moves") {
-        fields.miss("moves", "give `moves`, for instance \"ULDR\", or the `tiles` that slide, for instance [7,8]");
+        fields.miss("moves", "`moves` is required, for example \"ULDR\", or the `tiles` that slide, for example [7,8]");
     }
     fields.parsed("moves", moves).map(Attempt::Moves)
 }
@@ -110,14 +110,14 @@ fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
 fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
     let count = text.chars().count();
     if count > MAX_MOVES {
-        return Err(("out-of-range", format!("`moves` has {count} letters, and {MAX_MOVES} are the most")));
+        return Err(("out-of-range", format!("`moves` has {count} letters; the maximum is {MAX_MOVES}")));
     }
     let read = |(at, letter): (usize, char)| {
         let unknown = || {
             let written = letter.escape_debug();
             let detail = format!(
-                "`moves` is of the letters U, L, D and R, where the blank goes, and nothing between them; letter {at}, \
-                 counted from 0, is `{written}`"
+                "`moves` must consist of the letters U, L, D and R, the directions of the blank, without \
+                 separators; letter {at}, counted from 0, is `{written}`"
             );
             ("unknown-value", detail)
         };
@@ -165,7 +165,7 @@ impl From<Distance> for DistanceReply {
     }
 }
 
-/// For a terminal: where it starts, what came of the moves, and where they end.
+/// Text for a terminal: start, verdict, end.
 impl std::fmt::Display for VerifyReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", grid(&self.start.0))?;
@@ -175,14 +175,14 @@ impl std::fmt::Display for VerifyReply {
             Some(IllegalReply { index, mv, tile, detail }) => {
                 let mv = mv.map_or_else(String::new, |Letter(mv)| mv.letter().to_string());
                 let tile = tile.map_or_else(String::new, |tile| format!("tile {tile}"));
-                writeln!(f, "{moves}, then {mv}{tile} (number {index}, from 0) cannot be made. {detail}")?;
+                writeln!(f, "{moves}, then {mv}{tile} (number {index}, from 0) is illegal. {detail}")?;
             }
         }
         match self {
-            Self { optimal: true, .. } => writeln!(f, "Solved, and no solution is shorter.")?,
-            Self { solves: true, of_start, .. } => writeln!(f, "Solved; it takes {of_start}.")?,
-            Self { solvable: false, .. } => writeln!(f, "Not solved, and no moves ever will: see /solvable.")?,
-            Self { remaining, .. } => writeln!(f, "Not solved; from here it takes {remaining}.")?,
+            Self { optimal: true, .. } => writeln!(f, "Solved, optimally.")?,
+            Self { solves: true, of_start, .. } => writeln!(f, "Solved; an optimal solution has {of_start}.")?,
+            Self { solvable: false, .. } => writeln!(f, "Not solved: the board is unsolvable, see /solvable.")?,
+            Self { remaining, .. } => writeln!(f, "Not solved; {remaining} to go.")?,
         }
         write!(f, "\n{}", grid(&self.end.0))
     }

@@ -109,7 +109,7 @@ impl CompareBody {
 /// Reads `methods` or `preset`.
 fn methods(fields: &mut Fields, size: Option<Size>, default: RequestedLimits) -> Option<Vec<Method>> {
     if fields.has("methods") && fields.has("preset") {
-        let detail = "`preset` stands for methods: give it or `methods`, not both";
+        let detail = "`preset` and `methods` exclude each other";
         fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));
     }
     if fields.has("methods") {
@@ -122,8 +122,8 @@ fn methods(fields: &mut Fields, size: Option<Size>, default: RequestedLimits) ->
         return methods?.into_iter().collect();
     }
     if !fields.has("preset") {
-        let detail = "give `methods`, for instance [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, {\"algorithm\": \
-                      \"breadth_first\"}], or a `preset`, for instance \"heuristics\"";
+        let detail = "`methods` is required, for example [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, \
+                      {\"algorithm\": \"breadth_first\"}], or a `preset`, for example \"heuristics\"";
         fields.miss("methods", detail);
         return None;
     }

@@ -43,9 +43,9 @@ impl Preset {
     /// What `/info` says of it. Its methods can be sent as they are.
     pub(crate) fn entry(self) -> Value {
         let description = match self {
-            Self::Heuristics => "What a heuristic is worth",
-            Self::Algorithms => "One heuristic, many searches",
-            Self::OlderSystems => "As the older systems did",
+            Self::Heuristics => "A* with each admissible heuristic",
+            Self::Algorithms => "Each algorithm with Manhattan distance",
+            Self::OlderSystems => "The methods of the predecessor systems",
         };
         let written = |wish: SearchOptions| match json!(MethodReply::new(&wish)) {
             Value::Object(method) => method.into_iter().filter(|(_, value)| !value.is_null()).collect(),

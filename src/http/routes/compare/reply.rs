@@ -154,7 +154,7 @@ impl fmt::Display for CompareReply {
         }
         let is_unproven = |result: &ResultReply| matches!(result.outcome, OutcomeReply::Solved { optimal: false, .. });
         if self.results.iter().any(is_unproven) {
-            writeln!(f, "\n* not proven to be the shortest")?;
+            writeln!(f, "\n* not proven optimal")?;
         }
         Ok(())
     }

@@ -50,8 +50,8 @@ enum Require {
 named!(Require { Any => "any", Optimal => "optimal" });
 
 /// Why JSON has no progress.
-const NO_PROGRESS_IN_JSON: &str = "`progress` comes line by line with `Accept: text/plain`, and as events with `Accept: \
-                                   text/event-stream`; JSON is one document, written when the search is over";
+const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
+                                   events; a JSON response is one document, written at the end of the search";
 
 /// What an answer may have beside the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -254,9 +254,13 @@ fn included(fields: &mut Fields, offer: Option<Offer>) -> Vec<Include> {
 pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
     Puzzle::try_new(board, goal).map_err(|error| match error {
         PuzzleError::Unreachable(reachability) => solvable::unsolvable(&reachability),
-        PuzzleError::ShapesDiffer { start, goal } => {
-            Problem::new(ProblemKind::GoalMismatch, format!("The goal is {goal} and the board {start}."))
-        }
+        PuzzleError::ShapesDiffer { start, goal } => Problem::new(
+            ProblemKind::GoalMismatch,
+            format!(
+                "The goal is {goal} and the board {start}: both must \
+                                                             have the same shape."
+            ),
+        ),
     })
 }
 
@@ -265,16 +269,16 @@ pub(crate) fn failed(error: &ServiceError) -> Problem {
     match error {
         ServiceError::Overloaded { retry_after, waited } => {
             let detail = if *waited {
-                "The search's time ran out while it waited for a worker. Try again later, or with more `limits.time_ms`."
+                "The time limit passed while the search was queued. Retry later, or with a higher `limits.time_ms`."
             } else {
-                "Every worker is busy and the queue is full. Try again after the time that Retry-After says."
+                "All workers are busy and the queue is full. Retry after the time in `Retry-After`."
             };
             Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
         }
         ServiceError::NoRoomForTables { bytes } => {
             let detail = format!(
-                "The pattern tables of this board and goal would take {} MiB, more than this server has left for tables. \
-                 Leave the heuristic out, or take `linear_conflict`.",
+                "The pattern tables of this board and goal need {} MiB, more than this server has left for tables. \
+                 Omit the heuristic, or use `linear_conflict`.",
                 bytes >> 20
             );
             Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
@@ -284,13 +288,13 @@ pub(crate) fn failed(error: &ServiceError) -> Problem {
             )])
         }
         ServiceError::ReplyMemoryFull => {
-            let detail = "Long answers that their clients have not yet taken leave no memory for another. Try again after the \
-                          time that Retry-After says, or without `include`.";
+            let detail = "Unread long responses take up the memory for another. Retry after the time in \
+                          `Retry-After`, or without `include`.";
             Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
         }
         ServiceError::ShuttingDown => {
             let detail =
-                "This instance is shutting down and takes no more searches. Try again: another one will answer.";
+                "This instance is shutting down and accepts no more searches. Retry: another instance will respond.";
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
         // The pool, or the panic hook, has logged it.
@@ -314,16 +318,17 @@ pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
         StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
         StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
         StopReason::Nodes => {
-            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which holds none")
+            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
         }
-        StopReason::Depth => ("depth", "every node within the depth limit".to_owned(), "raise `depth_limit`"),
+        StopReason::Depth => ("depth", "all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
         StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
     };
     let found =
         if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
-    let elsewhere = if report.solution.is_some() { "ask for any solution" } else { "let `auto` choose the algorithm" };
+    let elsewhere = if report.solution.is_some() { "accept any solution" } else { "let `auto` choose the algorithm" };
     let detail = format!(
-        "The search ended after {spent} without {found}. To go on, {advice} (the server may cap it), or {elsewhere}."
+        "The search ended after {spent} without {found}. To continue, {advice} (up to the server's maximum), or \
+         {elsewhere}."
     );
     let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
         .with_member("limit", limit)
@@ -342,7 +347,7 @@ fn time_spent(report: &Report) -> String {
     if 10 * report.queued < report.limits.time {
         format!("{limit} ms")
     } else {
-        format!("{limit} ms, of which it waited {} ms for a worker,", report.queued.as_millis())
+        format!("{limit} ms, {} ms of them in the queue,", report.queued.as_millis())
     }
 }
 

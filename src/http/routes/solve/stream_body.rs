@@ -104,7 +104,7 @@ impl Writer {
         match happening {
             Happening::Solution { length, lower_bound, elapsed, .. } => {
                 let moves = if length == 1 { "move" } else { "moves" };
-                line(elapsed, &format!("found {length} {moves}; at least {lower_bound} are needed"))
+                line(elapsed, &format!("found {length} {moves}; no solution has fewer than {lower_bound}"))
             }
             Happening::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
             Happening::Result(reply) => reply.between("\n", ""),
@@ -126,5 +126,5 @@ fn progress(reply: &ProgressReply) -> String {
     }
     let within = threshold.map_or_else(String::new, |threshold| format!(" within {threshold} moves"));
     let best = length.map_or_else(String::new, |length| format!("; {length} moves so far"));
-    format!("{expanded} expanded{within}{best}; at least {lower_bound} are needed")
+    format!("{expanded} expanded{within}{best}; no solution has fewer than {lower_bound}")
 }
