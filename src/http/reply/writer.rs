@@ -392,16 +392,16 @@ mod tests {
     use crate::http::reply::{LimitsReply, Rows, SearchReply};
     use crate::http::tests::service;
     use crate::search::Algorithm;
-    use crate::service::{Job, Limits, Means, Plan, Tables, Wish, solve};
+    use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
     fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
         let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let wish = Wish { algorithm: Some(algorithm), ..Wish::default() };
-        let plan = Plan::try_new(&wish, start.size()).unwrap();
+        let options = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
+        let plan = Plan::try_new(&options, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
         let job = Job { puzzle, plan, limits, expansions, states };
-        (puzzle, Arc::new(solve(&job, &Tables::default(), Means::default()).unwrap()))
+        (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
     async fn taken(written: Written) -> String {
@@ -507,10 +507,10 @@ mod tests {
     fn check(start: &str, algorithm: Option<Algorithm>, detail: bool) {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let plan = Plan::try_new(&Wish { algorithm, ..Wish::default() }, start.size()).unwrap();
+        let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: (1 << 53) - 1 };
         let job = Job { puzzle, plan, limits, expansions: if detail { 9 } else { 0 }, states: detail };
-        let report = solve(&job, &Tables::default(), Means::default()).unwrap();
+        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
         let text = String::from_utf8(whole(&reply, &report, Offer::Json)).unwrap();
         assert_eq!(text, expected(&puzzle, &report));
