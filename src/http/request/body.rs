@@ -72,7 +72,7 @@ impl Received {
         Ok(Self { query, body: Some((bytes, format)) })
     }
 
-    /// The board, if it is all that is asked about, and asked in the plainest way.
+    /// The board, if the request is a board alone that [`plain_board`] reads.
     pub(crate) fn plain_board(&self) -> Option<Board> {
         match &self.body {
             Some((bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => plain_board(bytes),
