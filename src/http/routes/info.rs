@@ -76,8 +76,7 @@ fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {
     let description = match algorithm {
         Algorithm::AStar => "Expands the node of least g + h.",
         Algorithm::WeightedAStar => {
-            "Expands the node of least g + weight·h; the length is at most weight times the \
-                                     optimum."
+            "Expands the node of least g + weight·h; the length is at most weight times the optimum."
         }
         Algorithm::GreedyBestFirst => "Expands the node of least h.",
         Algorithm::IdaStar => "Depth-first within a rising limit on g + h; needs no memory for nodes.",

@@ -1,4 +1,4 @@
-//! Pages for people: how to use the service, and what a problem means.
+//! Text pages: usage, and an explanation of each problem type.
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -10,7 +10,7 @@ use super::playground;
 use crate::http::negotiation::{Document, Offer, choose};
 use crate::http::problem::{Problem, ProblemKind};
 
-/// `/`: the lines to type, or the playground for a browser.
+/// `/`: the usage page, or the playground for a browser.
 pub(crate) async fn home(headers: HeaderMap) -> Result<Response, Problem> {
     let offer = choose(&headers, &[Offer::Text, Offer::Html])?;
     if offer == Offer::Html {
@@ -30,26 +30,26 @@ Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
   curl '{base}/solve?board=867254301'
   curl -N -H 'Accept: text/event-stream' '{base}/solve?board=867254301'
 
-Can the goal be reached at all?
+Test whether a board is solvable:
   curl '{base}/solvable?board=123456870'
 
-The next move; whether moves are legal, and how far from the goal they lead:
+Get the next move; check moves and the remaining distance:
   curl '{base}/hint?board=867254301'
   curl '{base}/verify?board=867254301&moves=RULL'
 
-One board, several methods:
+Compare several methods on one board:
   curl -H 'Accept: text/plain' '{base}/compare?board=867254301&preset=older_systems'
 
-A random board, and one that goes straight into the solver:
+Draw a random board; pipe one into the solver:
   curl '{base}/random?rows=4&cols=4'
   curl '{base}/random?as=request' | curl --json @- {base}/solve
 
 More:
   {base}/                the playground, in a browser
-  {base}/docs            the contract to read and to try, in a browser
+  {base}/docs            the API, to read and to try, in a browser
   {base}/info            limits, algorithms, heuristics
-  {base}/openapi.yaml    every field and every answer
-  {base}/readyz          whether this server takes work
+  {base}/openapi.yaml    every field and every response
+  {base}/readyz          whether this server accepts requests
 ";
 
 /// The Host header, if it can be a host and a port; it goes into text that people paste into a shell.
@@ -59,7 +59,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     ((1..=255).contains(&host.len()) && host.bytes().all(is_plain)).then_some(host)
 }
 
-/// `/problems/{slug}`: where a problem's `type` leads.
+/// `/problems/{slug}`: the page to which a problem's `type` links.
 pub(crate) async fn problem(
     slug: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
