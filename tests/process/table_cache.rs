@@ -203,7 +203,11 @@ fn a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_believed() {
 
     let mut service = Service::start(&directory.0);
     service.wait_for("standard tables are ready");
-    assert!(service.warnings.len() == 1 && service.warnings[0].contains("part of a file"), "{:?}", service.warnings);
+    assert!(
+        service.warnings.len() == 1 && service.warnings[0].contains("file is incomplete"),
+        "{:?}",
+        service.warnings
+    );
     let answer = service.solve("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3");
     assert!(answer.contains("\"length\":57") && answer.contains("\"optimal\":true"), "{answer}");
     assert!(directory.find("part").is_none() && directory.find("tables").is_some());
