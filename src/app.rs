@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use self::listener::{Listener, bind};
 use self::timeouts::Timeouts;
 use crate::config::{Config, RateConfig, TableTier, Token, reachable};
-use crate::http::{self, Guards, HttpMetrics, HttpSettings, Rate, Tokens};
+use crate::http::{Guards, HttpServices, HttpSettings, Rate, Tokens};
 use crate::service::{BeforeSearchHook, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
@@ -96,14 +96,12 @@ impl App {
         let connections = Gauge::default();
         let max_connections = open_files::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
-        let metrics = HttpMetrics::new(registry(&service, &connections, limit), service.metrics().clone());
-        let router = http::router(Arc::clone(&service), settings, &guards(config), metrics.clone());
-        let main = Listener::new(bound, router, timeouts, max_connections, connections.clone());
+        let registry = registry(&service, &connections, limit);
+        let http = HttpServices::new(&service, settings, &guards(config), registry);
+        let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
-        let admin = admin_bound.map(|bound| {
-            let router = http::admin_router(Arc::clone(&service), settings, metrics);
-            Listener::new(bound, router, timeouts, MAX_ADMIN_CONNECTIONS, connections)
-        });
+        let admin =
+            admin_bound.map(|bound| Listener::new(bound, http.admin, timeouts, MAX_ADMIN_CONNECTIONS, connections));
         Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace })
     }
 

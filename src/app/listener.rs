@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep};
 
 use super::AppError;
 use super::timeouts::{HeaderTimer, Idle, TimeoutStream, Timeouts};
-use crate::http::Conducted;
+use crate::http::HttpService;
 
 /// Maximum number of headers of a request; more are rejected with 431.
 const MAX_HEADERS: usize = 100;
@@ -38,7 +38,7 @@ const LAST_READ: Duration = Duration::from_millis(100);
 pub(crate) struct Listener {
     socket: TcpListener,
     addr: SocketAddr,
-    router: Conducted,
+    http: HttpService,
     protocol: http1::Builder,
     timeouts: Timeouts,
     max_connections: usize,
@@ -72,7 +72,7 @@ pub(crate) async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), 
 impl Listener {
     pub(crate) fn new(
         (socket, addr): (TcpListener, SocketAddr),
-        router: Conducted,
+        http: HttpService,
         timeouts: Timeouts,
         max_connections: usize,
         connections: Gauge,
@@ -87,7 +87,7 @@ impl Listener {
         Self {
             socket,
             addr,
-            router,
+            http,
             protocol,
             timeouts,
             max_connections,
@@ -166,12 +166,12 @@ impl Listener {
         let peer = self.has_peer_addresses.then(|| stream.peer_addr().ok()).flatten();
         let idle = Idle::default();
         let io = TokioIo::new(TimeoutStream::new(stream, self.timeouts, idle.clone()));
-        let router = Arc::new(self.router.clone());
+        let http = self.http.for_connection();
         let service = service_fn(move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
-            router.answer(request)
+            http.respond(request)
         });
         self.connections.inc();
         let open = OpenConnection { _permit: permit, connections: self.connections.clone() };

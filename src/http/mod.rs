@@ -5,7 +5,9 @@
 
 mod exchange;
 mod guard;
+mod media_type;
 mod negotiation;
+mod payload;
 mod problem;
 mod reply;
 mod request;
@@ -14,10 +16,10 @@ mod routes;
 mod routes_table;
 mod state;
 
-pub use exchange::{Conducted, HttpMetrics};
+pub use exchange::HttpService;
 pub use guard::{Guards, Rate, Tokens};
 pub use problem::{Fault, Problem, ProblemKind};
-pub use router::{admin_router, router};
+pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
 pub use state::HttpSettings;
 

@@ -4,49 +4,61 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRef;
+use prometheus_client::registry::Registry;
 
-use super::exchange::HttpMetrics;
 use crate::service::Service;
 
-/// What a client may send, and whether it leaves traces.
+/// Limits of requests, and whether they leave traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HttpSettings {
     /// The largest body that is read, in bytes.
     pub max_body: usize,
     /// How long a whole body may take to arrive.
     pub body_timeout: Duration,
-    /// Refuses bodies whose type is the one that `curl -d` sets by itself.
+    /// Rejects bodies of the type that `curl -d` sets by default.
     pub strict_content_type: bool,
-    /// Whether requests leave spans, with whatever takes those of this process.
+    /// Whether requests leave spans.
     pub traces: bool,
 }
 
-/// What handlers can take as `State`, whole or in parts. It is cloned some times a request, so it is
-/// one pointer.
+/// The state that all handlers share. axum clones it several times a request, so it is one pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared(pub(crate) Arc<House>);
+pub(crate) struct AppState(Arc<Shared>);
 
 #[derive(Debug)]
-pub(crate) struct House {
-    pub(crate) service: Arc<Service>,
-    pub(crate) settings: HttpSettings,
-    pub(crate) metrics: HttpMetrics,
+struct Shared {
+    service: Arc<Service>,
+    settings: HttpSettings,
+    registry: Registry,
 }
 
-impl FromRef<Shared> for Arc<Service> {
-    fn from_ref(shared: &Shared) -> Self {
-        Self::clone(&shared.0.service)
+impl AppState {
+    /// State of both listeners; `registry` has the metrics that `/metrics` writes.
+    pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, registry: Registry) -> Self {
+        Self(Arc::new(Shared { service, settings, registry }))
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Service> {
+        &self.0.service
+    }
+
+    pub(crate) fn settings(&self) -> HttpSettings {
+        self.0.settings
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.registry
     }
 }
 
-impl FromRef<Shared> for HttpSettings {
-    fn from_ref(shared: &Shared) -> Self {
-        shared.0.settings
+impl FromRef<AppState> for Arc<Service> {
+    fn from_ref(state: &AppState) -> Self {
+        Self::clone(state.service())
     }
 }
 
-impl FromRef<Shared> for HttpMetrics {
-    fn from_ref(shared: &Shared) -> Self {
-        shared.0.metrics.clone()
+impl FromRef<AppState> for HttpSettings {
+    fn from_ref(state: &AppState) -> Self {
+        state.settings()
     }
 }

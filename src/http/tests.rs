@@ -10,17 +10,19 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use http_body_util::BodyExt;
+use prometheus_client::registry::Registry;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-use super::exchange::{Conducted, HttpMetrics};
+use super::exchange::{HttpMetrics, HttpService};
 use super::guard::Guards;
 use super::problem::ProblemKind;
-use super::router::{admin_router, router};
-use super::routes_table::{ROUTES, route_of};
+use super::router::HttpServices;
+use super::routes::ROUTES;
+use super::routes_table::Routes;
 use super::state::HttpSettings;
 
-use crate::service::{Service, ServiceSettings, Tier};
+use crate::service::{Metrics, Service, ServiceSettings, Tier};
 
 pub(crate) const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
@@ -60,8 +62,22 @@ impl Answer {
     }
 }
 
-async fn answer_of(router: Conducted, request: Request) -> Answer {
-    let response = Arc::new(router).answer(request).await.unwrap();
+pub(crate) fn services(service: &Arc<Service>, guards: &Guards) -> HttpServices {
+    HttpServices::new(service, SETTINGS, guards, Registry::default())
+}
+
+fn unguarded(service: &Arc<Service>) -> HttpService {
+    services(service, &Guards::default()).main
+}
+
+/// Serves other routes as those of the table.
+pub(crate) fn serving(router: Router) -> HttpService {
+    let metrics = HttpMetrics::new(&mut Registry::default(), std::iter::empty());
+    HttpService::new(router, Routes::main(&ROUTES), metrics, Metrics::default(), false)
+}
+
+async fn answer_of(router: HttpService, request: Request) -> Answer {
+    let response = Arc::new(router).respond(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = response.into_body().collect().await.unwrap().to_bytes();
     Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
@@ -69,7 +85,7 @@ async fn answer_of(router: Conducted, request: Request) -> Answer {
 
 /// Sends a request that is written `METHOD path`, with headers.
 async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
-    answer_of(router(service(), SETTINGS, &Guards::default(), HttpMetrics::default()), request(line, headers)).await
+    answer_of(unguarded(&service()), request(line, headers)).await
 }
 
 fn request(line: &str, headers: &[(&str, &str)]) -> Request {
@@ -149,9 +165,7 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
     async fn panics() -> Response {
         panic!("a secret")
     }
-    let metrics = HttpMetrics::default();
-    let routes = Router::new().route("/", get(panics));
-    let router = Conducted { routes, known: ROUTES.into(), metrics, traces: false };
+    let router = serving(Router::new().route("/", get(panics)));
     let answer = answer_of(router, request("GET /", &[("x-request-id", "abc")])).await;
     assert_eq!((answer.status, answer.header("x-request-id")), (500, "abc"));
     assert_eq!(answer.json()["type"], "/problems/internal");
@@ -160,7 +174,8 @@ async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
 
 #[tokio::test]
 async fn a_route_is_known_where_the_router_finds_one() {
-    let routes = ROUTES.into_iter().fold(Router::new(), |routes, route| routes.route(route, get(async move || route)));
+    let paths = || ROUTES.iter().map(|route| route.path);
+    let routes = paths().fold(Router::new(), |routes, path| routes.route(path, get(async move || path)));
     let near = ["/web", "/web/", "/web/a", "/web/a/", "/web//b", "/web/a/b/c"].into_iter();
     let near = near.chain([
         "/solve/",
@@ -174,25 +189,36 @@ async fn a_route_is_known_where_the_router_finds_one() {
         "*",
     ]);
     let slugs = ["/problems/invalid-board", "/problems/%2f", "/problems/..", "/web/a/b", "/web/1/board.js"];
-    for path in ROUTES.into_iter().chain(near).chain(slugs) {
+    for path in paths().chain(near).chain(slugs) {
         let path = path.replace(['{', '}'], "");
         let response = routes.clone().oneshot(request(&format!("GET {path}"), &[])).await.unwrap();
         let is_found = response.status().is_success();
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert_eq!(route_of(&ROUTES, &path).map(str::as_bytes), is_found.then_some(&*body), "{path}");
+        let found = Routes::main(&ROUTES).find(&path).map(|route| route.path.as_bytes());
+        assert_eq!(found, is_found.then_some(&*body), "{path}");
     }
 }
 
 #[test]
-fn the_admin_listener_knows_its_own_routes_alone() {
-    let admin = admin_router(service(), SETTINGS, HttpMetrics::default());
-    let main = router(service(), SETTINGS, &Guards::default(), HttpMetrics::default());
+fn the_admin_listener_has_the_operations_routes_only() {
+    let (admin, main) = (Routes::admin(&ROUTES), Routes::main(&ROUTES));
     for path in ["/solve", "/problems/internal", "/"] {
-        assert_eq!(route_of(&admin.known, path), None, "{path}");
-        assert!(route_of(&main.known, path).is_some(), "{path}");
+        assert!(admin.find(path).is_none(), "{path}");
+        assert!(main.find(path).is_some(), "{path}");
     }
-    assert_eq!(route_of(&admin.known, "/livez"), Some("/livez"));
-    assert_eq!(main.known.len(), ROUTES.len());
+    assert_eq!(admin.find("/livez").map(|route| route.path), Some("/livez"));
+}
+
+#[test]
+fn the_table_has_the_paths_of_the_contract() {
+    let contract = include_str!("../../openapi.yaml");
+    let mut contract: Vec<&str> =
+        contract.lines().filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':')).collect();
+    contract.retain(|path| path.starts_with('/'));
+    let mut table: Vec<&str> = ROUTES.iter().map(|route| route.path).collect();
+    contract.sort_unstable();
+    table.sort_unstable();
+    assert_eq!(table, contract);
 }
 
 #[tokio::test]
@@ -201,7 +227,7 @@ async fn a_bare_error_of_any_layer_becomes_its_problem() {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
         let routes = Router::new().route("/", get(bare));
-        let router = Conducted { routes, known: ROUTES.into(), metrics: HttpMetrics::default(), traces: false };
+        let router = serving(routes);
         let answer = answer_of(router, request("GET /", &[])).await;
         assert_eq!(answer.json()["status"], answer.status);
         assert_eq!(answer.status, status.as_u16());
@@ -220,7 +246,7 @@ async fn the_extractors_problems_reach_the_client() {
 #[tokio::test]
 async fn probes_answer_whatever_is_accepted() {
     for path in ["/livez", "/readyz", "/healthz"] {
-        let router = router(ready().await, SETTINGS, &Guards::default(), HttpMetrics::default());
+        let router = unguarded(&ready().await);
         for (accept, body) in
             [("*/*", r#"{"status":"ok"}"#), ("text/plain", "ok\n"), ("image/png", r#"{"status":"ok"}"#)]
         {
@@ -244,7 +270,7 @@ async fn ready() -> Arc<Service> {
 async fn a_draining_service_lives_but_is_not_ready() {
     let service = service();
     service.drain();
-    let router = router(service, SETTINGS, &Guards::default(), HttpMetrics::default());
+    let router = unguarded(&service);
     let readyz = answer_of(router.clone(), request("GET /readyz", &[])).await;
     assert_eq!((readyz.status, readyz.header("retry-after")), (503, "1"));
     assert_eq!(readyz.json()["type"], "/problems/shutting-down");

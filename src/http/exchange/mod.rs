@@ -4,100 +4,110 @@
 //! the headers that all answers share, and writes one access line. One layer does it all, and stands
 //! around the router as a whole: within, a layer costs some allocations per request.
 
+mod access_log;
 mod context;
-pub(crate) mod metrics;
+mod deferred_body;
+mod metrics;
+mod problem_response;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
 mod server_span;
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
 
-use axum::body::{Body, HttpBody};
-use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::body::HttpBody;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use axum::response::Response;
 use axum::{BoxError, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use tower::Service;
-use tracing::{Instrument, Level, Span};
+use tracing::{Instrument, Span};
 
+use super::media_type::MediaType;
+use super::negotiation::negotiate;
+use super::routes_table::Routes;
+use crate::service::Metrics;
+pub(crate) use access_log::AccessLine;
 pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
-pub use metrics::HttpMetrics;
+pub(crate) use deferred_body::DeferredBody;
+pub(crate) use metrics::HttpMetrics;
+pub(crate) use problem_response::panicked;
+use problem_response::{instance, problem_of, write};
 use server_span::ServerSpan;
 
-use crate::http::negotiation::{Offer, negotiate};
-use crate::http::problem::{Problem, ProblemKind};
-use crate::http::routes::solve::{self, Live};
-use crate::http::routes_table::{Known, route_of};
-use crate::service::Metrics;
-
-/// A router with what every exchange has. Each connection has a copy, so that what counts the
-/// references to it is no more than its own exchanges write to.
+/// A router with what every exchange has.
 #[derive(Clone, Debug)]
-pub struct Conducted {
-    pub(crate) routes: Router,
-    pub(crate) known: Known,
-    pub(crate) metrics: HttpMetrics,
+pub struct HttpService {
+    router: Router,
+    routes: Routes,
+    metrics: Arc<HttpMetrics>,
+    jobs: Metrics,
     /// Whether exchanges leave spans.
-    pub(crate) traces: bool,
+    traces: bool,
 }
 
-impl Conducted {
-    /// Answers a request, come what may.
-    pub fn answer<B>(
+impl HttpService {
+    pub(crate) fn new(router: Router, routes: Routes, metrics: HttpMetrics, jobs: Metrics, traces: bool) -> Self {
+        Self { router, routes, metrics: Arc::new(metrics), jobs, traces }
+    }
+
+    /// A copy for one connection, whose reference counts are written by its own requests only.
+    pub fn for_connection(&self) -> Arc<Self> {
+        Arc::new(Self { metrics: Arc::new(HttpMetrics::clone(&self.metrics)), ..self.clone() })
+    }
+
+    /// Responds to a request. Never fails: a panic becomes a problem document.
+    pub fn respond<B>(
         self: &Arc<Self>,
         request: Request<B>,
     ) -> impl Future<Output = Result<Response, Infallible>> + Send + use<B>
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
-        conduct(Arc::clone(self), request)
+        respond(Arc::clone(self), request)
     }
 }
 
-async fn conduct<B>(conducted: Arc<Conducted>, request: Request<B>) -> Result<Response, Infallible>
+async fn respond<B>(service: Arc<HttpService>, request: Request<B>) -> Result<Response, Infallible>
 where
     B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let route = route_of(&conducted.known, request.uri().path());
+    let route = service.routes.find(request.uri().path());
     let mut context = RequestContext::read(request.headers());
-    let leaves_span = conducted.traces && !is_probe(route);
-    let server_span = ServerSpan::begin(leaves_span, &request, route, &mut context);
-    let mut line = AccessLine::open(Arc::clone(&conducted), request.method().clone(), route, context, server_span);
+    let leaves_span = service.traces && !route.is_some_and(|route| route.probe);
+    let server_span = ServerSpan::begin(leaves_span, &request, route.map(|route| route.path), &mut context);
+    let mut line =
+        AccessLine::open(Arc::clone(&service.metrics), request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
     let has_body = !request.body().is_end_stream();
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
-    let id = HeaderValue::from_str(line.context.request_id.as_str());
 
     // What a panic leaves half done is dropped with it.
-    let answer = AssertUnwindSafe(conducted.routes.clone().call(request)).catch_unwind();
-    let mut response = match line.server_span.around(answer).instrument(span).await {
-        Ok(answered) => answered?,
-        Err(_) => panicked(line.conducted.metrics.house()),
+    let response = AssertUnwindSafe(service.router.clone().call(request)).catch_unwind();
+    let mut response = match line.server_span.around(response).instrument(span).await {
+        Ok(response) => response?,
+        Err(_) => panicked(&service.jobs),
     };
     if let Some(problem) = problem_of(&mut response, &line.method) {
-        let format = negotiate(&accepts, &[Offer::Json, Offer::Text]).unwrap_or(Offer::Json);
-        write(&problem, &mut response, &uri, format, &line);
+        let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]).unwrap_or(MediaType::Json);
+        write(&problem, &mut response, &uri, media_type, &line.method, line.request_id());
         line.problem = Some(problem.kind.slug());
     }
     let status = response.status();
     let headers = response.headers_mut();
-    if let Ok(id) = id {
-        headers.insert(X_REQUEST_ID, id);
-    }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if has_body && leaves_body(&line.method, status) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    vary_by_accept(headers);
-    line.server_span.name_in(headers);
-    line.close(&mut response, &uri);
+    add_common_headers(headers, &line);
+    match DeferredBody::taken_from(&mut response) {
+        Some(make) => *response.body_mut() = make(line, instance(&uri).into_owned()),
+        None => line.status = status,
+    }
     Ok(response)
 }
 
@@ -124,6 +134,16 @@ fn accepts(headers: &HeaderMap) -> HeaderMap {
     headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
 }
 
+/// Adds the headers that every response has.
+fn add_common_headers(headers: &mut HeaderMap, line: &AccessLine) {
+    if let Ok(id) = HeaderValue::from_str(line.request_id()) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    vary_by_accept(headers);
+    line.server_span.name_in(headers);
+}
+
 /// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
 fn vary_by_accept(headers: &mut HeaderMap) {
     if !headers.contains_key(header::VARY) {
@@ -135,164 +155,21 @@ fn vary_by_accept(headers: &mut HeaderMap) {
     headers.insert(header::VARY, all.unwrap_or(HeaderValue::from_static("Accept")));
 }
 
-/// What a response failed of, in whatever way it says so.
-fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
-    let status = response.status();
-    if !status.is_client_error() && !status.is_server_error() {
-        return None;
-    }
-    Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
-        let kind = ProblemKind::from_status(status);
-        let detail = match kind {
-            ProblemKind::NotFound => "No resource has this path. `GET /` lists the paths.".to_owned(),
-            ProblemKind::MethodNotAllowed => {
-                format!(
-                    "This path does not support {}. The `Allow` header lists the supported methods.",
-                    name_of(method)
-                )
-            }
-            _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
-        };
-        Problem::new(kind, detail)
-    }))
-}
-
-fn write(problem: &Problem, response: &mut Response, uri: &Uri, format: Offer, line: &AccessLine) {
-    let id = line.context.request_id.as_str();
-    let content_type = if format == Offer::Text { format.content_type() } else { "application/problem+json" };
-    let document = problem.document(format, &instance(uri), id);
-    *response.status_mut() = problem.kind.status();
-    let headers = response.headers_mut();
-    match document.length() {
-        Some(length) => headers.insert(header::CONTENT_LENGTH, length.into()),
-        None => headers.remove(header::CONTENT_LENGTH),
-    };
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    *response.body_mut() = if line.method == Method::HEAD { Body::empty() } else { document.body() };
-}
-
-/// The path as a reference, whatever bytes it was sent with.
-fn instance(uri: &Uri) -> Cow<'_, str> {
-    // A request for a host instead of a path has none.
-    let path = if uri.path().is_empty() { "/" } else { uri.path() };
-    let is_encoded =
-        |at: usize| path.as_bytes().get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
-    let is_plain = |at: usize, byte: u8| match byte {
-        b'%' => is_encoded(at),
-        _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte),
-    };
-    let is_authority = path.starts_with("//");
-    if !is_authority && path.bytes().enumerate().all(|(at, byte)| is_plain(at, byte)) {
-        return path.into();
-    }
-    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
-        byte if is_plain(at, byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    });
-    // Two slashes would begin with a host.
-    let before = if is_authority { "/." } else { "" };
-    (before.to_owned() + &encoded.collect::<String>()).into()
-}
-
-/// The answer in place of one that panicked; the panic hook has logged why.
-pub(crate) fn panicked(metrics: &Metrics) -> Response {
-    metrics.panicked();
-    Problem::internal().into_response()
-}
-
-/// A method as it is told: of one that nobody defines, whose name a client may choose, so much as any defined one has.
-fn name_of(method: &Method) -> &str {
-    // UPDATEREDIRECTREF is the longest.
-    const LONGEST: usize = 17;
-    method.as_str().get(..LONGEST).unwrap_or(method.as_str())
-}
-
-/// Whether it is asked for every few seconds by whoever looks after the service.
-fn is_probe(route: Option<&str>) -> bool {
-    matches!(route, Some("/livez" | "/readyz" | "/healthz" | "/metrics"))
-}
-
-/// Writes and counts itself, and ends the span, when it goes out of scope, so that a request whose client has gone has a line too.
-pub(crate) struct AccessLine {
-    conducted: Arc<Conducted>,
-    started: Instant,
-    method: Method,
-    route: Option<&'static str>,
-    context: RequestContext,
-    server_span: ServerSpan,
-    /// That of the answer; until it is there, and while it goes on, that of a client who has gone.
-    pub(crate) status: StatusCode,
-    /// What kind of problem the answer tells, if it is one.
-    pub(crate) problem: Option<&'static str>,
-}
-
-impl AccessLine {
-    /// Ends with the answer: now, or when the last of it was written.
-    fn close(mut self, response: &mut Response, uri: &Uri) {
-        match Live::taken_from(response) {
-            Some(feed) => *response.body_mut() = solve::body(feed, self, instance(uri).into_owned()),
-            None => self.status = response.status(),
-        }
-    }
-
-    pub(crate) fn request_id(&self) -> &str {
-        self.context.request_id.as_str()
-    }
-
-    fn open(
-        conducted: Arc<Conducted>,
-        method: Method,
-        route: Option<&'static str>,
-        context: RequestContext,
-        server_span: ServerSpan,
-    ) -> Self {
-        // The client closed the connection before there was an answer, in nginx's words.
-        let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-        Self { conducted, started: Instant::now(), method, route, context, server_span, status, problem: None }
-    }
-}
-
-impl Drop for AccessLine {
-    fn drop(&mut self) {
-        let elapsed = self.started.elapsed();
-        self.conducted.metrics.answered(&self.method, self.route, self.status, elapsed);
-        self.server_span.end(self.status);
-        macro_rules! line {
-            ($level:expr) => {
-                tracing::event!(
-                    target: "taquin::access",
-                    $level,
-                    message = "answered",
-                    http.method = name_of(&self.method),
-                    http.route = self.route,
-                    http.status = self.status.as_u16(),
-                    http.problem = self.problem,
-                    http.request_id = self.context.request_id.as_str(),
-                    trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
-                    span_id = self.context.span_id.as_ref().map(SpanId::as_str),
-                    elapsed_us = elapsed.as_micros() as u64,
-                )
-            };
-        }
-        if is_probe(self.route) { line!(Level::DEBUG) } else { line!(Level::INFO) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::fmt;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use axum::Router;
+    use axum::body::Body;
     use axum::routing::get;
     use tracing::field::{Field, Visit};
-    use tracing::{Event, Subscriber};
+    use tracing::{Event, Level, Subscriber};
     use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
     use super::*;
-    use crate::http::routes_table::ROUTES;
+    use crate::http::tests::serving;
 
     type Line = (Level, BTreeMap<String, String>);
 
@@ -329,12 +206,10 @@ mod tests {
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
         let routes =
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
-        let metrics = HttpMetrics::default();
-        let conducted = Conducted { routes, known: ROUTES.into(), metrics, traces: false };
-        let router = Arc::new(conducted);
+        let router = Arc::new(serving(routes));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
-        let answer = router.answer(request.body(Body::empty()).unwrap());
+        let answer = router.respond(request.body(Body::empty()).unwrap());
         let _ = tokio::time::timeout(std::time::Duration::from_millis(20), answer).await;
         let lines = lines.0.lock().unwrap();
         assert_eq!(lines.len(), 1, "one line for one request: {lines:?}");
@@ -350,12 +225,6 @@ mod tests {
         assert_eq!(fields["http.request_id"], "abc");
         assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
         assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
-    }
-
-    #[test]
-    fn a_method_is_told_as_far_as_any_that_is_defined() {
-        let made_up = Method::from_bytes("MADEUP-".repeat(900).as_bytes()).unwrap();
-        assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("MADEUP-MADEUP-MAD", "GET"));
     }
 
     #[tokio::test]

@@ -19,10 +19,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use rate::Rate;
 pub use tokens::Tokens;
 
-use crate::http::exchange;
-use crate::http::exchange::HttpMetrics;
+use crate::http::exchange::panicked;
 use crate::http::problem::Problem;
-use crate::http::routes_table::{Known, route_of};
+use crate::http::routes_table::{Access, Routes};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
@@ -39,42 +38,24 @@ pub struct Guards {
     pub cors_origins: Vec<String>,
 }
 
-/// Probes, documentation and metrics: open to all, and not counted. A route that is not listed
-/// needs a token where there are tokens.
-const OPEN: [&str; 10] = [
-    "/",
-    "/livez",
-    "/readyz",
-    "/healthz",
-    "/metrics",
-    "/openapi.yaml",
-    "/openapi.json",
-    "/problems/{slug}",
-    "/docs",
-    "/web/{version}/{part}",
-];
-
-/// Routes that are not open and cost next to nothing. One that is not listed counts.
-const CHEAP: [&str; 1] = ["/info"];
-
 /// Puts the layers around the routes that are on.
-pub(crate) fn surround<S>(routes: Router<S>, guards: &Guards, metrics: &HttpMetrics, known: &Known) -> Router<S>
+pub(crate) fn surround<S>(router: Router<S>, guards: &Guards, jobs: &Metrics, routes: &Routes) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    let routes = match Gate::new(guards, metrics, known) {
-        Some(gate) => routes.layer(from_fn_with_state(Arc::new(gate), admit)),
-        None => routes,
+    let router = match Gate::new(guards, jobs, routes) {
+        Some(gate) => router.layer(from_fn_with_state(Arc::new(gate), admit)),
+        None => router,
     };
     // The layer of other origins is around every refusal, and panics become one within it, so that
     // their pages can read them all. In one stack: each call of `layer` would box the routes again.
     match cors::layer(&guards.cors_origins) {
         Some(cors) => {
-            let house = metrics.house().clone();
-            let panics = CatchPanicLayer::custom(move |_| exchange::panicked(&house));
-            routes.layer((from_fn_with_state(cors, cors::share), panics))
+            let jobs = jobs.clone();
+            let panics = CatchPanicLayer::custom(move |_| panicked(&jobs));
+            router.layer((from_fn_with_state(cors, cors::share), panics))
         }
-        None => routes,
+        None => router,
     }
 }
 
@@ -83,8 +64,8 @@ struct Gate {
     tokens: Tokens,
     rate: Option<RateLimit>,
     trusted_proxies: usize,
-    known: Known,
-    house: Metrics,
+    routes: Routes,
+    jobs: Metrics,
 }
 
 async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Result<Response, Problem> {
@@ -94,30 +75,30 @@ async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> R
 
 impl Gate {
     /// None if it would let everybody in.
-    fn new(guards: &Guards, metrics: &HttpMetrics, known: &Known) -> Option<Self> {
+    fn new(guards: &Guards, jobs: &Metrics, routes: &Routes) -> Option<Self> {
         let Guards { tokens, rate, trusted_proxies, .. } = guards;
         (!tokens.is_empty() || rate.is_some()).then(|| Self {
             tokens: tokens.clone(),
             rate: rate.map(RateLimit::new),
             trusted_proxies: *trusted_proxies,
-            known: Arc::clone(known),
-            house: metrics.house().clone(),
+            routes: routes.clone(),
+            jobs: jobs.clone(),
         })
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
-        let route = route_of(&self.known, request.uri().path());
+        let access = self.routes.find(request.uri().path()).map(|route| route.access);
         // OPTIONS tells what the contract tells, and no browser sends a token along when it asks so.
-        if request.method() == Method::OPTIONS || route.is_some_and(|route| OPEN.contains(&route)) {
+        if request.method() == Method::OPTIONS || access == Some(Access::Open) {
             return Ok(());
         }
         // Tokens first: who has none must not spend what the others behind the same address have.
         if !self.tokens.is_empty() {
-            self.tokens.check(request.headers()).inspect_err(|_| self.house.refused(Refusal::Unauthorized))?;
+            self.tokens.check(request.headers()).inspect_err(|_| self.jobs.refused(Refusal::Unauthorized))?;
         }
-        match (&self.rate, route) {
-            (Some(rate), Some(route)) if !CHEAP.contains(&route) => {
-                rate.check(self.client(request)).inspect_err(|_| self.house.refused(Refusal::RateLimited))
+        match (&self.rate, access) {
+            (Some(rate), Some(Access::Counted)) => {
+                rate.check(self.client(request)).inspect_err(|_| self.jobs.refused(Refusal::RateLimited))
             }
             _ => Ok(()),
         }

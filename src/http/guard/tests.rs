@@ -11,10 +11,9 @@ use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use super::*;
-use crate::http::exchange::Conducted;
-use crate::http::router::router;
-use crate::http::routes_table::ROUTES;
-use crate::http::tests::{SETTINGS, service};
+use crate::http::exchange::HttpService;
+use crate::http::routes::ROUTES;
+use crate::http::tests::{service, services};
 
 const TOKEN: &str = "abcdefghijklmnop";
 const WITH_TOKEN: (&str, &str) = ("authorization", "Bearer abcdefghijklmnop");
@@ -40,35 +39,31 @@ impl Asked {
 }
 
 /// Sends `METHOD path`, from a peer.
-async fn ask_from(peer: [u8; 4], router: &Conducted, line: &str, headers: &[(&str, &str)]) -> Asked {
+async fn ask_from(peer: [u8; 4], router: &HttpService, line: &str, headers: &[(&str, &str)]) -> Asked {
     let (method, path) = line.split_once(' ').unwrap();
     let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
     let request = Request::builder().method(method).uri(path).extension(peer);
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    let response = Arc::new(router.clone()).answer(request.body(Body::empty()).unwrap()).await.unwrap();
+    let response = Arc::new(router.clone()).respond(request.body(Body::empty()).unwrap()).await.unwrap();
     Asked { status: response.status(), headers: response.headers().clone() }
 }
 
-async fn ask(router: &Conducted, line: &str, headers: &[(&str, &str)]) -> Asked {
+async fn ask(router: &HttpService, line: &str, headers: &[(&str, &str)]) -> Asked {
     ask_from([192, 0, 2, 1], router, line, headers).await
 }
 
-fn guarded(guards: &Guards) -> Conducted {
-    router(service(), SETTINGS, guards, HttpMetrics::default())
+fn guarded(guards: &Guards) -> HttpService {
+    services(&service(), guards).main
 }
 
 #[test]
 fn guards_that_are_off_are_no_gate() {
-    assert!(Gate::new(&Guards::default(), &HttpMetrics::default(), &ROUTES.into()).is_none());
-    assert!(
-        Gate::new(&Guards { trusted_proxies: 1, ..Guards::default() }, &HttpMetrics::default(), &ROUTES.into())
-            .is_none()
-    );
+    let gate = |guards: &Guards| Gate::new(guards, &Metrics::default(), &Routes::main(&ROUTES));
+    assert!(gate(&Guards::default()).is_none());
+    assert!(gate(&Guards { trusted_proxies: 1, ..Guards::default() }).is_none());
     assert!(cors::layer(&[]).is_none());
-    assert!(Gate::new(&guards(), &HttpMetrics::default(), &ROUTES.into()).is_some());
-    assert!(
-        Gate::new(&Guards { rate: rate(1), ..Guards::default() }, &HttpMetrics::default(), &ROUTES.into()).is_some()
-    );
+    assert!(gate(&guards()).is_some());
+    assert!(gate(&Guards { rate: rate(1), ..Guards::default() }).is_some());
 }
 
 #[tokio::test]
@@ -107,11 +102,12 @@ async fn every_route_there_is_asks_for_a_token_or_is_listed_as_open() {
     let router = guarded(&guards());
     let contract = include_str!("../../../openapi.yaml");
     let paths = contract.lines().filter_map(|line| line.strip_prefix("  /")?.strip_suffix(':'));
+    let open: Vec<&str> = ROUTES.iter().filter(|route| route.access == Access::Open).map(|route| route.path).collect();
     let mut asked = 0;
     for path in paths.map(|path| format!("/{path}")) {
         asked += 1;
         let answer = ask(&router, &format!("GET {}", path.replace("{slug}", "internal")), &[]).await;
-        assert_eq!(answer.status != 401, OPEN.contains(&path.as_str()), "{path}");
+        assert_eq!(answer.status != 401, open.contains(&path.as_str()), "{path}");
     }
     assert!(asked >= 11, "{asked}");
 }
@@ -160,7 +156,7 @@ async fn who_has_no_token_spends_no_quota() {
 
 const ORIGIN: &str = "https://example.org";
 
-fn shared_with(origins: &[&str]) -> Conducted {
+fn shared_with(origins: &[&str]) -> HttpService {
     let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
     guarded(&Guards { rate: rate(2), cors_origins, ..guards() })
 }

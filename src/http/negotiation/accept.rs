@@ -2,60 +2,12 @@
 
 use axum::http::{HeaderMap, header};
 
+use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
-
-/// A type in which something can be answered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Offer {
-    /// `application/json`; a client that names `application/problem+json` means this too.
-    Json,
-    /// `text/plain`.
-    Text,
-    /// `text/html`.
-    Html,
-    /// `application/yaml`, by any of the names in use.
-    Yaml,
-    /// `text/event-stream`.
-    Events,
-}
-
-impl Offer {
-    /// The `Content-Type` of an answer.
-    pub(crate) const fn content_type(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Text => "text/plain; charset=utf-8",
-            Self::Html => "text/html; charset=utf-8",
-            Self::Yaml => "application/yaml; charset=utf-8",
-            Self::Events => "text/event-stream",
-        }
-    }
-
-    const fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Json => &["application/json", "application/problem+json"],
-            Self::Text => &["text/plain"],
-            Self::Html => &["text/html"],
-            Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
-            Self::Events => &["text/event-stream"],
-        }
-    }
-
-    /// How precisely a media range names this type; 0 if it does not.
-    fn specificity(self, range: &str) -> u8 {
-        let of = |name: &str| match (range.split_once('/'), name.split_once('/')) {
-            (Some(("*", "*")), _) => 1,
-            (Some((kind, "*")), Some((own, _))) if kind.eq_ignore_ascii_case(own) => 2,
-            _ if range.eq_ignore_ascii_case(name) => 3,
-            _ => 0,
-        };
-        self.names().iter().map(|name| of(name)).max().unwrap_or(0)
-    }
-}
 
 /// The offer the client likes best: by quality, then by how precisely it was named, then by the
 /// order of `offers`. The first one if the client does not say; none if it excludes them all.
-pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> {
+pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<MediaType> {
     if !headers.contains_key(header::ACCEPT) {
         return offers.first().copied();
     }
@@ -69,7 +21,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> 
     if ranges.is_empty() {
         return offers.first().copied();
     }
-    let rank = |offer: &Offer| {
+    let rank = |offer: &MediaType| {
         // The most precise range decides, even if a vaguer one is kinder.
         let (specificity, quality) =
             ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max_by_key(|(of, _)| *of)?;
@@ -84,7 +36,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Option<Offer> 
 ///
 /// # Errors
 /// `not-acceptable`, listing the offers.
-pub(crate) fn choose(headers: &HeaderMap, offers: &[Offer]) -> Result<Offer, Problem> {
+pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaType, Problem> {
     negotiate(headers, offers).ok_or_else(|| {
         let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
         let detail = format!("This path returns {}, which the `Accept` header excludes.", names.join(" or "));
@@ -125,37 +77,43 @@ fn quality(text: &str) -> Option<(&str, u16)> {
 mod tests {
     use super::*;
 
-    fn best(accept: &str, offers: &[Offer]) -> Option<Offer> {
+    fn best(accept: &str, offers: &[MediaType]) -> Option<MediaType> {
         negotiate(&HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]), offers)
     }
 
-    const PLAIN: [Offer; 2] = [Offer::Json, Offer::Text];
-    const PAGE: [Offer; 3] = [Offer::Json, Offer::Text, Offer::Html];
+    const PLAIN: [MediaType; 2] = [MediaType::Json, MediaType::Text];
+    const PAGE: [MediaType; 3] = [MediaType::Json, MediaType::Text, MediaType::Html];
 
     #[test]
     fn json_is_the_default() {
-        assert_eq!(negotiate(&HeaderMap::new(), &PLAIN), Some(Offer::Json));
+        assert_eq!(negotiate(&HeaderMap::new(), &PLAIN), Some(MediaType::Json));
         for accept in ["*/*", "", "application/*", "application/problem+json", "garbage", "APPLICATION/JSON"] {
-            assert_eq!(best(accept, &PLAIN), Some(Offer::Json), "{accept}");
+            assert_eq!(best(accept, &PLAIN), Some(MediaType::Json), "{accept}");
         }
     }
 
     #[test]
     fn quality_decides_then_precision_then_the_servers_order() {
-        assert_eq!(best("text/plain", &PLAIN), Some(Offer::Text));
-        assert_eq!(best("application/json;q=0.5, text/plain;q=0.8", &PLAIN), Some(Offer::Text));
-        assert_eq!(best("text/plain, */*", &PLAIN), Some(Offer::Text));
-        assert_eq!(best("text/plain, application/json", &PLAIN), Some(Offer::Json));
-        assert_eq!(best("application/json, text/plain, */*", &PLAIN), Some(Offer::Json));
-        assert_eq!(best("text/*", &PAGE), Some(Offer::Text));
-        assert_eq!(best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PAGE), Some(Offer::Html));
-        assert_eq!(best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PLAIN), Some(Offer::Json));
+        assert_eq!(best("text/plain", &PLAIN), Some(MediaType::Text));
+        assert_eq!(best("application/json;q=0.5, text/plain;q=0.8", &PLAIN), Some(MediaType::Text));
+        assert_eq!(best("text/plain, */*", &PLAIN), Some(MediaType::Text));
+        assert_eq!(best("text/plain, application/json", &PLAIN), Some(MediaType::Json));
+        assert_eq!(best("application/json, text/plain, */*", &PLAIN), Some(MediaType::Json));
+        assert_eq!(best("text/*", &PAGE), Some(MediaType::Text));
+        assert_eq!(
+            best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PAGE),
+            Some(MediaType::Html)
+        );
+        assert_eq!(
+            best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PLAIN),
+            Some(MediaType::Json)
+        );
     }
 
     #[test]
     fn the_most_precise_range_can_exclude_a_type() {
-        assert_eq!(best("*/*, application/json;q=0, application/problem+json;q=0", &PLAIN), Some(Offer::Text));
-        assert_eq!(best("text/plain; q=0, text/*", &[Offer::Text]), None);
+        assert_eq!(best("*/*, application/json;q=0, application/problem+json;q=0", &PLAIN), Some(MediaType::Text));
+        assert_eq!(best("text/plain; q=0, text/*", &[MediaType::Text]), None);
     }
 
     #[test]

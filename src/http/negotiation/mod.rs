@@ -3,5 +3,5 @@
 mod accept;
 mod conditional;
 
-pub(crate) use accept::{Offer, choose, negotiate};
+pub(crate) use accept::{choose, negotiate};
 pub(crate) use conditional::{Document, weak_etag};

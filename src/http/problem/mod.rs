@@ -5,8 +5,10 @@
 //! writes the document once path, request id and `Accept` are at hand.
 
 mod kind;
+mod sentence;
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -16,10 +18,10 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 pub use kind::ProblemKind;
+pub(crate) use sentence::sentence;
 
-use crate::http::negotiation::Offer;
-use crate::http::reply::{ExpansionLines, ExpansionReply, LongReply, Written};
-use crate::service::HeldReport;
+use crate::http::media_type::MediaType;
+use crate::http::payload::Payload;
 
 /// One thing that is wrong with a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -50,17 +52,15 @@ pub struct Problem {
     pub errors: Vec<Fault>,
     /// Members of this kind alone, in the order in which they are written.
     pub members: Vec<(&'static str, Value)>,
-    /// The first nodes of a search that a limit ended, if they were asked for; the last member.
-    expansions: Option<Box<Expansions>>,
+    /// The last member, which may be long.
+    tail: Option<Arc<dyn Tail>>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// Nodes that a search expanded.
-#[derive(Clone, Debug)]
-enum Expansions {
-    Few(Vec<ExpansionReply>),
-    /// Written from the report as the client takes them, where they make a long document.
-    Many(HeldReport),
+/// The last member of a problem document, written only when the document is.
+pub(crate) trait Tail: Debug + Send + Sync {
+    /// The member with its name, as JSON or as lines of text.
+    fn payload(&self, media_type: MediaType) -> Payload;
 }
 
 impl Problem {
@@ -69,14 +69,7 @@ impl Problem {
 
     /// A problem without faults or further members.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            errors: Vec::new(),
-            members: Vec::new(),
-            expansions: None,
-            headers: Vec::new(),
-        }
+        Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), tail: None, headers: Vec::new() }
     }
 
     /// The server's own fault, which its log explains already.
@@ -106,19 +99,10 @@ impl Problem {
         self
     }
 
-    /// Adds the first nodes that a search expanded.
+    /// Adds the last member of the document.
     #[must_use]
-    pub(crate) fn with_expansions(mut self, expansions: Vec<ExpansionReply>) -> Self {
-        self.expansions = (!expansions.is_empty()).then(|| Box::new(Expansions::Few(expansions)));
-        self
-    }
-
-    /// The same, written from a report as the client takes them.
-    #[must_use]
-    pub(crate) fn with_expansions_of(mut self, report: HeldReport) -> Self {
-        let has_any = report.expansions.as_ref().is_some_and(|expansions| !expansions.is_empty());
-        self.expansions = has_any.then(|| Box::new(Expansions::Many(report)));
-        self
+    pub(crate) fn with_tail(self, tail: impl Tail + 'static) -> Self {
+        Self { tail: Some(Arc::new(tail)), ..self }
     }
 
     /// Lists the faults at places within a part of the question.
@@ -148,28 +132,33 @@ impl Problem {
     }
 
     /// The document for one request, as text or JSON.
-    pub(crate) fn document(&self, offer: Offer, instance: &str, request_id: &str) -> Written {
-        let whole = match offer {
-            Offer::Text => self.to_text(request_id).into_bytes(),
-            _ => self.to_json(instance, request_id),
-        };
-        let Some(Expansions::Many(report)) = self.expansions.as_deref() else { return Written::Whole(whole) };
-        let report = HeldReport::clone(report);
-        if offer == Offer::Text {
-            let tail = self.tail(request_id).into_bytes();
-            return LongReply::expansions(report, offer, whole[..whole.len() - tail.len()].to_vec(), tail);
+    pub(crate) fn document(&self, media_type: MediaType, instance: &str, request_id: &str) -> Payload {
+        let tail = self.tail.as_ref().map(|tail| tail.payload(media_type));
+        if media_type == MediaType::Text {
+            let (text, footer) = (self.to_text(), self.footer(request_id));
+            return match tail {
+                Some(tail) => tail.between(text, footer),
+                None => Payload::Whole((text + &footer).into_bytes()),
+            };
         }
-        let before = [&whole[..whole.len() - 1], b",\"expansions\":["].concat();
-        LongReply::expansions(report, offer, before, b"]}".to_vec())
+        let mut json = self.to_json(instance, request_id);
+        match tail {
+            Some(tail) => {
+                json.pop();
+                json.push(b',');
+                tail.between(json, "}")
+            }
+            None => Payload::Whole(json),
+        }
     }
 
-    /// The document without what is written as it is taken.
+    /// The document without its tail.
     fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
-        serde_json::to_vec(&Document { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
+        serde_json::to_vec(&ProblemJson { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
     }
 
-    /// The same for a person at a terminal.
-    fn to_text(&self, request_id: &str) -> String {
+    /// The text for a terminal, without tail and footer.
+    fn to_text(&self) -> String {
         let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
         for Fault { pointer, code, detail } in &self.errors {
@@ -185,35 +174,25 @@ impl Problem {
             }
             .unwrap_or_default();
         }
-        let _ = write!(text, "{}", ExpansionLines(self.few_expansions()));
-        text + &self.tail(request_id)
+        text
     }
 
-    /// Those that are there to be written.
-    fn few_expansions(&self) -> &[ExpansionReply] {
-        match self.expansions.as_deref() {
-            Some(Expansions::Few(expansions)) => expansions,
-            _ => &[],
-        }
-    }
-
-    fn tail(&self, request_id: &str) -> String {
+    fn footer(&self, request_id: &str) -> String {
         format!("type: /problems/{}\nrequest id: {request_id}\n", self.kind.slug())
     }
 }
 
 const COMMON_MEMBERS: [&str; 7] = ["type", "title", "status", "detail", "instance", "request_id", "errors"];
 
-struct Document<'a> {
+struct ProblemJson<'a> {
     problem: &'a Problem,
     /// The path that was asked, and the request's id.
     request: Option<(&'a str, &'a str)>,
 }
 
-impl Serialize for Document<'_> {
+impl Serialize for ProblemJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Problem { kind, detail, errors, members, .. } = self.problem;
-        let expansions = self.problem.few_expansions();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &format_args!("/problems/{}", kind.slug()))?;
         map.serialize_entry("title", kind.title())?;
@@ -229,9 +208,6 @@ impl Serialize for Document<'_> {
         for (name, value) in members {
             map.serialize_entry(name, value)?;
         }
-        if !expansions.is_empty() {
-            map.serialize_entry("expansions", expansions)?;
-        }
         map.end()
     }
 }
@@ -239,7 +215,7 @@ impl Serialize for Document<'_> {
 /// The document as a part of an answer to a question that has not failed as a whole: without what names the request.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Document { problem: self, request: None }.serialize(serializer)
+        ProblemJson { problem: self, request: None }.serialize(serializer)
     }
 }
 
@@ -302,7 +278,8 @@ mod tests {
         let problem = Problem::new(ProblemKind::InvalidBoard, "Two faults.")
             .with_errors(vec![Fault::new("/board/1/2", "duplicate-tile", "Tile 4 again.")])
             .with_member("limit", "time");
-        let text = problem.to_text("abc");
+        let Payload::Whole(text) = problem.document(MediaType::Text, "/", "abc") else { panic!("it has no tail") };
+        let text = String::from_utf8(text).unwrap();
         assert!(text.starts_with("422 The board is not valid\nTwo faults.\n  /board/1/2: Tile 4 again."), "{text}");
         assert!(text.contains("limit: time\n"));
         assert!(text.ends_with("type: /problems/invalid-board\nrequest id: abc\n"), "{text}");

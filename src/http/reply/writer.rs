@@ -4,38 +4,25 @@
 //! produces them; a [`Sink`] writes them at once, or keeps them for later.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::fmt::Display;
 use std::io::Write;
-use std::sync::Arc;
-
-use axum::body::Body;
-use bytes::Bytes;
-use futures_util::stream::unfold;
 
 use super::json::{USUAL, put_figures, put_json, put_verdict, raw};
 use super::solution::{ExpansionLine, ExpansionReply, SolveReply, StateReply};
-use crate::domain::{Board, Puzzle};
-use crate::http::negotiation::Offer;
-use crate::http::problem::Problem;
-use crate::http::routes::solve::failed;
-use crate::service::{HeldReport, Report, Reservation, Service};
-
-/// Responses of more bytes than this, by estimate, are written in pieces.
-const LONG: usize = 64 << 10;
-
-/// Approximate size of a piece: some ten microseconds of work.
-const PIECE: usize = 16 << 10;
+use crate::domain::Board;
+use crate::http::media_type::MediaType;
+use crate::http::payload::{PIECE, Payload, Pieces};
+use crate::service::{HeldReport, Report};
 
 /// The whole response.
-pub(crate) fn whole(reply: &SolveReply, report: &Report, format: Offer) -> Vec<u8> {
+pub(crate) fn whole(reply: &SolveReply, report: &Report, format: MediaType) -> Vec<u8> {
     let mut sink = Whole { report, format, text: Vec::with_capacity(USUAL) };
     sections(&mut sink, reply, report, format);
     sink.text
 }
 
 /// The response, written in pieces.
-pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: Offer) -> Written {
+pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: MediaType) -> Payload {
     let mut parts = Parts::default();
     sections(&mut parts, reply, &report, format);
     LongReply::of(report, format, parts)
@@ -49,9 +36,9 @@ pub(crate) fn outline(reply: &SolveReply) -> Vec<u8> {
     sink.0
 }
 
-fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, format: Offer) {
+fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, format: MediaType) {
     match format {
-        Offer::Text => text_sections(sink, reply, report),
+        MediaType::Text => text_sections(sink, reply, report),
         _ => json_sections(sink, reply, report),
     }
 }
@@ -119,7 +106,7 @@ trait Sink {
 /// Writes each section at once.
 struct Whole<'r> {
     report: &'r Report,
-    format: Offer,
+    format: MediaType,
     text: Vec<u8>,
 }
 
@@ -168,20 +155,11 @@ impl Sink for Parts {
     }
 }
 
-/// A response body, whole or in pieces.
-#[derive(Debug)]
-pub(crate) enum Written {
-    /// All its bytes.
-    Whole(Vec<u8>),
-    /// Written as the client reads.
-    Long(Box<LongReply>),
-}
-
 /// A response that is written in pieces.
 #[derive(Debug)]
 pub(crate) struct LongReply {
     report: HeldReport,
-    format: Offer,
+    format: MediaType,
     parts: Parts,
     /// Index of the next entry in the first part.
     at: usize,
@@ -203,85 +181,9 @@ enum List {
     Expansions,
 }
 
-/// The report, held, if the answer that it makes is long.
-///
-/// # Errors
-/// `overloaded` if it is, and there is no memory for another.
-pub(crate) fn held_if_long(
-    service: &Service,
-    puzzle: &Puzzle,
-    report: &Arc<Report>,
-) -> Result<Option<HeldReport>, Problem> {
-    let moves = report.solution.as_ref().map_or(0, |solution| solution.path.len());
-    let boards = report.heights.len() + report.expansions.as_ref().map_or(0, Vec::len);
-    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64);
-    if bytes <= LONG {
-        return Ok(None);
-    }
-    service.hold(report).map(Some).map_err(|error| failed(&error))
-}
-
-/// The bytes of an answer that is written whole; if it is long, its memory is reserved as long as they are there.
-///
-/// # Errors
-/// `overloaded` if it is, and there is no memory for another.
-pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes, Problem> {
-    if text.len() <= LONG {
-        return Ok(text.into());
-    }
-    let _reservation = service.reserve_reply(text.len()).map_err(|error| failed(&error))?;
-    Ok(Bytes::from_owner(Reserved { text, _reservation }))
-}
-
-/// Bytes with their memory.
-struct Reserved {
-    text: Vec<u8>,
-    _reservation: Reservation,
-}
-
-impl AsRef<[u8]> for Reserved {
-    fn as_ref(&self) -> &[u8] {
-        &self.text
-    }
-}
-
-impl Written {
-    /// The same between two texts.
-    pub(crate) fn between(self, before: &str, after: &str) -> Self {
-        match self {
-            Self::Whole(text) => Self::Whole([before.as_bytes(), &text, after.as_bytes()].concat()),
-            Self::Long(mut reply) => {
-                reply.parts.0.push_front(Part::Text(before.into()));
-                reply.parts.text(|text| raw(text, after));
-                Self::Long(reply)
-            }
-        }
-    }
-
-    /// How long it is, if that is known before it is written.
-    pub(crate) fn length(&self) -> Option<usize> {
-        match self {
-            Self::Whole(text) => Some(text.len()),
-            Self::Long(_) => None,
-        }
-    }
-
-    /// The body of a response.
-    pub(crate) fn body(self) -> Body {
-        match self {
-            Self::Whole(text) => Body::from(text),
-            Self::Long(reply) => {
-                let pieces =
-                    unfold(reply, |mut reply| async { Some((Ok::<_, Infallible>(reply.next().await?), reply)) });
-                Body::from_stream(pieces)
-            }
-        }
-    }
-}
-
 impl LongReply {
-    fn of(report: HeldReport, format: Offer, parts: Parts) -> Written {
-        Written::Long(Box::new(Self { report, format, parts, at: 0 }))
+    fn of(report: HeldReport, format: MediaType, parts: Parts) -> Payload {
+        Payload::Pieces(Box::new(Self { report, format, parts, at: 0 }))
     }
 
     /// The JSON of a `solution` event.
@@ -291,28 +193,26 @@ impl LongReply {
         optimal: bool,
         lower_bound: u32,
         elapsed_us: u64,
-    ) -> Written {
+    ) -> Payload {
         let mut parts = Parts::default();
         solution_sections(&mut parts, length, optimal, lower_bound);
         parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
-        Self::of(report, Offer::Json, parts)
+        Self::of(report, MediaType::Json, parts)
     }
 
-    /// The expansions of a report, between two texts.
-    pub(crate) fn expansions(report: HeldReport, format: Offer, before: Vec<u8>, after: Vec<u8>) -> Written {
-        let parts = [Part::Text(before), Part::List(List::Expansions), Part::Text(after)];
-        Self::of(report, format, Parts(parts.into()))
+    /// The expansions of a report, without what stands around them.
+    pub(crate) fn expansions(report: HeldReport, format: MediaType) -> Payload {
+        Self::of(report, format, Parts([Part::List(List::Expansions)].into()))
     }
+}
 
-    /// The next piece; `None` after the last. Yields to other connections first.
-    pub(crate) async fn next(&mut self) -> Option<Bytes> {
-        tokio::task::yield_now().await;
-        let mut piece = Vec::with_capacity(PIECE + PIECE / 8);
+impl Pieces for LongReply {
+    fn write(&mut self, piece: &mut Vec<u8>) {
         while piece.len() < PIECE {
             let Self { report, format, parts, at } = self;
             let is_over = match parts.0.front_mut() {
                 None => break,
-                Some(Part::List(list)) => list.write(report, *format, *at, &mut piece).is_none(),
+                Some(Part::List(list)) => list.write(report, *format, *at, piece).is_none(),
                 Some(Part::Text(text)) => {
                     piece.append(text);
                     true
@@ -324,20 +224,19 @@ impl LongReply {
                 *at = 0;
             }
         }
-        (!piece.is_empty()).then(|| piece.into())
     }
 }
 
 impl List {
     /// Appends the entry at an index; `None` if there is none.
     #[inline]
-    fn write(&mut self, report: &Report, format: Offer, at: usize, text: &mut Vec<u8>) -> Option<()> {
+    fn write(&mut self, report: &Report, format: MediaType, at: usize, text: &mut Vec<u8>) -> Option<()> {
         let solution = report.solution.as_ref();
         match self {
             Self::Moves => text.push(solution?.path.moves().get(at)?.letter() as u8),
             Self::Tiles => {
                 let tile = solution?.tiles.get(at)?;
-                separate(text, at, if format == Offer::Text { " " } else { "," });
+                separate(text, at, if format == MediaType::Text { " " } else { "," });
                 raw(text, itoa::Buffer::new().format(*tile));
             }
             Self::States(board) => {
@@ -347,8 +246,8 @@ impl List {
                 let state = StateReply::new(report, step, *board, at as u32, h);
                 match format {
                     // The summary has the start already.
-                    Offer::Text if at == 0 => {}
-                    Offer::Text => put(text, &state),
+                    MediaType::Text if at == 0 => {}
+                    MediaType::Text => put(text, &state),
                     _ => {
                         separate(text, at, ",");
                         put_json(text, &state);
@@ -358,7 +257,7 @@ impl List {
             Self::Expansions => {
                 let expansion = ExpansionReply::from(report.expansions.as_ref()?.get(at)?);
                 match format {
-                    Offer::Text => put(text, &ExpansionLine(at, &expansion)),
+                    MediaType::Text => put(text, &ExpansionLine(at, &expansion)),
                     _ => {
                         separate(text, at, ",");
                         put_json(text, &expansion);
@@ -381,20 +280,21 @@ fn put(text: &mut Vec<u8>, entry: &impl Display) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::domain::{Encoding, RawBoard, Sides, Tile};
-    use crate::http::problem::ProblemKind;
-    use crate::http::reply::{LimitsReply, Rows, SearchReply};
+    use crate::domain::{Encoding, Puzzle, RawBoard, Sides, Tile};
+    use crate::http::reply::{LimitsReply, Rows, SearchReply, exceeded_in_full};
     use crate::http::tests::service;
-    use crate::search::Algorithm;
+    use crate::search::{Algorithm, StopReason};
     use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
-    fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
+    /// A board and the report of a search on it.
+    pub(crate) fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
         let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let options = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
@@ -404,7 +304,7 @@ mod tests {
         (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
-    async fn taken(written: Written) -> String {
+    async fn taken(written: Payload) -> String {
         let body = written.body().collect().await.unwrap().to_bytes();
         String::from_utf8(body.to_vec()).unwrap()
     }
@@ -420,7 +320,7 @@ mod tests {
         ] {
             let (puzzle, report) = report(algorithm, states, expansions);
             let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-            for offer in [Offer::Json, Offer::Text] {
+            for offer in [MediaType::Json, MediaType::Text] {
                 let long = in_pieces(&reply, service.hold(&report).unwrap(), offer);
                 assert_eq!(taken(long).await.into_bytes(), whole(&reply, &report, offer), "{algorithm:?} {offer:?}");
             }
@@ -430,37 +330,15 @@ mod tests {
     #[tokio::test]
     async fn a_problem_with_many_expansions_is_what_it_would_be_with_few() {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
-        let problem = || Problem::new(ProblemKind::SearchLimitExceeded, "Over.").with_member("limit", "expanded");
-        let few = problem().with_expansions(ExpansionReply::of(&report).unwrap());
-        let many = problem().with_expansions_of(service.hold(&report).unwrap());
-        for offer in [Offer::Json, Offer::Text] {
+        let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
+        let held = service.hold(&stopped).unwrap();
+        let few = exceeded_in_full(&stopped, None, StopReason::Expanded);
+        let many = exceeded_in_full(&stopped, Some(held), StopReason::Expanded);
+        for offer in [MediaType::Json, MediaType::Text] {
             let [few, many] = [&few, &many].map(|problem| problem.document(offer, "/solve", "abc"));
-            assert!(matches!((&few, &many), (Written::Whole(_), Written::Long(_))));
+            assert!(matches!((&few, &many), (Payload::Whole(_), Payload::Pieces(_))));
             assert_eq!(taken(many.between("<", ">")).await, taken(few.between("<", ">")).await);
         }
-    }
-
-    #[tokio::test]
-    async fn a_long_answer_is_held_until_its_body_is_dropped() {
-        let (service, (puzzle, report)) = (service(), report(Algorithm::DepthFirst, true, 0));
-        let held = held_if_long(&service, &puzzle, &report).unwrap().expect("a long one");
-        let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-        let mut body = in_pieces(&reply, held, Offer::Json).body();
-        body.frame().await.unwrap().unwrap();
-        assert!(service.reply_bytes() > 0);
-        drop(body);
-        assert_eq!(service.reply_bytes(), 0);
-        let bytes = reserved_if_long(&service, vec![b' '; LONG + 1]).unwrap();
-        assert_eq!(service.reply_bytes(), LONG as u64 + 1);
-        drop(bytes);
-        assert_eq!(service.reply_bytes(), 0);
-    }
-
-    #[test]
-    fn a_short_answer_is_not_held() {
-        let (service, (puzzle, report)) = (service(), report(Algorithm::BreadthFirst, true, 50));
-        assert!(held_if_long(&service, &puzzle, &report).unwrap().is_none());
-        assert_eq!(service.reply_bytes(), 0);
     }
 
     /// The response as serde writes it.
@@ -512,7 +390,7 @@ mod tests {
         let job = Job { puzzle, plan, limits, expansions: if detail { 9 } else { 0 }, states: detail };
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-        let text = String::from_utf8(whole(&reply, &report, Offer::Json)).unwrap();
+        let text = String::from_utf8(whole(&reply, &report, MediaType::Json)).unwrap();
         assert_eq!(text, expected(&puzzle, &report));
     }
 

@@ -7,7 +7,7 @@ use super::body::{Question, QuestionBody};
 use super::json::Json;
 use super::query::pointer;
 use super::value::Value;
-use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
 use crate::search::Named;
 
 /// The fields of a question, flattened (`limits.time_ms`), and the faults found in them so far.
@@ -367,14 +367,6 @@ pub(crate) fn did_you_mean(written: &str, words: &[&str]) -> String {
     let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
     let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(|| ".".to_owned(), |(_, word)| format!(": did you mean `{word}`?"))
-}
-
-/// Text that begins with a capital and ends with a stop.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
-    let end = if text.ends_with(['.', '?']) { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::http::negotiation::{Offer, negotiate};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::negotiate;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::service::Service;
 
@@ -29,9 +30,9 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
 
 /// A probe is answered whatever it accepts: no balancer takes a server out over a header.
 fn ok(headers: &HeaderMap) -> Response {
-    let (offer, body) = match negotiate(headers, &[Offer::Json, Offer::Text]) {
-        Some(Offer::Text) => (Offer::Text, "ok\n"),
-        _ => (Offer::Json, r#"{"status":"ok"}"#),
+    let (offer, body) = match negotiate(headers, &[MediaType::Json, MediaType::Text]) {
+        Some(MediaType::Text) => (MediaType::Text, "ok\n"),
+        _ => (MediaType::Json, r#"{"status":"ok"}"#),
     };
     let no_store = HeaderValue::from_static("no-store");
     ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())), (header::CACHE_CONTROL, no_store)], body)

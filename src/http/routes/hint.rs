@@ -6,11 +6,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::solve::{SERVER_TIMING, exceeded, failed, puzzle, server_timing};
 use crate::domain::{Puzzle, Tile};
-use crate::http::negotiation::{Offer, choose};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::choose;
 use crate::http::problem::Problem;
-use crate::http::reply::{Letter, LimitsReply, Rows, SearchReply, grid, json};
+use crate::http::reply::{
+    Letter, LimitsReply, Rows, SERVER_TIMING, SearchReply, exceeded, failed, grid, json, puzzle, server_timing,
+};
 use crate::http::request::{BOARD_FIELDS, Fields, LIMIT_FIELDS, Question, board_and_goal, joined, limits};
 use crate::service::{Hint, RequestedLimits, Service};
 
@@ -33,12 +35,12 @@ struct HintReply {
 }
 
 /// Answers GET and POST.
-pub(crate) async fn answer(
+pub(crate) async fn hint(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
     question: Question,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let (puzzle, limits) = read(question)?;
     let hint = service.hint(puzzle, limits).await.map_err(|error| failed(&error))?;
     if let Some(stop) = hint.answer.report.stopped {
@@ -46,7 +48,7 @@ pub(crate) async fn answer(
     }
     let reply = HintReply::new(&puzzle, &hint)?;
     let body = match offer {
-        Offer::Text => reply.to_string().into_bytes(),
+        MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
     let headers = [

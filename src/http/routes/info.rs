@@ -10,7 +10,8 @@ use serde_json::json;
 use super::compare::Preset;
 use super::{compare, verify};
 use crate::domain::Size;
-use crate::http::negotiation::{Offer, choose};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::choose;
 use crate::http::problem::Problem;
 use crate::http::request::NamedGoal;
 use crate::http::state::HttpSettings;
@@ -19,12 +20,12 @@ use crate::search::{Algorithm, HeuristicKind, Named};
 use crate::service::{Service, TableEntry};
 
 /// Answers GET.
-pub(crate) async fn answer(
+pub(crate) async fn info(
     State(service): State<Arc<Service>>,
     State(http): State<HttpSettings>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let settings = service.settings();
     let info = json!({
         "name": "taquin",
@@ -40,7 +41,7 @@ pub(crate) async fn answer(
         "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
     });
     let body = match offer {
-        Offer::Text => format!("{info:#}\n"),
+        MediaType::Text => format!("{info:#}\n"),
         _ => info.to_string(),
     };
     let headers = [

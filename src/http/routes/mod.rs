@@ -1,13 +1,76 @@
-//! The handlers, one file a route.
+//! The handlers, and the table of routes.
 
-pub(crate) mod compare;
-pub(crate) mod health;
-pub(crate) mod hint;
-pub(crate) mod info;
-pub(crate) mod openapi;
-pub(crate) mod playground;
-pub(crate) mod random;
-pub(crate) mod solvable;
+mod compare;
+mod health;
+mod hint;
+mod info;
+mod metrics;
+mod openapi;
+mod page_headers;
+mod playground;
+mod problems;
+mod random;
+mod solvable;
 pub(crate) mod solve;
-pub(crate) mod usage;
-pub(crate) mod verify;
+mod usage;
+mod verify;
+
+use axum::handler::Handler;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+
+use super::routes_table::{Access, Listeners, Route};
+use super::state::AppState;
+use Access::{Counted, Free, Open};
+use Listeners::{Both, Main};
+
+/// All routes.
+pub(crate) static ROUTES: [Route; 17] = [
+    route("/", || read(usage::usage), Open, Main),
+    route("/solve", || ask(solve::solve), Counted, Main),
+    route("/solvable", || ask(solvable::solvable), Counted, Main),
+    route("/verify", || ask(verify::verify), Counted, Main),
+    route("/hint", || ask(hint::hint), Counted, Main),
+    route("/compare", || ask(compare::compare), Counted, Main),
+    route("/random", || read(random::random), Counted, Main),
+    route("/info", || read(info::info), Free, Both),
+    probe("/livez", || read(health::livez)),
+    probe("/readyz", || read(health::readyz)),
+    probe("/healthz", || read(health::livez)),
+    probe("/metrics", || read(metrics::metrics)),
+    route("/openapi.yaml", || read(openapi::yaml), Open, Main),
+    route("/openapi.json", || read(openapi::json), Open, Main),
+    route("/problems/{slug}", || read(problems::problem), Open, Main),
+    route("/docs", || read(playground::docs), Open, Main),
+    route("/web/{version}/{part}", || read(playground::part), Open, Main),
+];
+
+const fn route(
+    path: &'static str,
+    handler: fn() -> MethodRouter<AppState>,
+    access: Access,
+    listeners: Listeners,
+) -> Route {
+    Route { path, handler, access, probe: false, listeners }
+}
+
+/// A route that monitoring polls every few seconds, on either listener.
+const fn probe(path: &'static str, handler: fn() -> MethodRouter<AppState>) -> Route {
+    Route { path, handler, access: Open, probe: true, listeners: Both }
+}
+
+/// GET and HEAD.
+fn read<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
+    get(handler).options(async || allow("GET, HEAD, OPTIONS"))
+}
+
+/// GET, HEAD and POST: the fields are in the query string or in the body.
+fn ask<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
+    get(handler.clone()).post(handler).options(async || allow("GET, HEAD, POST, OPTIONS"))
+}
+
+/// The response to OPTIONS.
+pub(crate) fn allow(methods: &'static str) -> Response {
+    (StatusCode::NO_CONTENT, [(header::ALLOW, HeaderValue::from_static(methods))]).into_response()
+}

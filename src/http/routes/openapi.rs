@@ -5,26 +5,30 @@ use std::sync::LazyLock;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 
 const YAML: &str = include_str!("../../../openapi.yaml");
 
 /// `/openapi.yaml`: the file itself.
 pub(crate) async fn yaml(headers: HeaderMap) -> Result<Response, Problem> {
-    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(Offer::Yaml, YAML.to_owned()));
-    Ok(DOCUMENTS[usize::from(choose(&headers, &[Offer::Yaml, Offer::Text])? == Offer::Text)].answer(&headers))
+    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Yaml, YAML.to_owned()));
+    Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Yaml, MediaType::Text])? == MediaType::Text)]
+        .answer(&headers))
 }
 
 /// `/openapi.json`: the same, converted.
 pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
-    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(Offer::Json, to_json(YAML)));
-    Ok(DOCUMENTS[usize::from(choose(&headers, &[Offer::Json, Offer::Text])? == Offer::Text)].answer(&headers))
+    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Json, to_json(YAML)));
+    Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Json, MediaType::Text])? == MediaType::Text)]
+        .answer(&headers))
 }
 
 /// The text under its own type, and as plain text.
-fn documents(offer: Offer, text: String) -> [Document; 2] {
-    [offer, Offer::Text].map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()).compressed())
+fn documents(offer: MediaType, text: String) -> [Document; 2] {
+    [offer, MediaType::Text]
+        .map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()).compressed())
 }
 
 fn to_json(yaml: &str) -> String {

@@ -10,8 +10,9 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
-use super::usage::protection;
-use crate::http::negotiation::{Document, Offer, choose, weak_etag};
+use super::page_headers::protection;
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose, weak_etag};
 use crate::http::problem::{Problem, ProblemKind};
 
 /// A file of `web/`: its name and its bytes.
@@ -84,7 +85,7 @@ impl Web {
         let version = version(PARTS);
         let page = |html: &str| {
             let html = html.replace(VERSION, &version);
-            Document::new(Offer::Html.content_type(), "no-cache", html).compressed()
+            Document::new(MediaType::Html.content_type(), "no-cache", html).compressed()
         };
         let (playground, viewer) = (page(PLAYGROUND), page(VIEWER));
         let part = |&(name, bytes): &File| {
@@ -119,7 +120,7 @@ pub(crate) fn playground(headers: &HeaderMap) -> Response {
 
 /// `/docs`: the contract, to read and to try.
 pub(crate) async fn docs(headers: HeaderMap) -> Result<Response, Problem> {
-    choose(&headers, &[Offer::Html])?;
+    choose(&headers, &[MediaType::Html])?;
     Ok(protected(WEB.viewer.answer(&headers)))
 }
 

@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 
 use crate::domain::{Board, Encoding, Sides, Size};
-use crate::http::negotiation::{Document, Offer, choose};
-use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
 use crate::http::reply::{Rows, grid, json};
-use crate::http::request::{Fields, NamedGoal, Question, goal, sentence, sides};
+use crate::http::request::{Fields, NamedGoal, Question, goal, sides};
 use crate::search::named;
 use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
 
@@ -59,16 +60,16 @@ struct RandomQuery {
 }
 
 /// Answers GET.
-pub(crate) async fn answer(
+pub(crate) async fn random(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
     question: Question,
 ) -> Result<Response, Problem> {
     let RandomQuery { goal, how, seed, form } = RandomQuery::read(question)?;
     let offer = match form {
-        Some(As::Text) => Offer::Text,
-        Some(As::Request) => Offer::Json,
-        Some(As::Board) | None => choose(&headers, &[Offer::Json, Offer::Text])?,
+        Some(As::Text) => MediaType::Text,
+        Some(As::Request) => MediaType::Json,
+        Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text])?,
     };
     let is_repeatable = seed.is_some();
     let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
@@ -79,7 +80,7 @@ pub(crate) async fn answer(
     let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
         drawn.map_err(|error| refused(&error))?;
     let body = match (offer, form) {
-        (Offer::Text, _) => grid(&board).into_bytes(),
+        (MediaType::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
         _ => {
             let (board, goal, seed) = (Rows(board), Rows(goal), &*seed);

@@ -4,10 +4,11 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use crate::domain::Reachability;
-use crate::http::negotiation::{Document, Offer, choose};
-use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{Rows, grid, json};
-use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, sentence};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::{Problem, sentence};
+use crate::http::reply::{Rows, grid, json, parity, reason};
+use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal};
 
 #[derive(Debug, serde::Serialize)]
 struct SolvableReply {
@@ -22,8 +23,8 @@ struct SolvableReply {
 }
 
 /// Answers GET and POST.
-pub(crate) async fn answer(method: Method, headers: HeaderMap, question: Question) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+pub(crate) async fn solvable(method: Method, headers: HeaderMap, question: Question) -> Result<Response, Problem> {
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let mut fields = Fields::gather(question, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     fields.finish()?;
@@ -33,7 +34,7 @@ pub(crate) async fn answer(method: Method, headers: HeaderMap, question: Questio
     };
     let detail = detail(&reachability);
     let body = match offer {
-        Offer::Text => {
+        MediaType::Text => {
             let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
             format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
         }
@@ -51,24 +52,6 @@ pub(crate) async fn answer(method: Method, headers: HeaderMap, question: Questio
     Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
 }
 
-/// The problem of a board that cannot reach its goal.
-pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
-    Problem::new(ProblemKind::Unsolvable, detail(reachability))
-        .with_member("solvable", false)
-        .with_member("reason", reason(reachability))
-        .with_member("inversions", reachability.inversions)
-        .with_member("permutation_parity", parity(reachability))
-        .with_member("blank_distance", reachability.blank_distance)
-}
-
 fn detail(reachability: &Reachability) -> String {
     sentence(&reachability.to_string())
-}
-
-fn reason(reachability: &Reachability) -> Option<&'static str> {
-    (!reachability.is_reachable()).then_some("parity")
-}
-
-fn parity(reachability: &Reachability) -> &'static str {
-    if reachability.odd_permutation { "odd" } else { "even" }
 }

@@ -7,10 +7,11 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use crate::domain::{Attempt, Board, Illegal, Move, Size, Tile, Try};
-use crate::http::negotiation::{Document, Offer, choose};
-use crate::http::problem::Problem;
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::{Problem, sentence};
 use crate::http::reply::{Letter, Rows, grid, json};
-use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, joined, sentence};
+use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, joined};
 use crate::service::{AttemptCheck, Distance, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
@@ -60,18 +61,18 @@ struct VerifyBody {
 }
 
 /// Answers GET and POST.
-pub(crate) async fn answer(
+pub(crate) async fn verify(
     State(service): State<Arc<Service>>,
     method: Method,
     headers: HeaderMap,
     question: Question,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let VerifyBody { board, goal, attempt } = VerifyBody::read(question)?;
     let verdict = service.check_attempt(board, goal, attempt).await;
     let reply = VerifyReply::new(board, goal, &verdict);
     let body = match offer {
-        Offer::Text => reply.to_string().into_bytes(),
+        MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
     Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))

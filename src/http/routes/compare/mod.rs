@@ -11,13 +11,13 @@ use axum::response::Response;
 
 use self::reply::{CompareReply, ResultReply};
 use crate::domain::{Board, Puzzle, Size};
-use crate::http::negotiation::{Document, Offer, choose};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::reserved_if_long;
+use crate::http::reply::{failed, puzzle, reserved_if_long};
 use crate::http::request::{
     BOARD_FIELDS, Fields, LIMIT_FIELDS, METHOD_FIELDS, Question, board_and_goal, joined, search,
 };
-use crate::http::routes::solve::{failed, puzzle};
 pub(crate) use preset::Preset;
 
 use crate::service::{Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError};
@@ -45,13 +45,13 @@ struct CompareBody {
 }
 
 /// Answers GET and POST.
-pub(crate) async fn answer(
+pub(crate) async fn compare(
     State(service): State<Arc<Service>>,
     method: HttpMethod,
     headers: HeaderMap,
     question: Question,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[Offer::Json, Offer::Text])?;
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let CompareBody { board, goal, methods } = CompareBody::read(question)?;
     let puzzle = puzzle(board, goal)?;
     let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;

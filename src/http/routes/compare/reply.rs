@@ -5,10 +5,9 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::domain::Puzzle;
-use crate::http::negotiation::Offer;
+use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
-use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json};
-use crate::http::routes::solve::exceeded;
+use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, exceeded, grid, json};
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
@@ -68,9 +67,9 @@ impl CompareReply {
     }
 
     /// The answer in a type; everything but text is JSON.
-    pub(crate) fn written(&self, offer: Offer) -> Vec<u8> {
+    pub(crate) fn written(&self, offer: MediaType) -> Vec<u8> {
         match offer {
-            Offer::Text => self.to_string().into_bytes(),
+            MediaType::Text => self.to_string().into_bytes(),
             _ => json(self),
         }
     }

@@ -12,33 +12,27 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
-use super::solvable;
-use crate::domain::{Board, Puzzle, PuzzleError};
-use crate::http::negotiation::{Document, Offer, choose};
+use crate::domain::{Board, Puzzle};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Fault, Problem, ProblemKind};
 use crate::http::reply::{
-    ExpansionReply, LimitsReply, SearchReply, SolutionReply, SolveReply, held_if_long, in_pieces, outline, whole,
+    SERVER_TIMING, SolveReply, exceeded_in_full, failed, held_if_long, in_pieces, outline, puzzle, server_timing, whole,
 };
 use crate::http::request::{
     BOARD_FIELDS, Fields, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, Question, QuestionBody, Received,
     board_and_goal, joined, plain_board, search,
 };
-use crate::http::state::{House, Shared};
-use crate::search::{StopReason, named};
-pub(crate) use stream::Live;
+use crate::http::state::AppState;
+use crate::search::named;
+use stream::SolveStream;
 use stream_body::END;
-pub(crate) use stream_body::body;
 
-use crate::service::{
-    Answer, HeldReport, Job, Origin, Plan, Report, RequestedLimits, SearchOptions, Service, ServiceError,
-};
+use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
 
 /// All fields.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
     joined(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
-
-/// How long what took.
-pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// What a solution must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,11 +67,11 @@ struct SolveBody {
     include: Vec<Include>,
 }
 
-/// Responds to GET and POST. Takes the request whole, since every extractor copies its part.
-pub(crate) async fn answer(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    let House { service, settings, .. } = &*shared.0;
+/// Handles GET and POST. Takes the request as a whole, because axum copies each part that is extracted alone.
+pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
+    let (service, settings) = (state.service(), state.settings());
     let (head, body) = request.into_parts();
-    let received = Received::read(&head, body, *settings).await?;
+    let received = Received::read(&head, body, settings).await?;
     let (offer, body) = SolveBody::of(received, &head.headers)?;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
@@ -88,7 +82,7 @@ pub(crate) async fn answer(State(shared): State<Shared>, request: Request) -> Re
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         states: has(Include::States),
     };
-    if offer == Offer::Events || has(Include::Progress) {
+    if offer == MediaType::Events || has(Include::Progress) {
         return live(service, job, &head, offer).await;
     }
     let answer = service.submit(job).await.map_err(|error| failed(&error))?;
@@ -105,24 +99,25 @@ pub(crate) async fn answer(State(shared): State<Shared>, request: Request) -> Re
 }
 
 /// The answer that is written while the search goes on, once it has its place in the house.
-async fn live(service: &Arc<Service>, job: Job, head: &Parts, offer: Offer) -> Result<Response, Problem> {
+async fn live(service: &Arc<Service>, job: Job, head: &Parts, offer: MediaType) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
-    if offer == Offer::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
+    if offer == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     if head.method == Method::HEAD {
-        return Ok(Live::head(offer));
+        return Ok(SolveStream::head(offer));
     }
     let puzzle = job.puzzle;
     let watching = service.watch(job).await.map_err(|error| failed(&error))?;
-    Ok(Live::new(Arc::clone(service), watching, puzzle, offer).into_response())
+    let stream = SolveStream::new(Arc::clone(service), watching, puzzle, offer);
+    Ok(stream_body::response(stream))
 }
 
 /// The answer that has a solution.
 fn solved(
     head: &Parts,
-    offer: Offer,
+    offer: MediaType,
     puzzle: &Puzzle,
     report: &Report,
     held: Option<HeldReport>,
@@ -153,7 +148,7 @@ fn solved(
 /// states and expansions follow from both.
 fn solved_at_length(
     head: &Parts,
-    offer: Offer,
+    offer: MediaType,
     puzzle: &Puzzle,
     report: &Report,
     held: HeldReport,
@@ -188,7 +183,7 @@ fn cache_control(report: &Report) -> &'static str {
 /// The problem that the client would be told.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
     let body = QuestionBody::parse(bytes, Format::Json)
-        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json)));
+        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
     let plain = plain_board(bytes).map(SolveBody::plain);
     debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
     body?.puzzle()
@@ -201,8 +196,8 @@ impl SolveBody {
 
     /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
     /// search may take long.
-    fn of(received: Received, headers: &HeaderMap) -> Result<(Offer, Self), Problem> {
-        let offer = choose(headers, &[Offer::Json, Offer::Text, Offer::Events]);
+    fn of(received: Received, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
+        let offer = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
         match received.plain_board().map(Self::plain) {
             Some(body) => Ok((offer?, body)),
             None => {
@@ -221,7 +216,7 @@ impl SolveBody {
     }
 
     /// Reads all fields; those are refused that do not go with the type of the answer.
-    fn read(question: Question, offer: Option<Offer>) -> Result<Self, Problem> {
+    fn read(question: Question, offer: Option<MediaType>) -> Result<Self, Problem> {
         let mut fields = Fields::gather(question, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let wish = search::wish(&mut fields);
@@ -239,133 +234,12 @@ impl SolveBody {
 }
 
 /// What is to be added; what does not go with the type of the answer is refused.
-fn included(fields: &mut Fields, offer: Option<Offer>) -> Vec<Include> {
+fn included(fields: &mut Fields, offer: Option<MediaType>) -> Vec<Include> {
     let include = fields.words("include");
-    if include.contains(&Include::Progress) && offer == Some(Offer::Json) {
+    if include.contains(&Include::Progress) && offer == Some(MediaType::Json) {
         fields.note(ProblemKind::UnsupportedCombination, Fault::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
     }
     include
-}
-
-/// The puzzle that two boards make.
-///
-/// # Errors
-/// `unsolvable`, with what `/solvable` says.
-pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
-    Puzzle::try_new(board, goal).map_err(|error| match error {
-        PuzzleError::Unreachable(reachability) => solvable::unsolvable(&reachability),
-        PuzzleError::ShapesDiffer { start, goal } => Problem::new(
-            ProblemKind::GoalMismatch,
-            format!(
-                "The goal is {goal} and the board {start}: both must \
-                                                             have the same shape."
-            ),
-        ),
-    })
-}
-
-/// What became of a job that has no report.
-pub(crate) fn failed(error: &ServiceError) -> Problem {
-    match error {
-        ServiceError::Overloaded { retry_after, waited } => {
-            let detail = if *waited {
-                "The time limit passed while the search was queued. Retry later, or with a higher `limits.time_ms`."
-            } else {
-                "All workers are busy and the queue is full. Retry after the time in `Retry-After`."
-            };
-            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
-        }
-        ServiceError::NoRoomForTables { bytes } => {
-            let detail = format!(
-                "The pattern tables of this board and goal need {} MiB, more than this server has left for tables. \
-                 Omit the heuristic, or use `linear_conflict`.",
-                bytes >> 20
-            );
-            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
-                "/heuristic",
-                "unsupported",
-                detail,
-            )])
-        }
-        ServiceError::ReplyMemoryFull => {
-            let detail = "Unread long responses take up the memory for another. Retry after the time in \
-                          `Retry-After`, or without `include`.";
-            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
-        }
-        ServiceError::ShuttingDown => {
-            let detail =
-                "This instance is shutting down and accepts no more searches. Retry: another instance will respond.";
-            Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
-        }
-        // The pool, or the panic hook, has logged it.
-        ServiceError::Failed(_) => Problem::internal(),
-    }
-}
-
-/// `search-limit-exceeded`, with the expansions that were asked for.
-pub(crate) fn exceeded_in_full(report: &Report, held: Option<HeldReport>, stop: StopReason) -> Problem {
-    let problem = exceeded(report, stop);
-    match held {
-        Some(held) => problem.with_expansions_of(held),
-        None => problem.with_expansions(ExpansionReply::of(report).unwrap_or_default()),
-    }
-}
-
-/// `search-limit-exceeded`, with the best solution so far if there is one.
-pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
-    let limits = LimitsReply::new(report);
-    let (limit, spent, advice) = match stop {
-        StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
-        StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
-        StopReason::Nodes => {
-            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
-        }
-        StopReason::Depth => ("depth", "all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
-        StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
-    };
-    let found =
-        if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
-    let elsewhere = if report.solution.is_some() { "accept any solution" } else { "let `auto` choose the algorithm" };
-    let detail = format!(
-        "The search ended after {spent} without {found}. To continue, {advice} (up to the server's maximum), or \
-         {elsewhere}."
-    );
-    let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
-        .with_member("limit", limit)
-        .with_member("lower_bound", report.lower_bound)
-        .with_member("search", SearchReply::new(report))
-        .with_member("limits", limits);
-    match SolutionReply::new(report) {
-        Some(solution) => problem.with_member("solution", solution),
-        None => problem,
-    }
-}
-
-/// The time limit, and how much of it went by before a worker was free, if that is worth telling.
-fn time_spent(report: &Report) -> String {
-    let limit = report.limits.time.as_millis();
-    if 10 * report.queued < report.limits.time {
-        format!("{limit} ms")
-    } else {
-        format!("{limit} ms, {} ms of them in the queue,", report.queued.as_millis())
-    }
-}
-
-/// What the time went by with: none was spent on what was kept.
-pub(crate) fn server_timing(Answer { report, origin }: &Answer) -> String {
-    if *origin == Origin::Cached {
-        return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
-    }
-    let mut text = String::with_capacity(64);
-    for (name, time) in [("queue;dur=", report.queued), (", search;dur=", report.elapsed)] {
-        // Milliseconds with three decimals; a one in front of them keeps their zeros.
-        let micros = time.as_micros() as u64;
-        text.push_str(name);
-        text.push_str(itoa::Buffer::new().format(micros / 1000));
-        text.push('.');
-        text.push_str(&itoa::Buffer::new().format(1000 + micros % 1000)[1..]);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -380,7 +254,7 @@ mod tests {
             let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
             let body = serde_json::json!({ "board": rows }).to_string();
             let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
-            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(Offer::Json));
+            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(MediaType::Json));
             assert_eq!(SolveBody::plain(board), read.unwrap(), "{size}");
         }
     }

@@ -1,25 +1,23 @@
-//! Answers of `/solve` that are written while the search goes on: as events, or as lines for a person.
-//!
-//! Like a [`Problem`], an answer of this kind does not know which request it answers. So its response is empty and carries
-//! it as an extension, and the outermost layer (`exchange`) has it written, and the access line with it.
+//! The events of a running `/solve`: solutions, progress, and the result or problem that ends it.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::empty;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::{exceeded_in_full, failed};
 use crate::domain::Puzzle;
-use crate::http::negotiation::Offer;
+use crate::http::media_type::MediaType;
+use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, Written, held_if_long, in_pieces, json, whole,
+    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, exceeded_in_full, failed, held_if_long,
+    in_pieces, json, whole,
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
@@ -27,29 +25,25 @@ use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Ser
 /// Has nginx, and those who learnt it from there, pass on each piece as it comes.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// An answer that is still to come, once its search has a place.
-#[derive(Clone)]
-pub(crate) struct Live(Arc<Mutex<Option<Feed>>>);
-
 /// What happens, in the words of the answer.
 #[derive(Debug)]
-pub(crate) enum Happening {
+pub(crate) enum StreamEvent {
     /// A solution shorter than those before.
-    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Written },
+    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Payload },
     /// How far the search is.
     Progress(ProgressReply),
     /// The end: the answer as it would be without all this.
-    Result(Written),
+    Result(Payload),
     /// The end, where there is no answer.
     Problem(Box<Problem>),
 }
 
 /// What happens to a search, one after another.
-pub(crate) struct Feed {
+pub(crate) struct SolveStream {
     service: Arc<Service>,
     watching: Subscription,
     puzzle: Puzzle,
-    offer: Offer,
+    media_type: MediaType,
     ticks: Interval,
     /// The length of the shortest solution that was told.
     shortest: Option<usize>,
@@ -59,20 +53,21 @@ pub(crate) struct Feed {
     elapsed: Duration,
     told: Progress,
     /// What follows what was told last.
-    last: Option<Happening>,
+    last: Option<StreamEvent>,
     is_over: bool,
 }
 
-impl Live {
-    pub(crate) fn new(service: Arc<Service>, watching: Subscription, puzzle: Puzzle, offer: Offer) -> Self {
-        let period = if offer == Offer::Events { Feed::EVENTS } else { Feed::LINES };
+impl SolveStream {
+    /// Follows a search that was submitted.
+    pub(crate) fn new(service: Arc<Service>, watching: Subscription, puzzle: Puzzle, media_type: MediaType) -> Self {
+        let period = if media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let feed = Feed {
+        Self {
             service,
             watching,
             puzzle,
-            offer,
+            media_type,
             ticks,
             shortest: None,
             lower_bound: 0,
@@ -80,50 +75,32 @@ impl Live {
             told: Progress::default(),
             last: None,
             is_over: false,
-        };
-        Self(Arc::new(Mutex::new(Some(feed))))
+        }
     }
 
-    /// What a response carries of it, if it does.
-    pub(crate) fn taken_from(response: &mut Response) -> Option<Feed> {
-        let Self(feed) = response.extensions_mut().remove()?;
-        feed.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// The head of an answer of this kind.
-    pub(crate) fn head(offer: Offer) -> Response {
-        // Not an empty body, for then its length would be told.
+    /// The headers of a streamed response, without its body.
+    pub(crate) fn head(media_type: MediaType) -> Response {
+        // Not an empty body, for then its length would be sent.
         let mut response = Response::new(Body::from_stream(empty::<Result<Bytes, Infallible>>()));
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
         response
     }
-}
 
-impl IntoResponse for Live {
-    fn into_response(self) -> Response {
-        let offer = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|feed| feed.offer);
-        let mut response = Self::head(offer.unwrap_or(Offer::Events));
-        response.extensions_mut().insert(self);
-        response
-    }
-}
-
-impl Feed {
     /// Between two events of how far the search is.
     const EVENTS: Duration = Duration::from_millis(250);
     /// Between two lines.
     const LINES: Duration = Duration::from_secs(1);
 
-    /// In which type it is to be written.
-    pub(crate) fn offer(&self) -> Offer {
-        self.offer
+    /// The media type in which the events are written.
+    pub(crate) fn media_type(&self) -> MediaType {
+        self.media_type
     }
 
     /// The next thing that happens; nothing after the end.
-    pub(crate) async fn next(&mut self) -> Option<Happening> {
+    pub(crate) async fn next(&mut self) -> Option<StreamEvent> {
         if self.last.is_some() {
             return self.last.take();
         }
@@ -137,7 +114,7 @@ impl Feed {
                         self.solution(path.len(), *lower_bound, *elapsed, |solution, elapsed_us| {
                             let moves = path.letters();
                             let solution = SolutionReply { moves, tiles: &tiles, ..solution };
-                            Written::Whole(json(&InterimReply { solution, elapsed_us }))
+                            Payload::Whole(json(&InterimReply { solution, elapsed_us }))
                         })
                     }
                     SearchEvent::Ended(outcome) => Some(self.end(outcome)),
@@ -157,8 +134,8 @@ impl Feed {
         length: usize,
         lower_bound: u32,
         elapsed: Duration,
-        write: impl FnOnce(SolutionReply<'s>, u64) -> Written,
-    ) -> Option<Happening> {
+        write: impl FnOnce(SolutionReply<'s>, u64) -> Payload,
+    ) -> Option<StreamEvent> {
         if self.shortest.is_some_and(|shortest| shortest <= length) {
             return None;
         }
@@ -167,14 +144,14 @@ impl Feed {
         let optimal = length == lower_bound as usize;
         let solution = SolutionReply { length, optimal, lower_bound, moves: String::new(), tiles: &[] };
         let json = write(solution, elapsed.as_micros() as u64);
-        Some(Happening::Solution { length, lower_bound, elapsed, json })
+        Some(StreamEvent::Solution { length, lower_bound, elapsed, json })
     }
 
     /// Tells how far the search is. Whoever reads events is not told the same twice; whoever reads lines sees that it
     /// is not forgotten.
-    fn progress(&mut self) -> Option<Happening> {
+    fn progress(&mut self) -> Option<StreamEvent> {
         let (progress, elapsed) = self.watching.progress()?;
-        let is_news = self.told != progress || self.offer != Offer::Events;
+        let is_news = self.told != progress || self.media_type != MediaType::Events;
         self.told = progress;
         let (lower_bound, elapsed) = self.rise(progress.lower_bound, elapsed);
         let reply = ProgressReply {
@@ -185,7 +162,7 @@ impl Feed {
             length: self.shortest,
             elapsed_us: elapsed.as_micros() as u64,
         };
-        is_news.then_some(Happening::Progress(reply))
+        is_news.then_some(StreamEvent::Progress(reply))
     }
 
     /// What is told never falls, though it comes by two ways.
@@ -196,19 +173,19 @@ impl Feed {
     }
 
     /// The end, or the solution that comes before it if none that is as short was told.
-    fn end(&mut self, outcome: Result<Answer, ServiceError>) -> Happening {
+    fn end(&mut self, outcome: Result<Answer, ServiceError>) -> StreamEvent {
         self.is_over = true;
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(error) => return Happening::Problem(Box::new(failed(&error))),
+            Err(error) => return StreamEvent::Problem(Box::new(failed(&error))),
         };
         let report = &*answer.report;
         let held = match held_if_long(&self.service, &self.puzzle, &answer.report) {
             Ok(held) => held,
-            Err(problem) => return Happening::Problem(Box::new(problem)),
+            Err(problem) => return StreamEvent::Problem(Box::new(problem)),
         };
         let best = self.best(report, held.clone());
-        let end = self.concluded(report, held);
+        let end = self.concluded(&answer.report, held);
         match best {
             Some(solution) => {
                 self.last = Some(end);
@@ -219,7 +196,7 @@ impl Feed {
     }
 
     /// The solution that a search ended with, if none that is as short was told.
-    fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<Happening> {
+    fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
         let best = report.solution.as_ref()?;
         let elapsed = report.queued + report.elapsed;
         self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
@@ -229,24 +206,24 @@ impl Feed {
             }
             None => {
                 let solution = SolutionReply { moves: best.path.letters(), tiles: &best.tiles, ..solution };
-                Written::Whole(json(&InterimReply { solution, elapsed_us }))
+                Payload::Whole(json(&InterimReply { solution, elapsed_us }))
             }
         })
     }
 
     /// The answer in the words that it has without all this.
-    fn concluded(&self, report: &Report, held: Option<HeldReport>) -> Happening {
+    fn concluded(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
             (Some(stop), held) => Err(exceeded_in_full(report, held, stop)),
             (None, Some(held)) => {
-                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.offer))
+                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.media_type))
             }
             (None, None) => SolveReply::new(&self.puzzle, report)
-                .map(|(reply, _)| Written::Whole(whole(&reply, report, self.offer))),
+                .map(|(reply, _)| Payload::Whole(whole(&reply, report, self.media_type))),
         };
         match reply {
-            Ok(reply) => Happening::Result(reply),
-            Err(problem) => Happening::Problem(Box::new(problem)),
+            Ok(reply) => StreamEvent::Result(reply),
+            Err(problem) => StreamEvent::Problem(Box::new(problem)),
         }
     }
 }

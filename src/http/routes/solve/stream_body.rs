@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
-use super::stream::{Feed, Happening};
-use crate::http::exchange::AccessLine;
-use crate::http::negotiation::Offer;
-use crate::http::reply::{LongReply, ProgressReply, Written, json};
+use super::stream::{SolveStream, StreamEvent};
+use crate::http::exchange::{AccessLine, DeferredBody};
+use crate::http::media_type::MediaType;
+use crate::http::payload::{Payload, Pieces};
+use crate::http::reply::{ProgressReply, json};
 
 /// How long nothing is written until a comment is, so that a reader who has gone is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -25,18 +27,25 @@ const LAST: &str = "\nid: end\n\n";
 
 /// A feed for one request, and the line that tells of it when it ends.
 struct Writer {
-    feed: Feed,
+    stream: SolveStream,
     line: AccessLine,
     /// The path that was asked.
     instance: String,
     /// What is being written.
-    long: Option<Box<LongReply>>,
+    pieces: Option<Box<dyn Pieces>>,
 }
 
-/// The body of an answer. Dropped before its end, it stops the search, unless somebody else waits for it.
-pub(crate) fn body(feed: Feed, line: AccessLine, instance: String) -> Body {
-    let writer = Writer { feed, line, instance, long: None };
-    Body::from_stream(unfold(writer, |mut writer| async { Some((Ok::<_, Infallible>(writer.next().await?), writer)) }))
+/// The response of a stream. Dropping its body stops the search, unless another client waits for its result.
+pub(crate) fn response(stream: SolveStream) -> Response {
+    let mut response = SolveStream::head(stream.media_type());
+    let body = DeferredBody::new(|line, instance| {
+        let writer = Writer { stream, line, instance, pieces: None };
+        Body::from_stream(unfold(writer, |mut writer| async {
+            Some((Ok::<_, Infallible>(writer.next().await?), writer))
+        }))
+    });
+    response.extensions_mut().insert(body);
+    response
 }
 
 impl Writer {
@@ -46,12 +55,12 @@ impl Writer {
             if let Some(piece) = self.piece().await {
                 return Some(piece);
             }
-            match timeout(HEARTBEAT, self.feed.next()).await {
-                Ok(happening) => match self.written(happening?) {
-                    Written::Whole(text) => return Some(text.into()),
-                    Written::Long(reply) => self.long = Some(reply),
+            match timeout(HEARTBEAT, self.stream.next()).await {
+                Ok(event) => match self.written(event?) {
+                    Payload::Whole(text) => return Some(text.into()),
+                    Payload::Pieces(pieces) => self.pieces = Some(pieces),
                 },
-                Err(_) if self.feed.offer() == Offer::Events => return Some(Bytes::from_static(b":\n\n")),
+                Err(_) if self.stream.media_type() == MediaType::Events => return Some(Bytes::from_static(b":\n\n")),
                 Err(_) => {}
             }
         }
@@ -59,40 +68,40 @@ impl Writer {
 
     /// The next piece of what is being written.
     async fn piece(&mut self) -> Option<Bytes> {
-        let piece = self.long.as_mut()?.next().await;
+        let piece = self.pieces.as_mut()?.next().await;
         if piece.is_none() {
-            self.long = None;
+            self.pieces = None;
         }
         piece
     }
 
-    fn written(&mut self, happening: Happening) -> Written {
-        self.note(&happening);
-        if self.feed.offer() == Offer::Events { self.event(happening) } else { self.lines(happening) }
+    fn written(&mut self, event: StreamEvent) -> Payload {
+        self.note(&event);
+        if self.stream.media_type() == MediaType::Events { self.event(event) } else { self.lines(event) }
     }
 
     /// Tells the access line how it ends.
-    fn note(&mut self, happening: &Happening) {
-        match happening {
-            Happening::Solution { .. } | Happening::Progress(_) => return,
-            Happening::Result(_) => {}
-            Happening::Problem(problem) => self.line.problem = Some(problem.kind.slug()),
+    fn note(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::Solution { .. } | StreamEvent::Progress(_) => return,
+            StreamEvent::Result(_) => {}
+            StreamEvent::Problem(problem) => self.line.problem = Some(problem.kind.slug()),
         }
         self.line.status = StatusCode::OK;
     }
 
     /// An event, as the HTML standard has it; JSON has no line ends.
-    fn event(&self, happening: Happening) -> Written {
-        match happening {
-            Happening::Solution { json, .. } => json.between("event: solution\ndata: ", "\n\n"),
-            Happening::Progress(reply) => Written::Whole(json(&reply)).between("event: progress\ndata: ", "\n\n"),
-            Happening::Result(reply) => reply.between("event: result\ndata: ", LAST),
-            Happening::Problem(problem) => {
-                let document = problem.document(Offer::Json, &self.instance, self.line.request_id());
+    fn event(&self, event: StreamEvent) -> Payload {
+        match event {
+            StreamEvent::Solution { json, .. } => json.between("event: solution\ndata: ", "\n\n"),
+            StreamEvent::Progress(reply) => Payload::Whole(json(&reply)).between("event: progress\ndata: ", "\n\n"),
+            StreamEvent::Result(reply) => reply.between("event: result\ndata: ", LAST),
+            StreamEvent::Problem(problem) => {
+                let document = problem.document(MediaType::Json, &self.instance, self.line.request_id());
                 match problem.retry_after() {
                     // Who asks again after that time is welcome.
                     Some(seconds) => {
-                        document.between("event: problem\ndata: ", &format!("\nretry: {}\n\n", 1000 * seconds))
+                        document.between("event: problem\ndata: ", format!("\nretry: {}\n\n", 1000 * seconds))
                     }
                     None => document.between("event: problem\ndata: ", LAST),
                 }
@@ -100,23 +109,23 @@ impl Writer {
         }
     }
 
-    fn lines(&self, happening: Happening) -> Written {
-        match happening {
-            Happening::Solution { length, lower_bound, elapsed, .. } => {
+    fn lines(&self, event: StreamEvent) -> Payload {
+        match event {
+            StreamEvent::Solution { length, lower_bound, elapsed, .. } => {
                 let moves = if length == 1 { "move" } else { "moves" };
                 line(elapsed, &format!("found {length} {moves}; no solution has fewer than {lower_bound}"))
             }
-            Happening::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
-            Happening::Result(reply) => reply.between("\n", ""),
-            Happening::Problem(problem) => {
-                problem.document(Offer::Text, &self.instance, self.line.request_id()).between("\n", "")
+            StreamEvent::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
+            StreamEvent::Result(reply) => reply.between("\n", ""),
+            StreamEvent::Problem(problem) => {
+                problem.document(MediaType::Text, &self.instance, self.line.request_id()).between("\n", "")
             }
         }
     }
 }
 
-fn line(elapsed: Duration, text: &str) -> Written {
-    Written::Whole(format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into_bytes())
+fn line(elapsed: Duration, text: &str) -> Payload {
+    Payload::Whole(format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into_bytes())
 }
 
 fn progress(reply: &ProgressReply) -> String {

@@ -1,0 +1,74 @@
+//! The access line.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::{Method, StatusCode};
+use tracing::Level;
+
+use super::context::{RequestContext, SpanId, TraceId};
+use super::metrics::HttpMetrics;
+use super::problem_response::name_of;
+use super::server_span::ServerSpan;
+use crate::http::routes_table::Route;
+
+/// The access line of a request. Dropping it writes it, counts the request and ends its span, so that a request whose
+/// client has left has a line too.
+pub(crate) struct AccessLine {
+    metrics: Arc<HttpMetrics>,
+    started: Instant,
+    pub(crate) method: Method,
+    route: Option<&'static Route>,
+    pub(crate) context: RequestContext,
+    pub(crate) server_span: ServerSpan,
+    /// That of the answer; until it is there, and while it goes on, that of a client who has gone.
+    pub(crate) status: StatusCode,
+    /// What kind of problem the answer tells, if it is one.
+    pub(crate) problem: Option<&'static str>,
+}
+
+impl AccessLine {
+    pub(crate) fn request_id(&self) -> &str {
+        self.context.request_id.as_str()
+    }
+
+    /// Begins the line of a request.
+    pub(crate) fn open(
+        metrics: Arc<HttpMetrics>,
+        method: Method,
+        route: Option<&'static Route>,
+        context: RequestContext,
+        server_span: ServerSpan,
+    ) -> Self {
+        // The client closed the connection before there was an answer, in nginx's words.
+        let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
+        Self { metrics, started: Instant::now(), method, route, context, server_span, status, problem: None }
+    }
+}
+
+impl Drop for AccessLine {
+    fn drop(&mut self) {
+        let elapsed = self.started.elapsed();
+        let path = self.route.map(|route| route.path);
+        self.metrics.answered(&self.method, path, self.status, elapsed);
+        self.server_span.end(self.status);
+        macro_rules! line {
+            ($level:expr) => {
+                tracing::event!(
+                    target: "taquin::access",
+                    $level,
+                    message = "answered",
+                    http.method = name_of(&self.method),
+                    http.route = path,
+                    http.status = self.status.as_u16(),
+                    http.problem = self.problem,
+                    http.request_id = self.context.request_id.as_str(),
+                    trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
+                    span_id = self.context.span_id.as_ref().map(SpanId::as_str),
+                    elapsed_us = elapsed.as_micros() as u64,
+                )
+            };
+        }
+        if self.route.is_some_and(|route| route.probe) { line!(Level::DEBUG) } else { line!(Level::INFO) }
+    }
+}

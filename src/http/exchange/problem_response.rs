@@ -1,0 +1,103 @@
+//! The problem document of a failed exchange.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::http::media_type::MediaType;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::service::Metrics;
+
+/// Takes the problem out of a failed response, or makes one for a response that only has an error status.
+pub(crate) fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
+        let kind = ProblemKind::from_status(status);
+        let detail = match kind {
+            ProblemKind::NotFound => "No resource has this path. `GET /` lists the paths.".to_owned(),
+            ProblemKind::MethodNotAllowed => {
+                format!(
+                    "This path does not support {}. The `Allow` header lists the supported methods.",
+                    name_of(method)
+                )
+            }
+            _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
+        };
+        Problem::new(kind, detail)
+    }))
+}
+
+/// Turns a response into the document of its problem.
+pub(crate) fn write(
+    problem: &Problem,
+    response: &mut Response,
+    uri: &Uri,
+    media_type: MediaType,
+    method: &Method,
+    id: &str,
+) {
+    let content_type =
+        if media_type == MediaType::Text { media_type.content_type() } else { "application/problem+json" };
+    let document = problem.document(media_type, &instance(uri), id);
+    *response.status_mut() = problem.kind.status();
+    let headers = response.headers_mut();
+    match document.length() {
+        Some(length) => headers.insert(header::CONTENT_LENGTH, length.into()),
+        None => headers.remove(header::CONTENT_LENGTH),
+    };
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    *response.body_mut() = if *method == Method::HEAD { Body::empty() } else { document.body() };
+}
+
+/// The path of a request as a URI reference, whatever bytes the client sent.
+pub(crate) fn instance(uri: &Uri) -> Cow<'_, str> {
+    // A request for a host instead of a path has none.
+    let path = if uri.path().is_empty() { "/" } else { uri.path() };
+    let is_encoded =
+        |at: usize| path.as_bytes().get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+    let is_plain = |at: usize, byte: u8| match byte {
+        b'%' => is_encoded(at),
+        _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte),
+    };
+    let is_authority = path.starts_with("//");
+    if !is_authority && path.bytes().enumerate().all(|(at, byte)| is_plain(at, byte)) {
+        return path.into();
+    }
+    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
+        byte if is_plain(at, byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    // Two slashes would begin with a host.
+    let before = if is_authority { "/." } else { "" };
+    (before.to_owned() + &encoded.collect::<String>()).into()
+}
+
+/// The response of a handler that panicked; the panic hook has logged why.
+pub(crate) fn panicked(metrics: &Metrics) -> Response {
+    metrics.panicked();
+    Problem::internal().into_response()
+}
+
+/// The name of a method, cut to the length of the longest that is defined: a client may send any name.
+pub(crate) fn name_of(method: &Method) -> &str {
+    // UPDATEREDIRECTREF is the longest.
+    const LONGEST: usize = 17;
+    method.as_str().get(..LONGEST).unwrap_or(method.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_is_told_as_far_as_any_that_is_defined() {
+        let made_up = Method::from_bytes("MADEUP-".repeat(900).as_bytes()).unwrap();
+        assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("MADEUP-MADEUP-MAD", "GET"));
+    }
+}

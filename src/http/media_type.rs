@@ -1,0 +1,51 @@
+//! The media types of responses.
+
+/// A media type in which a response can be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MediaType {
+    /// `application/json`; a client that names `application/problem+json` means this too.
+    Json,
+    /// `text/plain`.
+    Text,
+    /// `text/html`.
+    Html,
+    /// `application/yaml`, by any of the names in use.
+    Yaml,
+    /// `text/event-stream`.
+    Events,
+}
+
+impl MediaType {
+    /// The `Content-Type` header of a response of this type.
+    pub(crate) const fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Text => "text/plain; charset=utf-8",
+            Self::Html => "text/html; charset=utf-8",
+            Self::Yaml => "application/yaml; charset=utf-8",
+            Self::Events => "text/event-stream",
+        }
+    }
+
+    /// The names by which clients ask for this type, the usual one first.
+    pub(crate) const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &["application/json", "application/problem+json"],
+            Self::Text => &["text/plain"],
+            Self::Html => &["text/html"],
+            Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
+            Self::Events => &["text/event-stream"],
+        }
+    }
+
+    /// How precisely a media range names this type; 0 if it does not.
+    pub(crate) fn specificity(self, range: &str) -> u8 {
+        let of = |name: &str| match (range.split_once('/'), name.split_once('/')) {
+            (Some(("*", "*")), _) => 1,
+            (Some((kind, "*")), Some((own, _))) if kind.eq_ignore_ascii_case(own) => 2,
+            _ if range.eq_ignore_ascii_case(name) => 3,
+            _ => 0,
+        };
+        self.names().iter().map(|name| of(name)).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,162 @@
+//! Failures of the service and of boards as problem documents.
+
+use std::sync::Arc;
+
+use super::json::json;
+use super::solution::{ExpansionLines, ExpansionReply, LimitsReply, SearchReply, SolutionReply};
+use super::writer::LongReply;
+use crate::domain::{Board, Puzzle, PuzzleError, Reachability};
+use crate::http::media_type::MediaType;
+use crate::http::payload::Payload;
+use crate::http::problem::{Fault, Problem, ProblemKind, Tail, sentence};
+use crate::search::StopReason;
+use crate::service::{HeldReport, Report, ServiceError};
+
+/// The puzzle that two boards make.
+///
+/// # Errors
+/// `unsolvable`, with what `/solvable` says.
+pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
+    Puzzle::try_new(board, goal).map_err(|error| match error {
+        PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
+        PuzzleError::ShapesDiffer { start, goal } => {
+            let detail = format!("The goal is {goal} and the board {start}: both must have the same shape.");
+            Problem::new(ProblemKind::GoalMismatch, detail)
+        }
+    })
+}
+
+/// What became of a job that has no report.
+pub(crate) fn failed(error: &ServiceError) -> Problem {
+    match error {
+        ServiceError::Overloaded { retry_after, waited } => {
+            let detail = if *waited {
+                "The time limit passed while the search was queued. Retry later, or with a higher `limits.time_ms`."
+            } else {
+                "All workers are busy and the queue is full. Retry after the time in `Retry-After`."
+            };
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
+        }
+        ServiceError::NoRoomForTables { bytes } => {
+            let detail = format!(
+                "The pattern tables of this board and goal need {} MiB, more than this server has left for tables. \
+                 Omit the heuristic, or use `linear_conflict`.",
+                bytes >> 20
+            );
+            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
+                "/heuristic",
+                "unsupported",
+                detail,
+            )])
+        }
+        ServiceError::ReplyMemoryFull => {
+            let detail = "Unread long responses take up the memory for another. Retry after the time in \
+                          `Retry-After`, or without `include`.";
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
+        }
+        ServiceError::ShuttingDown => {
+            let detail =
+                "This instance is shutting down and accepts no more searches. Retry: another instance will respond.";
+            Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
+        }
+        // The pool, or the panic hook, has logged it.
+        ServiceError::Failed(_) => Problem::internal(),
+    }
+}
+
+/// The problem of a search that a limit ended, with the expanded nodes if they were requested.
+pub(crate) fn exceeded_in_full(report: &Arc<Report>, held: Option<HeldReport>, stop: StopReason) -> Problem {
+    let problem = exceeded(report, stop);
+    if report.expansions.as_ref().is_none_or(Vec::is_empty) {
+        return problem;
+    }
+    match held {
+        Some(held) => problem.with_tail(ManyExpansions(held)),
+        None => problem.with_tail(FewExpansions(Arc::clone(report))),
+    }
+}
+
+/// Expanded nodes that fit into memory together with the rest of the document.
+#[derive(Debug)]
+struct FewExpansions(Arc<Report>);
+
+impl Tail for FewExpansions {
+    fn payload(&self, media_type: MediaType) -> Payload {
+        let expansions = ExpansionReply::of(&self.0).unwrap_or_default();
+        match media_type {
+            MediaType::Text => Payload::Whole(ExpansionLines(&expansions).to_string().into_bytes()),
+            _ => Payload::Whole(json(&expansions)).between("\"expansions\":", ""),
+        }
+    }
+}
+
+/// Expanded nodes that are written while the client reads them.
+#[derive(Debug)]
+struct ManyExpansions(HeldReport);
+
+impl Tail for ManyExpansions {
+    fn payload(&self, media_type: MediaType) -> Payload {
+        let expansions = LongReply::expansions(self.0.clone(), media_type);
+        if media_type == MediaType::Text { expansions } else { expansions.between("\"expansions\":[", "]") }
+    }
+}
+
+/// `search-limit-exceeded`, with the best solution so far if there is one.
+pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
+    let limits = LimitsReply::new(report);
+    let (limit, spent, advice) = match stop {
+        StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
+        StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
+        StopReason::Nodes => {
+            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
+        }
+        StopReason::Depth => ("depth", "all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
+        StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
+    };
+    let found =
+        if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
+    let elsewhere = if report.solution.is_some() { "accept any solution" } else { "let `auto` choose the algorithm" };
+    let detail = format!(
+        "The search ended after {spent} without {found}. To continue, {advice} (up to the server's maximum), or \
+         {elsewhere}."
+    );
+    let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
+        .with_member("limit", limit)
+        .with_member("lower_bound", report.lower_bound)
+        .with_member("search", SearchReply::new(report))
+        .with_member("limits", limits);
+    match SolutionReply::new(report) {
+        Some(solution) => problem.with_member("solution", solution),
+        None => problem,
+    }
+}
+
+/// The time limit, and how much of it went by before a worker was free, if that is worth telling.
+fn time_spent(report: &Report) -> String {
+    let limit = report.limits.time.as_millis();
+    if 10 * report.queued < report.limits.time {
+        format!("{limit} ms")
+    } else {
+        format!("{limit} ms, {} ms of them in the queue,", report.queued.as_millis())
+    }
+}
+
+/// The problem of a board that cannot reach its goal.
+pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
+    Problem::new(ProblemKind::Unsolvable, sentence(&reachability.to_string()))
+        .with_member("solvable", false)
+        .with_member("reason", reason(reachability))
+        .with_member("inversions", reachability.inversions)
+        .with_member("permutation_parity", parity(reachability))
+        .with_member("blank_distance", reachability.blank_distance)
+}
+
+/// Why the goal is out of reach, in the word of the contract.
+pub(crate) fn reason(reachability: &Reachability) -> Option<&'static str> {
+    (!reachability.is_reachable()).then_some("parity")
+}
+
+/// The parity of the permutation, in the word of the contract.
+pub(crate) fn parity(reachability: &Reachability) -> &'static str {
+    if reachability.odd_permutation { "odd" } else { "even" }
+}

@@ -1,0 +1,91 @@
+//! Memory of long responses (docs/adr/0031).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::failure::failed;
+use crate::domain::Puzzle;
+use crate::http::problem::Problem;
+use crate::service::{HeldReport, Report, Reservation, Service};
+
+/// Responses of more bytes than about this are long.
+const LONG: usize = 64 << 10;
+
+/// Reserves memory for a report whose response is long, so that it is written in pieces.
+///
+/// # Errors
+/// `overloaded` if no memory is left for long responses.
+pub(crate) fn held_if_long(
+    service: &Service,
+    puzzle: &Puzzle,
+    report: &Arc<Report>,
+) -> Result<Option<HeldReport>, Problem> {
+    let moves = report.solution.as_ref().map_or(0, |solution| solution.path.len());
+    let boards = report.heights.len() + report.expansions.as_ref().map_or(0, Vec::len);
+    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64);
+    if bytes <= LONG {
+        return Ok(None);
+    }
+    service.hold(report).map(Some).map_err(|error| failed(&error))
+}
+
+/// Reserves memory for the bytes of a long response until they are dropped.
+///
+/// # Errors
+/// `overloaded` if no memory is left for long responses.
+pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes, Problem> {
+    if text.len() <= LONG {
+        return Ok(text.into());
+    }
+    let _reservation = service.reserve_reply(text.len()).map_err(|error| failed(&error))?;
+    Ok(Bytes::from_owner(Reserved { text, _reservation }))
+}
+
+/// Bytes with their reservation.
+struct Reserved {
+    text: Vec<u8>,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::http::media_type::MediaType;
+    use crate::http::reply::solution::SolveReply;
+    use crate::http::reply::writer::in_pieces;
+    use crate::http::reply::writer::tests::report;
+    use crate::http::tests::service;
+    use crate::search::Algorithm;
+
+    #[tokio::test]
+    async fn memory_is_reserved_until_the_body_is_dropped() {
+        let (service, (puzzle, report)) = (service(), report(Algorithm::DepthFirst, true, 0));
+        let held = held_if_long(&service, &puzzle, &report).unwrap().expect("a long one");
+        let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
+        let mut body = in_pieces(&reply, held, MediaType::Json).body();
+        body.frame().await.unwrap().unwrap();
+        assert!(service.reply_bytes() > 0);
+        drop(body);
+        assert_eq!(service.reply_bytes(), 0);
+        let bytes = reserved_if_long(&service, vec![b' '; LONG + 1]).unwrap();
+        assert_eq!(service.reply_bytes(), LONG as u64 + 1);
+        drop(bytes);
+        assert_eq!(service.reply_bytes(), 0);
+    }
+
+    #[test]
+    fn a_short_response_reserves_no_memory() {
+        let (service, (puzzle, report)) = (service(), report(Algorithm::BreadthFirst, true, 50));
+        assert!(held_if_long(&service, &puzzle, &report).unwrap().is_none());
+        assert_eq!(service.reply_bytes(), 0);
+    }
+}

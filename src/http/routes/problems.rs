@@ -1,0 +1,61 @@
+//! `/problems/{slug}`: the meaning of a problem type.
+
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::json;
+
+use super::page_headers::protection;
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::{Problem, ProblemKind};
+
+/// Describes a problem type. The `type` member of problem documents leads here.
+pub(crate) async fn problem(
+    slug: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let kind = slug.ok().and_then(|Path(slug)| ProblemKind::from_slug(&slug)).ok_or_else(|| {
+        let slugs: Vec<&str> = ProblemKind::ALL.iter().map(|kind| kind.slug()).collect();
+        let detail = format!("No problem type has this name. The types are {}.", slugs.join(", "));
+        Problem::new(ProblemKind::NotFound, detail)
+    })?;
+    let offer = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Html])?;
+    let (slug, status, title, description) = (kind.slug(), kind.status().as_u16(), kind.title(), kind.description());
+    let body = match offer {
+        MediaType::Text => format!("{title} ({slug}, status {status})\n\n{description}\n"),
+        MediaType::Html => format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+             <h1>{title}</h1>\n<p><code>{slug}</code>, status {status}</p>\n<p>{}</p>\n</html>\n",
+            escape(description)
+        ),
+        _ => json!({
+            "type": format!("/problems/{slug}"), "title": title, "status": status, "description": description
+        })
+        .to_string(),
+    };
+    let mut response = Document::new(offer.content_type(), Document::AN_HOUR, body).answer(&headers);
+    if offer == MediaType::Html {
+        response.headers_mut().extend(protection(NOTHING_BUT_TEXT));
+    }
+    Ok(response)
+}
+
+/// The policy of a page that loads nothing and has neither style nor script nor form.
+const NOTHING_BUT_TEXT: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_in_a_page_is_escaped() {
+        assert_eq!(escape("a < b & c > d"), "a &lt; b &amp; c &gt; d");
+    }
+}
