@@ -1,7 +1,23 @@
-//! Third floor: HTTP. Reads questions, writes answers, and knows nothing of how a search works.
+//! Third floor: HTTP. Reads requests and writes responses; knows nothing of how a search works.
 //!
-//! A handler takes a [`Question`](request::Question), and returns a response or a [`Problem`]; ids, access lines and
-//! problem documents are written around it, by `exchange`.
+//! A handler takes [`RequestFields`](request::RequestFields) and returns a response or a [`Problem`]. The outer layer,
+//! [`exchange`], adds request id, access line, span and problem document.
+//!
+//! Wings, from the top down. A wing uses only those below it:
+//!
+//! | wing | holds |
+//! |---|---|
+//! | `router` | the HTTP services of both listeners |
+//! | `routes` | the table of routes, and one handler each |
+//! | `guard` | tokens, rate limit, origins |
+//! | `exchange` | the outer layer: request id, access log, span, metrics, problem documents |
+//! | `reply` | results and failures on the wire, and their bytes |
+//! | `request` | bodies, query strings, fields |
+//! | `negotiation` | `Accept`, and documents with `ETag` |
+//! | `problem` | RFC 9457 problem documents and their types |
+//! | `routes_table` | the type of a row, and the lookup by path |
+//! | `state` | what handlers share |
+//! | `payload`, `media_type` | the bytes of a response, and their type |
 
 mod exchange;
 mod guard;

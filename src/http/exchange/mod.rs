@@ -105,7 +105,7 @@ where
     }
     add_common_headers(headers, &line);
     match DeferredBody::taken_from(&mut response) {
-        Some(make) => *response.body_mut() = make(line, instance(&uri).into_owned()),
+        Some(make) => *response.body_mut() = make(line, instance(&uri)),
         None => line.status = status,
     }
     Ok(response)

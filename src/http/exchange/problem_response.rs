@@ -1,10 +1,9 @@
 //! The problem document of a failed exchange.
 
-use std::borrow::Cow;
-
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
@@ -55,27 +54,39 @@ pub(crate) fn write(
     *response.body_mut() = if *method == Method::HEAD { Body::empty() } else { document.body() };
 }
 
+/// Characters that a path does not hold as they are (RFC 3986, section 3.3).
+const NOT_IN_PATH: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// The path of a request as a URI reference, whatever bytes the client sent.
-pub(crate) fn instance(uri: &Uri) -> Cow<'_, str> {
+pub(crate) fn instance(uri: &Uri) -> String {
     // A request for a host instead of a path has none.
     let path = if uri.path().is_empty() { "/" } else { uri.path() };
-    let is_encoded =
-        |at: usize| path.as_bytes().get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
-    let is_plain = |at: usize, byte: u8| match byte {
-        b'%' => is_encoded(at),
-        _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte),
-    };
-    let is_authority = path.starts_with("//");
-    if !is_authority && path.bytes().enumerate().all(|(at, byte)| is_plain(at, byte)) {
-        return path.into();
-    }
-    let encoded = path.bytes().enumerate().map(|(at, byte)| match byte {
-        byte if is_plain(at, byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    });
     // Two slashes would begin with a host.
-    let before = if is_authority { "/." } else { "" };
-    (before.to_owned() + &encoded.collect::<String>()).into()
+    let mut reference = if path.starts_with("//") { "/.".to_owned() } else { String::new() };
+    for (at, piece) in path.split('%').enumerate() {
+        let is_encoded = piece.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        reference.push_str(match at {
+            0 => "",
+            _ if is_encoded => "%",
+            _ => "%25",
+        });
+        reference.extend(utf8_percent_encode(piece, &NOT_IN_PATH));
+    }
+    reference
 }
 
 /// The response of a handler that panicked; the panic hook has logged why.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::json::json;
-use super::solution::{ExpansionLines, ExpansionReply, LimitsReply, SearchReply, SolutionReply};
+use super::search::{LimitsReply, SearchReply};
+use super::solution::{ExpansionLines, ExpansionReply, SolutionReply};
 use super::writer::LongReply;
 use crate::domain::{Board, Puzzle, PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
@@ -27,7 +28,7 @@ pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
 }
 
 /// What became of a job that has no report.
-pub(crate) fn failed(error: &ServiceError) -> Problem {
+pub(crate) fn service_failure(error: &ServiceError) -> Problem {
     match error {
         ServiceError::Overloaded { retry_after, waited } => {
             let detail = if *waited {
@@ -65,8 +66,12 @@ pub(crate) fn failed(error: &ServiceError) -> Problem {
 }
 
 /// The problem of a search that a limit ended, with the expanded nodes if they were requested.
-pub(crate) fn exceeded_in_full(report: &Arc<Report>, held: Option<HeldReport>, stop: StopReason) -> Problem {
-    let problem = exceeded(report, stop);
+pub(crate) fn limit_exceeded_with_expansions(
+    report: &Arc<Report>,
+    held: Option<HeldReport>,
+    stop: StopReason,
+) -> Problem {
+    let problem = limit_exceeded(report, stop);
     if report.expansions.as_ref().is_none_or(Vec::is_empty) {
         return problem;
     }
@@ -102,7 +107,7 @@ impl Tail for ManyExpansions {
 }
 
 /// `search-limit-exceeded`, with the best solution so far if there is one.
-pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
+pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
         StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
@@ -111,7 +116,7 @@ pub(crate) fn exceeded(report: &Report, stop: StopReason) -> Problem {
             ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
         }
         StopReason::Depth => ("depth", "all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
-        StopReason::Cancelled => return failed(&ServiceError::ShuttingDown),
+        StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),
     };
     let found =
         if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };

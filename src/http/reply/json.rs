@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
-use super::solution::{LimitsReply, Rows, SearchReply, SolveReply};
+use super::notation::Rows;
+use super::search::{LimitsReply, SearchReply};
+use super::solution::SolveReply;
 use crate::domain::Tile;
 
 /// Capacity for most replies, so that they are written without reallocation.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::failure::failed;
+use super::failure::service_failure;
 use crate::domain::Puzzle;
 use crate::http::problem::Problem;
 use crate::service::{HeldReport, Report, Reservation, Service};
@@ -27,7 +27,7 @@ pub(crate) fn held_if_long(
     if bytes <= LONG {
         return Ok(None);
     }
-    service.hold(report).map(Some).map_err(|error| failed(&error))
+    service.hold(report).map(Some).map_err(|error| service_failure(&error))
 }
 
 /// Reserves memory for the bytes of a long response until they are dropped.
@@ -38,7 +38,7 @@ pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes
     if text.len() <= LONG {
         return Ok(text.into());
     }
-    let _reservation = service.reserve_reply(text.len()).map_err(|error| failed(&error))?;
+    let _reservation = service.reserve_reply(text.len()).map_err(|error| service_failure(&error))?;
     Ok(Bytes::from_owner(Reserved { text, _reservation }))
 }
 

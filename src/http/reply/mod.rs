@@ -3,15 +3,17 @@
 mod failure;
 mod json;
 mod long;
+mod notation;
+mod search;
 mod solution;
 mod timing;
 mod writer;
 
-pub(crate) use failure::{exceeded, exceeded_in_full, failed, parity, puzzle, reason};
+pub(crate) use failure::{limit_exceeded, limit_exceeded_with_expansions, parity, puzzle, reason, service_failure};
 pub(crate) use json::json;
 pub(crate) use long::{held_if_long, reserved_if_long};
-pub(crate) use solution::{
-    InterimReply, Letter, LimitsReply, Number, ProgressReply, Rows, SearchReply, SolutionReply, SolveReply, grid,
-};
+pub(crate) use notation::{Letter, Number, Rows, grid};
+pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
+pub(crate) use solution::{InterimReply, SolutionReply, SolveReply};
 pub(crate) use timing::{SERVER_TIMING, server_timing};
 pub(crate) use writer::{LongReply, in_pieces, outline, whole};

@@ -2,36 +2,12 @@
 
 use std::fmt::{Display, Write, from_fn};
 
-use serde::ser::{Serialize, SerializeSeq, Serializer};
-
+use super::notation::{Letter, Number, Rows, grid};
+use super::search::{LimitsReply, SearchReply};
 use crate::domain::{Board, Move, Puzzle, Tile};
 use crate::http::problem::{Problem, ProblemKind};
-use crate::search::{Algorithm, Expansion, Named, effective_branching_factor};
+use crate::search::Expansion;
 use crate::service::{Report, Solution};
-
-/// A board as an array of rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows(pub(crate) Board);
-
-impl Serialize for Rows {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut rows = serializer.serialize_seq(Some(self.0.size().rows()))?;
-        for row in self.0.rows() {
-            rows.serialize_element(row)?;
-        }
-        rows.end()
-    }
-}
-
-/// A move as its letter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Letter(pub(crate) Move);
-
-impl Serialize for Letter {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_char(self.0.letter())
-    }
-}
 
 /// Response of `/solve`, without its lists, which the [writer](super::whole) takes from the report.
 #[derive(Debug)]
@@ -43,31 +19,6 @@ pub(crate) struct SolveReply {
     pub(crate) goal: Rows,
     pub(crate) search: SearchReply,
     pub(crate) limits: LimitsReply,
-}
-
-/// What was searched and spent.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct SearchReply {
-    pub(crate) algorithm: &'static str,
-    pub(crate) heuristic: Option<&'static str>,
-    pub(crate) admissible: bool,
-    pub(crate) expanded: u64,
-    pub(crate) generated: u64,
-    pub(crate) duplicates: u64,
-    pub(crate) reopened: u64,
-    pub(crate) peak_open: u64,
-    pub(crate) iterations: u32,
-    pub(crate) initial_h: u32,
-    pub(crate) effective_branching_factor: Option<f64>,
-    pub(crate) elapsed_us: u64,
-}
-
-/// The limits that were in force.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub(crate) struct LimitsReply {
-    pub(crate) time_ms: u64,
-    pub(crate) expanded: u64,
-    pub(crate) nodes: u64,
 }
 
 /// A solution that is not all that was required.
@@ -85,20 +36,6 @@ pub(crate) struct SolutionReply<'r> {
 pub(crate) struct InterimReply<'r> {
     #[serde(flatten)]
     pub(crate) solution: SolutionReply<'r>,
-    pub(crate) elapsed_us: u64,
-}
-
-/// How far a search is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-pub(crate) struct ProgressReply {
-    pub(crate) expanded: u64,
-    pub(crate) generated: u64,
-    pub(crate) lower_bound: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) threshold: Option<u32>,
-    /// Of the shortest solution so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) length: Option<usize>,
     pub(crate) elapsed_us: u64,
 }
 
@@ -123,51 +60,6 @@ pub(crate) struct ExpansionReply {
     g: u32,
     h: u32,
     f: Number,
-}
-
-/// A number that is written without a fraction where it has none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Number(pub(crate) f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.fract() == 0.0 { serializer.serialize_u64(self.0 as u64) } else { serializer.serialize_f64(self.0) }
-    }
-}
-
-impl SearchReply {
-    pub(crate) fn new(report: &Report) -> Self {
-        let stats = report.stats;
-        // A solution that another search found says nothing of this one's tree, nor does one of many searches.
-        let is_its_own = match report.algorithm {
-            Algorithm::Constructive => true,
-            Algorithm::Anytime => false,
-            _ => report.search_stopped.is_none(),
-        };
-        let solution = report.solution.as_ref().filter(|_| is_its_own);
-        let length = solution.map_or(0, |solution| solution.path.len());
-        Self {
-            algorithm: report.algorithm.name(),
-            heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),
-            admissible: report.heuristic.is_admissible(),
-            expanded: stats.expanded,
-            generated: stats.generated,
-            duplicates: stats.duplicates,
-            reopened: stats.reopened,
-            peak_open: stats.peak_open,
-            iterations: stats.iterations,
-            initial_h: stats.initial_h,
-            effective_branching_factor: effective_branching_factor(stats.generated, length),
-            elapsed_us: report.elapsed.as_micros() as u64,
-        }
-    }
-}
-
-impl LimitsReply {
-    pub(crate) fn new(report: &Report) -> Self {
-        let limits = report.limits;
-        Self { time_ms: limits.time.as_millis() as u64, expanded: limits.expanded, nodes: limits.nodes }
-    }
 }
 
 impl<'r> SolutionReply<'r> {
@@ -252,21 +144,6 @@ impl From<&Expansion> for ExpansionReply {
     }
 }
 
-/// A board as a grid, its numbers right-aligned and the blank a dot.
-pub(crate) fn grid(board: &Board) -> String {
-    let width = (board.size().cells() - 1).to_string().len();
-    let mut grid = String::new();
-    for row in board.rows() {
-        let cells = row.iter().map(|tile| match tile {
-            0 => format!("{:>width$}", "."),
-            tile => format!("{tile:>width$}"),
-        });
-        grid.push_str(&cells.collect::<Vec<_>>().join(" "));
-        grid.push('\n');
-    }
-    grid
-}
-
 impl Display for StateReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let letter = self.mv.map_or(' ', |Letter(mv)| mv.letter());
@@ -296,13 +173,5 @@ impl Display for ExpansionLine<'_> {
         }
         let (board, g, h, sum) = (node.board.0, node.g, node.h, node.f.0);
         writeln!(f, "{index}: {board}  g {g}  h {h}  f {sum}{from}")
-    }
-}
-
-impl std::fmt::Display for SearchReply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
-        let Self { algorithm, expanded, generated, elapsed_us, .. } = self;
-        writeln!(f, "{algorithm}{with}: {expanded} expanded, {generated} generated, {elapsed_us} µs")
     }
 }

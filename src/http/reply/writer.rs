@@ -288,7 +288,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::domain::{Encoding, Puzzle, RawBoard, Sides, Tile};
-    use crate::http::reply::{LimitsReply, Rows, SearchReply, exceeded_in_full};
+    use crate::http::reply::{LimitsReply, Rows, SearchReply, limit_exceeded_with_expansions};
     use crate::http::tests::service;
     use crate::search::{Algorithm, StopReason};
     use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
@@ -320,9 +320,13 @@ pub(crate) mod tests {
         ] {
             let (puzzle, report) = report(algorithm, states, expansions);
             let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-            for offer in [MediaType::Json, MediaType::Text] {
-                let long = in_pieces(&reply, service.hold(&report).unwrap(), offer);
-                assert_eq!(taken(long).await.into_bytes(), whole(&reply, &report, offer), "{algorithm:?} {offer:?}");
+            for media_type in [MediaType::Json, MediaType::Text] {
+                let long = in_pieces(&reply, service.hold(&report).unwrap(), media_type);
+                assert_eq!(
+                    taken(long).await.into_bytes(),
+                    whole(&reply, &report, media_type),
+                    "{algorithm:?} {media_type:?}"
+                );
             }
         }
     }
@@ -332,10 +336,10 @@ pub(crate) mod tests {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
         let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
         let held = service.hold(&stopped).unwrap();
-        let few = exceeded_in_full(&stopped, None, StopReason::Expanded);
-        let many = exceeded_in_full(&stopped, Some(held), StopReason::Expanded);
-        for offer in [MediaType::Json, MediaType::Text] {
-            let [few, many] = [&few, &many].map(|problem| problem.document(offer, "/solve", "abc"));
+        let few = limit_exceeded_with_expansions(&stopped, None, StopReason::Expanded);
+        let many = limit_exceeded_with_expansions(&stopped, Some(held), StopReason::Expanded);
+        for media_type in [MediaType::Json, MediaType::Text] {
+            let [few, many] = [&few, &many].map(|problem| problem.document(media_type, "/solve", "abc"));
             assert!(matches!((&few, &many), (Payload::Whole(_), Payload::Pieces(_))));
             assert_eq!(taken(many.between("<", ">")).await, taken(few.between("<", ">")).await);
         }

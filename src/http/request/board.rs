@@ -1,6 +1,6 @@
 //! Boards and goals on the wire.
 
-use super::fields::{Fields, did_you_mean};
+use super::fields::{FieldReader, did_you_mean};
 use super::json::Json;
 use super::value::Value;
 use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
@@ -37,12 +37,12 @@ named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail
 named!(Encoding { Tiles => "tiles", Positions => "positions" });
 
 /// A board as written, and in which form, on which the pointers to its faults depend.
-struct Written {
+struct WrittenBoard {
     raw: RawBoard,
     form: Form,
 }
 
-impl Written {
+impl WrittenBoard {
     /// Null stands for the blank, not for the cell of a tile.
     fn forbid_null(&mut self, value: &Value) {
         if let Value::Body(Json::Array(cells)) = value {
@@ -61,7 +61,7 @@ enum Form {
 }
 
 /// Reads the board and the goal. Without faults both are there and of one shape.
-pub(crate) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
+pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
     let (sides, encoding) = (sides(fields), fields.word("encoding", None).unwrap_or_default());
     let board = match fields.take("board") {
         Some(value) => board(fields, "board", &value, sides, encoding),
@@ -82,14 +82,14 @@ pub(crate) fn board_and_goal(fields: &mut Fields) -> Option<(Board, Board)> {
 }
 
 /// `rows` and `cols`.
-pub(crate) fn sides(fields: &mut Fields) -> Sides {
+pub(crate) fn sides(fields: &mut FieldReader) -> Sides {
     let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
     Sides { rows: side("rows"), cols: side("cols") }
 }
 
 /// Reads `goal`, by name or as a board; blank-last if absent. A goal by name takes the board's
 /// shape, so there is none when that is unknown.
-pub(crate) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
+pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
     let value = match fields.take("goal") {
         Some(value) => value,
         None => return size.map(|size| NamedGoal::BlankLast.on(size)),
@@ -113,7 +113,7 @@ pub(crate) fn goal(fields: &mut Fields, size: Option<Size>, sides: Sides, encodi
     board(fields, "goal", &value, sides, encoding)
 }
 
-fn board(fields: &mut Fields, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
+fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
     let mut written = written(fields, name, value)?;
     if encoding == Encoding::Positions && written.form == Form::Flat {
         written.forbid_null(value);
@@ -135,7 +135,7 @@ fn board(fields: &mut Fields, name: &str, value: &Value, sides: Sides, encoding:
 }
 
 /// Sorts out the form in which a board is written.
-fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
+fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<WrittenBoard> {
     let parsed;
     let json = match value {
         Value::Body(json) => json,
@@ -153,16 +153,16 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
                 return None;
             }
         },
-        Value::Query(text) => return Some(Written { raw: RawBoard::parse(text), form: Form::Text }),
+        Value::Query(text) => return Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
     };
     match json {
-        Json::String(text) => Some(Written { raw: RawBoard::parse(text), form: Form::Text }),
+        Json::String(text) => Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
             written_in_rows(fields, name, value, rows)
         }
         Json::Array(cells) => {
             let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
-            Some(Written { raw, form: Form::Flat })
+            Some(WrittenBoard { raw, form: Form::Flat })
         }
         other => {
             let detail = format!("`{name}` must be an array of rows, a flat array or text, not {}", other.kind());
@@ -172,7 +172,7 @@ fn written(fields: &mut Fields, name: &str, value: &Value) -> Option<Written> {
     }
 }
 
-fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]) -> Option<Written> {
+fn written_in_rows(fields: &mut FieldReader, name: &str, value: &Value, rows: &[Json]) -> Option<WrittenBoard> {
     let width = if let Some(Json::Array(cells)) = rows.first() { cells.len() } else { 0 };
     let cells = (rows.len() * width).min(Size::MAX_CELLS);
     let (mut entries, mut row_lengths) = (Vec::with_capacity(cells), Vec::with_capacity(rows.len()));
@@ -185,7 +185,7 @@ fn written_in_rows(fields: &mut Fields, name: &str, value: &Value, rows: &[Json]
         entries.extend(cells.iter().map(entry));
         row_lengths.push(cells.len());
     }
-    Some(Written { raw: RawBoard { entries, row_lengths: Some(row_lengths) }, form: Form::Rows })
+    Some(WrittenBoard { raw: RawBoard { entries, row_lengths: Some(row_lengths) }, form: Form::Rows })
 }
 
 fn entry(cell: &Json) -> Option<i64> {
@@ -196,7 +196,7 @@ fn entry(cell: &Json) -> Option<i64> {
     }
 }
 
-fn note_board_fault(fields: &mut Fields, name: &str, value: &Value, written: &Written, fault: &BoardFault) {
+fn note_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written: &WrittenBoard, fault: &BoardFault) {
     let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
     let (kind, code) = match (fault, name) {
         // In an array it is the type that is wrong, in text the content.
@@ -226,14 +226,14 @@ fn note_board_fault(fields: &mut Fields, name: &str, value: &Value, written: &Wr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::{Question, QuestionBody};
+    use crate::http::request::{RequestBody, RequestFields};
 
     /// The problem's kind, and pointer and code of each of its faults.
     type Refusal = (ProblemKind, Vec<(String, &'static str)>);
 
     fn read(body: &str) -> Result<(Board, Board), Refusal> {
-        let body = Some(QuestionBody::Json(Json::parse(body).unwrap()));
-        let mut fields = Fields::gather(Question { query: vec![], body }, &BOARD_FIELDS);
+        let body = Some(RequestBody::Json(Json::parse(body).unwrap()));
+        let mut fields = FieldReader::gather(RequestFields { query: vec![], body }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
         match fields.finish() {
             Ok(()) => Ok(boards.unwrap()),

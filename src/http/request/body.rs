@@ -1,4 +1,4 @@
-//! From bytes to a [`Question`].
+//! From bytes to a [`RequestFields`].
 
 use std::pin::pin;
 
@@ -19,23 +19,23 @@ use crate::http::state::HttpSettings;
 
 /// What a client asks: the same fields, in the query string or in a body.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Question {
+pub(crate) struct RequestFields {
     /// The parameters in the order given, repeated ones included.
     pub(crate) query: Vec<(String, String)>,
     /// The body of a POST; always there unless the query names the board.
-    pub(crate) body: Option<QuestionBody>,
+    pub(crate) body: Option<RequestBody>,
 }
 
 /// A body that was read, and nothing more: no field has been looked at.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum QuestionBody {
+pub(crate) enum RequestBody {
     /// A JSON document: an object of fields, or a bare board as array or string.
     Json(Json),
     /// A board as text.
     Text(String),
 }
 
-impl<S> FromRequest<S> for Question
+impl<S> FromRequest<S> for RequestFields
 where
     S: Send + Sync,
     HttpSettings: FromRef<S>,
@@ -44,17 +44,17 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (head, body) = request.into_parts();
-        Received::read(&head, body, HttpSettings::from_ref(state)).await?.question()
+        RawRequest::read(&head, body, HttpSettings::from_ref(state)).await?.fields()
     }
 }
 
 /// What came in, all of it and within bounds.
-pub(crate) struct Received {
+pub(crate) struct RawRequest {
     query: Vec<(String, String)>,
     body: Option<(Bytes, Format)>,
 }
 
-impl Received {
+impl RawRequest {
     /// Reads a request; its head is there for what else there is to know of it.
     pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
         let query = query::parse(head.uri.query().unwrap_or_default());
@@ -80,13 +80,13 @@ impl Received {
         }
     }
 
-    pub(crate) fn question(self) -> Result<Question, Problem> {
-        let body = self.body.map(|(bytes, format)| QuestionBody::parse(&bytes, format)).transpose()?;
-        Ok(Question { query: self.query, body })
+    pub(crate) fn fields(self) -> Result<RequestFields, Problem> {
+        let body = self.body.map(|(bytes, format)| RequestBody::parse(&bytes, format)).transpose()?;
+        Ok(RequestFields { query: self.query, body })
     }
 }
 
-impl QuestionBody {
+impl RequestBody {
     pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
         // Some editors and shells put a byte order mark in front.
@@ -255,15 +255,15 @@ mod tests {
     const BOARD: &str = "8 6 7/2 5 4/3 0 1";
     const FORM: &str = "application/x-www-form-urlencoded";
 
-    async fn ask(content_type: &str, body: impl Into<Body>, settings: HttpSettings) -> Result<Question, Problem> {
+    async fn ask(content_type: &str, body: impl Into<Body>, settings: HttpSettings) -> Result<RequestFields, Problem> {
         let mut request = Request::post("/solve").body(body.into()).unwrap();
         if !content_type.is_empty() {
             request.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
         }
-        Question::from_request(request, &settings).await
+        RequestFields::from_request(request, &settings).await
     }
 
-    async fn body_of(content_type: &str, body: &'static str) -> QuestionBody {
+    async fn body_of(content_type: &str, body: &'static str) -> RequestBody {
         ask(content_type, body, LENIENT).await.unwrap().body.unwrap()
     }
 
@@ -274,16 +274,16 @@ mod tests {
     #[tokio::test]
     async fn the_content_type_decides_how_a_body_is_read() {
         for json in ["application/json", "Application/JSON; charset=UTF-8"] {
-            assert_eq!(body_of(json, "[1]").await, QuestionBody::Json(Json::Array(vec![Json::Integer(1)])));
+            assert_eq!(body_of(json, "[1]").await, RequestBody::Json(Json::Array(vec![Json::Integer(1)])));
         }
-        assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, QuestionBody::Text(BOARD.to_owned()));
-        assert_eq!(body_of("text/plain", "[1]").await, QuestionBody::Text("[1]".to_owned()));
+        assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, RequestBody::Text(BOARD.to_owned()));
+        assert_eq!(body_of("text/plain", "[1]").await, RequestBody::Text("[1]".to_owned()));
     }
 
     #[tokio::test]
     async fn a_body_from_curl_d_is_read_by_its_looks() {
-        assert_eq!(body_of(FORM, " {}").await, QuestionBody::Json(Json::Object(vec![])));
-        assert_eq!(body_of(FORM, BOARD).await, QuestionBody::Text(BOARD.to_owned()));
+        assert_eq!(body_of(FORM, " {}").await, RequestBody::Json(Json::Object(vec![])));
+        assert_eq!(body_of(FORM, BOARD).await, RequestBody::Text(BOARD.to_owned()));
         assert_eq!(kind_of(FORM, BOARD, STRICT).await, ProblemKind::UnsupportedMediaType);
     }
 
@@ -315,14 +315,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_byte_order_mark_is_passed_over() {
-        assert_eq!(body_of("application/json", "\u{feff}1").await, QuestionBody::Json(Json::Integer(1)));
+        assert_eq!(body_of("application/json", "\u{feff}1").await, RequestBody::Json(Json::Integer(1)));
     }
 
     #[tokio::test]
     async fn a_post_may_ask_by_its_query_alone() {
         let request = Request::post("/solve?board=867254301").body(Body::empty()).unwrap();
-        let question = Question::from_request(request, &LENIENT).await.unwrap();
-        assert_eq!((question.query.len(), question.body), (1, None));
+        let input = RequestFields::from_request(request, &LENIENT).await.unwrap();
+        assert_eq!((input.query.len(), input.body), (1, None));
     }
 
     #[tokio::test]

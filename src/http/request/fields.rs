@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use super::body::{Question, QuestionBody};
+use super::body::{RequestBody, RequestFields};
 use super::json::Json;
 use super::query::pointer;
 use super::value::Value;
@@ -12,10 +12,10 @@ use crate::search::Named;
 
 /// The fields of a question, flattened (`limits.time_ms`), and the faults found in them so far.
 ///
-/// Reading a field never fails: a fault is noted, the reader goes on, and [`Fields::finish`] reports
+/// Reading a field never fails: a fault is noted, the reader goes on, and [`FieldReader::finish`] reports
 /// every fault at once.
 #[derive(Debug)]
-pub(crate) struct Fields {
+pub(crate) struct FieldReader {
     fields: Vec<Field>,
     faults: Vec<(ProblemKind, Fault)>,
     /// What it is if something is missing: it would have to be in the body, or in the query.
@@ -28,22 +28,22 @@ struct Field {
     value: Value,
 }
 
-impl Fields {
+impl FieldReader {
     /// Collects the fields of a question, all of which must be among `known`.
-    pub(crate) fn gather(question: Question, known: &[&str]) -> Self {
-        let missing = match question.body {
+    pub(crate) fn gather(input: RequestFields, known: &[&str]) -> Self {
+        let missing = match input.body {
             Some(_) => ProblemKind::InvalidRequest,
             None => ProblemKind::InvalidParameter,
         };
         let mut fields = Self { fields: Vec::new(), faults: Vec::new(), missing };
-        for (name, value) in question.query {
+        for (name, value) in input.query {
             fields.add(name, Value::Query(value), known);
         }
-        match question.body {
-            Some(QuestionBody::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
-            Some(QuestionBody::Json(Json::Object(members))) => fields.add_members("", members, known),
+        match input.body {
+            Some(RequestBody::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
+            Some(RequestBody::Json(Json::Object(members))) => fields.add_members("", members, known),
             // A bare board.
-            Some(QuestionBody::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
+            Some(RequestBody::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
             None => {}
         }
         fields
@@ -376,13 +376,13 @@ mod tests {
 
     const KNOWN: [&str; 5] = ["board", "algorithm", "limits.time_ms", "limits.nodes", "tie_breaking"];
 
-    fn fields(query: &[(&str, &str)], body: &str) -> Fields {
+    fn fields(query: &[(&str, &str)], body: &str) -> FieldReader {
         let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let body = (!body.is_empty()).then(|| QuestionBody::Json(Json::parse(body).unwrap()));
-        Fields::gather(Question { query, body }, &KNOWN)
+        let body = (!body.is_empty()).then(|| RequestBody::Json(Json::parse(body).unwrap()));
+        FieldReader::gather(RequestFields { query, body }, &KNOWN)
     }
 
-    fn faults(fields: Fields) -> (ProblemKind, Vec<(String, &'static str)>) {
+    fn faults(fields: FieldReader) -> (ProblemKind, Vec<(String, &'static str)>) {
         let problem = fields.finish().unwrap_err();
         (problem.kind, problem.errors.into_iter().map(|fault| (fault.pointer, fault.code)).collect())
     }
@@ -446,8 +446,8 @@ mod tests {
         for (written, expected) in
             [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)]
         {
-            let mut fields = Fields::gather(
-                Question { query: vec![("weight".to_owned(), written.to_owned())], body: None },
+            let mut fields = FieldReader::gather(
+                RequestFields { query: vec![("weight".to_owned(), written.to_owned())], body: None },
                 &["weight"],
             );
             assert_eq!(fields.hundredths("weight", 100..=10_000), expected, "{written}");

@@ -85,15 +85,15 @@ impl Scanner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::Fields;
+    use crate::http::request::FieldReader;
     use crate::http::request::Format;
     use crate::http::request::{BOARD_FIELDS, board_and_goal};
-    use crate::http::request::{Question, QuestionBody};
+    use crate::http::request::{RequestBody, RequestFields};
 
     /// What the reader of all bodies makes of it.
     fn read(body: &[u8]) -> Option<(Board, Board)> {
-        let body = QuestionBody::parse(body, Format::Json).ok()?;
-        let mut fields = Fields::gather(Question { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);
+        let body = RequestBody::parse(body, Format::Json).ok()?;
+        let mut fields = FieldReader::gather(RequestFields { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
         fields.finish().ok()?;
         boards

@@ -1,5 +1,9 @@
 //! Query strings, by the rules of HTML forms.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
 use crate::http::problem::{Fault, Problem, ProblemKind};
 
 /// Splits and decodes a query string; repeated names are kept, empty pieces are not.
@@ -30,28 +34,14 @@ pub(crate) fn pointer(parameter: &str) -> String {
     format!("/{escaped}")
 }
 
-/// Undoes form encoding: `+` is a space, `%` and two hexadecimal digits are a byte of UTF-8.
+/// Decodes form encoding: `+` is a space, `%` and two hexadecimal digits are a byte of UTF-8.
 fn decode(text: &str) -> Result<String, &'static str> {
-    if !text.contains(['%', '+']) {
-        return Ok(text.to_owned());
+    let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    if !text.split('%').skip(1).all(|rest| rest.as_bytes().get(..2).is_some_and(is_hex)) {
+        return Err("`%` is not followed by two hexadecimal digits");
     }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => match (rest.next().and_then(hex_digit), rest.next().and_then(hex_digit)) {
-                (Some(high), Some(low)) => high << 4 | low,
-                _ => return Err("`%` is not followed by two hexadecimal digits"),
-            },
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| "the decoded bytes are not UTF-8")
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
+    let decoded = percent_decode_str(&text.replace('+', " ")).decode_utf8().map(Cow::into_owned);
+    decoded.map_err(|_| "the decoded bytes are not UTF-8")
 }
 
 #[cfg(test)]

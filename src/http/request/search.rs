@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fields::Fields;
+use super::fields::FieldReader;
 use crate::domain::Size;
 use crate::http::problem::{Fault, ProblemKind};
 use crate::search::Weight;
@@ -22,7 +22,7 @@ const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// Reads [`METHOD_FIELDS`].
-pub(crate) fn wish(fields: &mut Fields) -> SearchOptions {
+pub(crate) fn wish(fields: &mut FieldReader) -> SearchOptions {
     SearchOptions {
         algorithm: fields.word("algorithm", Some("auto")),
         heuristic: fields.word("heuristic", Some("auto")),
@@ -38,7 +38,7 @@ pub(crate) fn wish(fields: &mut Fields) -> SearchOptions {
 }
 
 /// Reads [`LIMIT_FIELDS`].
-pub(crate) fn limits(fields: &mut Fields) -> RequestedLimits {
+pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
     RequestedLimits {
         time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
         expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
@@ -47,7 +47,7 @@ pub(crate) fn limits(fields: &mut Fields) -> RequestedLimits {
 }
 
 /// The plan for a wish; what does not go together is noted.
-pub(crate) fn plan(fields: &mut Fields, wish: &SearchOptions, size: Size) -> Option<Plan> {
+pub(crate) fn plan(fields: &mut FieldReader, wish: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| {
         let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
         fields.note(ProblemKind::UnsupportedCombination, fault);

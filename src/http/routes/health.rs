@@ -30,11 +30,17 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
 
 /// A probe is answered whatever it accepts: no balancer takes a server out over a header.
 fn ok(headers: &HeaderMap) -> Response {
-    let (offer, body) = match negotiate(headers, &[MediaType::Json, MediaType::Text]) {
+    let (media_type, body) = match negotiate(headers, &[MediaType::Json, MediaType::Text]) {
         Some(MediaType::Text) => (MediaType::Text, "ok\n"),
         _ => (MediaType::Json, r#"{"status":"ok"}"#),
     };
     let no_store = HeaderValue::from_static("no-store");
-    ([(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())), (header::CACHE_CONTROL, no_store)], body)
+    (
+        [
+            (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
+            (header::CACHE_CONTROL, no_store),
+        ],
+        body,
+    )
         .into_response()
 }

@@ -11,9 +11,10 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    Letter, LimitsReply, Rows, SERVER_TIMING, SearchReply, exceeded, failed, grid, json, puzzle, server_timing,
+    Letter, LimitsReply, Rows, SERVER_TIMING, SearchReply, grid, json, limit_exceeded, puzzle, server_timing,
+    service_failure,
 };
-use crate::http::request::{BOARD_FIELDS, Fields, LIMIT_FIELDS, Question, board_and_goal, joined, limits};
+use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, joined, limits};
 use crate::service::{Hint, RequestedLimits, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
@@ -38,21 +39,21 @@ struct HintReply {
 pub(crate) async fn hint(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
-    question: Question,
+    input: RequestFields,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let (puzzle, limits) = read(question)?;
-    let hint = service.hint(puzzle, limits).await.map_err(|error| failed(&error))?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let (puzzle, limits) = read(input)?;
+    let hint = service.hint(puzzle, limits).await.map_err(|error| service_failure(&error))?;
     if let Some(stop) = hint.answer.report.stopped {
-        return Err(exceeded(&hint.answer.report, stop));
+        return Err(limit_exceeded(&hint.answer.report, stop));
     }
     let reply = HintReply::new(&puzzle, &hint)?;
-    let body = match offer {
+    let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())),
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
         // Which of the best moves it is depends on what was asked before.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
@@ -63,8 +64,8 @@ pub(crate) async fn hint(
     Ok(response)
 }
 
-fn read(question: Question) -> Result<(Puzzle, RequestedLimits), Problem> {
-    let mut fields = Fields::gather(question, &FIELDS);
+fn read(input: RequestFields) -> Result<(Puzzle, RequestedLimits), Problem> {
+    let mut fields = FieldReader::gather(input, &FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
     fields.finish()?;

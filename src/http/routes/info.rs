@@ -25,7 +25,7 @@ pub(crate) async fn info(
     State(http): State<HttpSettings>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let settings = service.settings();
     let info = json!({
         "name": "taquin",
@@ -40,12 +40,12 @@ pub(crate) async fn info(
         "presets": Preset::ALL.iter().map(|preset| preset.entry()).collect::<Vec<_>>(),
         "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
     });
-    let body = match offer {
+    let body = match media_type {
         MediaType::Text => format!("{info:#}\n"),
         _ => info.to_string(),
     };
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type())),
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, body).into_response())

@@ -26,9 +26,9 @@ pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
 }
 
 /// The text under its own type, and as plain text.
-fn documents(offer: MediaType, text: String) -> [Document; 2] {
-    [offer, MediaType::Text]
-        .map(|offer| Document::new(offer.content_type(), Document::AN_HOUR, text.clone()).compressed())
+fn documents(media_type: MediaType, text: String) -> [Document; 2] {
+    [media_type, MediaType::Text]
+        .map(|media_type| Document::new(media_type.content_type(), Document::AN_HOUR, text.clone()).compressed())
 }
 
 fn to_json(yaml: &str) -> String {

@@ -21,9 +21,9 @@ pub(crate) async fn problem(
         let detail = format!("No problem type has this name. The types are {}.", slugs.join(", "));
         Problem::new(ProblemKind::NotFound, detail)
     })?;
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Html])?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Html])?;
     let (slug, status, title, description) = (kind.slug(), kind.status().as_u16(), kind.title(), kind.description());
-    let body = match offer {
+    let body = match media_type {
         MediaType::Text => format!("{title} ({slug}, status {status})\n\n{description}\n"),
         MediaType::Html => format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -36,8 +36,8 @@ pub(crate) async fn problem(
         })
         .to_string(),
     };
-    let mut response = Document::new(offer.content_type(), Document::AN_HOUR, body).answer(&headers);
-    if offer == MediaType::Html {
+    let mut response = Document::new(media_type.content_type(), Document::AN_HOUR, body).answer(&headers);
+    if media_type == MediaType::Html {
         response.headers_mut().extend(protection(NOTHING_BUT_TEXT));
     }
     Ok(response)

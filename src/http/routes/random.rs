@@ -6,13 +6,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::domain::{Board, Encoding, Sides, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
 use crate::http::reply::{Rows, grid, json};
-use crate::http::request::{Fields, NamedGoal, Question, goal, sides};
+use crate::http::request::{FieldReader, NamedGoal, RequestFields, goal, sides};
 use crate::search::named;
 use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
 
@@ -63,10 +64,10 @@ struct RandomQuery {
 pub(crate) async fn random(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
-    question: Question,
+    input: RequestFields,
 ) -> Result<Response, Problem> {
-    let RandomQuery { goal, how, seed, form } = RandomQuery::read(question)?;
-    let offer = match form {
+    let RandomQuery { goal, how, seed, form } = RandomQuery::read(input)?;
+    let media_type = match form {
         Some(As::Text) => MediaType::Text,
         Some(As::Request) => MediaType::Json,
         Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text])?,
@@ -79,7 +80,7 @@ pub(crate) async fn random(
     let drawn = service.draw(goal, how, seed.clone()).await;
     let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
         drawn.map_err(|error| refused(&error))?;
-    let body = match (offer, form) {
+    let body = match (media_type, form) {
         (MediaType::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
         _ => {
@@ -88,16 +89,16 @@ pub(crate) async fn random(
         }
     };
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
-    let mut response = Document::new(offer.content_type(), cache_control, body).answer(&headers);
-    if let Ok(seed) = HeaderValue::from_str(&percent_encoded(&seed)) {
+    let mut response = Document::new(media_type.content_type(), cache_control, body).answer(&headers);
+    if let Ok(seed) = HeaderValue::try_from(utf8_percent_encode(&seed, &NOT_IN_HEADER).to_string()) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }
     Ok(response)
 }
 
 impl RandomQuery {
-    fn read(question: Question) -> Result<Self, Problem> {
-        let mut fields = Fields::gather(question, &FIELDS);
+    fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::gather(input, &FIELDS);
         let sides = sides(&mut fields);
         let size = size(&fields, sides);
         let goal = goal(&mut fields, size, sides, Encoding::Tiles);
@@ -127,16 +128,11 @@ impl RandomQuery {
     }
 }
 
-/// A seed as a header can carry it: `%` and what is not visible ASCII as bytes in hexadecimal.
-fn percent_encoded(seed: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
-    seed.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
+/// Characters of a seed that a header cannot carry, and `%` itself.
+const NOT_IN_HEADER: AsciiSet = CONTROLS.add(b' ').add(b'%');
 
 /// The shape asked for, 3×3 where nothing says otherwise; `None` if the goal says it.
-fn size(fields: &Fields, sides: Sides) -> Option<Size> {
+fn size(fields: &FieldReader, sides: Sides) -> Option<Size> {
     if fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
 use crate::http::reply::{Rows, grid, json, parity, reason};
-use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal};
+use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
 
 #[derive(Debug, serde::Serialize)]
 struct SolvableReply {
@@ -23,9 +23,9 @@ struct SolvableReply {
 }
 
 /// Answers GET and POST.
-pub(crate) async fn solvable(method: Method, headers: HeaderMap, question: Question) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let mut fields = Fields::gather(question, &BOARD_FIELDS);
+pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let mut fields = FieldReader::gather(input, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     fields.finish()?;
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
@@ -33,7 +33,7 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, question: Quest
         return Err(Problem::without_fault());
     };
     let detail = detail(&reachability);
-    let body = match offer {
+    let body = match media_type {
         MediaType::Text => {
             let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
             format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
@@ -49,7 +49,7 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, question: Quest
             goal: Rows(goal),
         }),
     };
-    Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
 }
 
 fn detail(reachability: &Reachability) -> String {

@@ -10,13 +10,13 @@ use crate::http::problem::Problem;
 
 /// `/`: the usage page, or the playground for a browser.
 pub(crate) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Text, MediaType::Html])?;
-    if offer == MediaType::Html {
+    let media_type = choose(&headers, &[MediaType::Text, MediaType::Html])?;
+    if media_type == MediaType::Html {
         return Ok(playground::playground(&headers));
     }
     let base = format!("http://{}", host(&headers).unwrap_or("127.0.0.1:8080"));
     let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
-    Ok(Document::new(offer.content_type(), "no-cache", text).answer(&headers))
+    Ok(Document::new(media_type.content_type(), "no-cache", text).answer(&headers))
 }
 
 const USAGE: &str = "\

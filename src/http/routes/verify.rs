@@ -11,7 +11,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
 use crate::http::reply::{Letter, Rows, grid, json};
-use crate::http::request::{BOARD_FIELDS, Fields, Question, board_and_goal, joined};
+use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, joined};
 use crate::service::{AttemptCheck, Distance, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
@@ -65,22 +65,22 @@ pub(crate) async fn verify(
     State(service): State<Arc<Service>>,
     method: Method,
     headers: HeaderMap,
-    question: Question,
+    input: RequestFields,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let VerifyBody { board, goal, attempt } = VerifyBody::read(question)?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let VerifyBody { board, goal, attempt } = VerifyBody::read(input)?;
     let verdict = service.check_attempt(board, goal, attempt).await;
     let reply = VerifyReply::new(board, goal, &verdict);
-    let body = match offer {
+    let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
-    Ok(Document::new(offer.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
 }
 
 impl VerifyBody {
-    fn read(question: Question) -> Result<Self, Problem> {
-        let mut fields = Fields::gather(question, &FIELDS);
+    fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::gather(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let attempt = attempt(&mut fields, boards.map(|(board, _)| board.size()));
         fields.finish()?;
@@ -92,7 +92,7 @@ impl VerifyBody {
 }
 
 /// Reads `moves` or `tiles`. A tile that the board does not have is a fault of the question, and no illegal move.
-fn attempt(fields: &mut Fields, size: Option<Size>) -> Option<Attempt> {
+fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
     let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
     if fields.has("moves") && fields.has("tiles") {
         let detail = "`tiles` and `moves` exclude each other";

@@ -59,6 +59,7 @@ const RULES: [Rule; 10] = [
             "hyper",
             "itoa",
             "opentelemetry",
+            "percent_encoding",
             "prometheus_client",
             "rand_chacha", // request ids
             "serde",

@@ -14,9 +14,9 @@ use crate::domain::{Board, Puzzle, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{failed, puzzle, reserved_if_long};
+use crate::http::reply::{puzzle, reserved_if_long, service_failure};
 use crate::http::request::{
-    BOARD_FIELDS, Fields, LIMIT_FIELDS, METHOD_FIELDS, Question, board_and_goal, joined, search,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, joined, search,
 };
 pub(crate) use preset::Preset;
 
@@ -49,22 +49,22 @@ pub(crate) async fn compare(
     State(service): State<Arc<Service>>,
     method: HttpMethod,
     headers: HeaderMap,
-    question: Question,
+    input: RequestFields,
 ) -> Result<Response, Problem> {
-    let offer = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let CompareBody { board, goal, methods } = CompareBody::read(question)?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let CompareBody { board, goal, methods } = CompareBody::read(input)?;
     let puzzle = puzzle(board, goal)?;
     let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
     let mut reply = CompareReply::new(&puzzle, results);
-    let body = reserved_if_long(&service, reply.written(offer))?;
+    let body = reserved_if_long(&service, reply.written(media_type))?;
     let tag = || {
         // The times it took are no part of what the answer says.
         reply.forget_times();
-        reply.written(offer)
+        reply.written(media_type)
     };
     let cache_control =
         if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
-    Ok(Document::tagged_by(offer.content_type(), cache_control, body, tag).answer_to(&method, &headers))
+    Ok(Document::tagged_by(media_type.content_type(), cache_control, body, tag).answer_to(&method, &headers))
 }
 
 /// What comes of the methods, and whether it would come out the same again. They run one after another, so that at any
@@ -82,10 +82,12 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
                 ResultReply::new(wish, &answer.report)
             }
             // No method is at fault: the whole is to be asked for again, and what was found is kept.
-            Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => return Err(failed(&error)),
+            Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => {
+                return Err(service_failure(&error));
+            }
             Err(error) => {
                 is_repeatable = false;
-                ResultReply::failed(wish, failed(&error).within(&format!("/methods/{at}")))
+                ResultReply::failed(wish, service_failure(&error).within(&format!("/methods/{at}")))
             }
         });
     }
@@ -93,8 +95,8 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 }
 
 impl CompareBody {
-    fn read(question: Question) -> Result<Self, Problem> {
-        let mut fields = Fields::gather(question, &FIELDS);
+    fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::gather(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let default = search::limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
@@ -107,7 +109,7 @@ impl CompareBody {
 }
 
 /// Reads `methods` or `preset`.
-fn methods(fields: &mut Fields, size: Option<Size>, default: RequestedLimits) -> Option<Vec<Method>> {
+fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimits) -> Option<Vec<Method>> {
     if fields.has("methods") && fields.has("preset") {
         let detail = "`preset` and `methods` exclude each other";
         fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));

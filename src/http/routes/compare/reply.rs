@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::Puzzle;
 use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
-use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, exceeded, grid, json};
+use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded};
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
@@ -67,8 +67,8 @@ impl CompareReply {
     }
 
     /// The answer in a type; everything but text is JSON.
-    pub(crate) fn written(&self, offer: MediaType) -> Vec<u8> {
-        match offer {
+    pub(crate) fn written(&self, media_type: MediaType) -> Vec<u8> {
+        match media_type {
             MediaType::Text => self.to_string().into_bytes(),
             _ => json(self),
         }
@@ -92,7 +92,7 @@ impl ResultReply {
     /// What a search came to, whether it has a solution or was stopped.
     pub(crate) fn new(wish: &SearchOptions, report: &Report) -> Self {
         let outcome = match (report.stopped, &report.solution) {
-            (Some(stop), _) => return Self::failed(wish, exceeded(report, stop)),
+            (Some(stop), _) => return Self::failed(wish, limit_exceeded(report, stop)),
             (None, None) => {
                 tracing::error!("a search ended with neither a solution nor a limit");
                 return Self::failed(wish, Problem::internal());

@@ -17,10 +17,11 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Fault, Problem, ProblemKind};
 use crate::http::reply::{
-    SERVER_TIMING, SolveReply, exceeded_in_full, failed, held_if_long, in_pieces, outline, puzzle, server_timing, whole,
+    SERVER_TIMING, SolveReply, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle, server_timing,
+    service_failure, whole,
 };
 use crate::http::request::{
-    BOARD_FIELDS, Fields, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, Question, QuestionBody, Received,
+    BOARD_FIELDS, FieldReader, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, RawRequest, RequestBody, RequestFields,
     board_and_goal, joined, plain_board, search,
 };
 use crate::http::state::AppState;
@@ -71,8 +72,8 @@ struct SolveBody {
 pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
     let (service, settings) = (state.service(), state.settings());
     let (head, body) = request.into_parts();
-    let received = Received::read(&head, body, settings).await?;
-    let (offer, body) = SolveBody::of(received, &head.headers)?;
+    let received = RawRequest::read(&head, body, settings).await?;
+    let (media_type, body) = SolveBody::of(received, &head.headers)?;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let job = Job {
@@ -82,15 +83,15 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         states: has(Include::States),
     };
-    if offer == MediaType::Events || has(Include::Progress) {
-        return live(service, job, &head, offer).await;
+    if media_type == MediaType::Events || has(Include::Progress) {
+        return live(service, job, &head, media_type).await;
     }
-    let answer = service.submit(job).await.map_err(|error| failed(&error))?;
+    let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let timing = server_timing(&answer);
     let held = held_if_long(service, &puzzle, &answer.report)?;
     let mut response = match answer.report.stopped {
-        Some(stop) => exceeded_in_full(&answer.report, held, stop).into_response(),
-        None => solved(&head, offer, &puzzle, &answer.report, held)?,
+        Some(stop) => limit_exceeded_with_expansions(&answer.report, held, stop).into_response(),
+        None => solved(&head, media_type, &puzzle, &answer.report, held)?,
     };
     if let Ok(timing) = HeaderValue::try_from(timing) {
         response.headers_mut().insert(SERVER_TIMING, timing);
@@ -99,48 +100,48 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
 }
 
 /// The answer that is written while the search goes on, once it has its place in the house.
-async fn live(service: &Arc<Service>, job: Job, head: &Parts, offer: MediaType) -> Result<Response, Problem> {
+async fn live(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaType) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
-    if offer == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
+    if media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     if head.method == Method::HEAD {
-        return Ok(SolveStream::head(offer));
+        return Ok(SolveStream::head(media_type));
     }
     let puzzle = job.puzzle;
-    let watching = service.watch(job).await.map_err(|error| failed(&error))?;
-    let stream = SolveStream::new(Arc::clone(service), watching, puzzle, offer);
+    let watching = service.watch(job).await.map_err(|error| service_failure(&error))?;
+    let stream = SolveStream::new(Arc::clone(service), watching, puzzle, media_type);
     Ok(stream_body::response(stream))
 }
 
 /// The answer that has a solution.
 fn solved(
     head: &Parts,
-    offer: MediaType,
+    media_type: MediaType,
     puzzle: &Puzzle,
     report: &Report,
     held: Option<HeldReport>,
 ) -> Result<Response, Problem> {
     let is_get = head.method == Method::GET || head.method == Method::HEAD;
     let body = match held {
-        Some(held) if is_get => return solved_at_length(head, offer, puzzle, report, held),
-        Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, offer).body(),
+        Some(held) if is_get => return solved_at_length(head, media_type, puzzle, report, held),
+        Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, media_type).body(),
         None => {
             let (mut reply, _) = SolveReply::new(puzzle, report)?;
-            let body = whole(&reply, report, offer);
+            let body = whole(&reply, report, media_type);
             if is_get {
                 // The time it took is no part of what the answer says.
                 reply.search.elapsed_us = 0;
-                let tag = || whole(&reply, report, offer);
-                let document = Document::tagged_by(offer.content_type(), cache_control(report), body, tag);
+                let tag = || whole(&reply, report, media_type);
+                let document = Document::tagged_by(media_type.content_type(), cache_control(report), body, tag);
                 return Ok(document.answer(&head.headers));
             }
             Body::from(body)
         }
     };
     let mut response = Response::new(body);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(offer.content_type()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type()));
     Ok(response)
 }
 
@@ -148,20 +149,20 @@ fn solved(
 /// states and expansions follow from both.
 fn solved_at_length(
     head: &Parts,
-    offer: MediaType,
+    media_type: MediaType,
     puzzle: &Puzzle,
     report: &Report,
     held: HeldReport,
 ) -> Result<Response, Problem> {
     let (mut reply, solution) = SolveReply::new(puzzle, report)?;
-    let body = in_pieces(&reply, held, offer);
+    let body = in_pieces(&reply, held, media_type);
     reply.search.elapsed_us = 0;
     let tag = || {
         let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Vec::len)];
-        let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), offer.content_type());
+        let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), media_type.content_type());
         [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
     };
-    let document = Document::tagged_by(offer.content_type(), cache_control(report), Bytes::new(), tag);
+    let document = Document::tagged_by(media_type.content_type(), cache_control(report), Bytes::new(), tag);
     let mut response = document.answer(&head.headers);
     // How long it is nobody knows yet.
     response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -182,8 +183,8 @@ fn cache_control(report: &Report) -> &'static str {
 /// # Errors
 /// The problem that the client would be told.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
-    let body = QuestionBody::parse(bytes, Format::Json)
-        .and_then(|body| SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
+    let body = RequestBody::parse(bytes, Format::Json)
+        .and_then(|body| SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
     let plain = plain_board(bytes).map(SolveBody::plain);
     debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
     body?.puzzle()
@@ -196,14 +197,14 @@ impl SolveBody {
 
     /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
     /// search may take long.
-    fn of(received: Received, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
-        let offer = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
+    fn of(received: RawRequest, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
+        let media_type = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
         match received.plain_board().map(Self::plain) {
-            Some(body) => Ok((offer?, body)),
+            Some(body) => Ok((media_type?, body)),
             None => {
-                let question = received.question()?;
-                let body = Self::read(question, offer.as_ref().ok().copied())?;
-                Ok((offer?, body))
+                let input = received.fields()?;
+                let body = Self::read(input, media_type.as_ref().ok().copied())?;
+                Ok((media_type?, body))
             }
         }
     }
@@ -216,14 +217,14 @@ impl SolveBody {
     }
 
     /// Reads all fields; those are refused that do not go with the type of the answer.
-    fn read(question: Question, offer: Option<MediaType>) -> Result<Self, Problem> {
-        let mut fields = Fields::gather(question, &FIELDS);
+    fn read(input: RequestFields, media_type: Option<MediaType>) -> Result<Self, Problem> {
+        let mut fields = FieldReader::gather(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let wish = search::wish(&mut fields);
         let require_optimal = fields.word("require", None) == Some(Require::Optimal);
         let wish = SearchOptions { require_optimal, ..wish };
         let limits = search::limits(&mut fields);
-        let include = included(&mut fields, offer);
+        let include = included(&mut fields, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &wish, board.size()));
         fields.finish()?;
         match (boards, plan) {
@@ -234,9 +235,9 @@ impl SolveBody {
 }
 
 /// What is to be added; what does not go with the type of the answer is refused.
-fn included(fields: &mut Fields, offer: Option<MediaType>) -> Vec<Include> {
+fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
     let include = fields.words("include");
-    if include.contains(&Include::Progress) && offer == Some(MediaType::Json) {
+    if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {
         fields.note(ProblemKind::UnsupportedCombination, Fault::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
     }
     include
@@ -253,8 +254,8 @@ mod tests {
             let board = Board::snail(size);
             let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
             let body = serde_json::json!({ "board": rows }).to_string();
-            let body = QuestionBody::parse(body.as_bytes(), Format::Json).unwrap();
-            let read = SolveBody::read(Question { query: Vec::new(), body: Some(body) }, Some(MediaType::Json));
+            let body = RequestBody::parse(body.as_bytes(), Format::Json).unwrap();
+            let read = SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json));
             assert_eq!(SolveBody::plain(board), read.unwrap(), "{size}");
         }
     }

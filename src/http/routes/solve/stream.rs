@@ -16,8 +16,8 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, exceeded_in_full, failed, held_if_long,
-    in_pieces, json, whole,
+    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, held_if_long, in_pieces, json,
+    limit_exceeded_with_expansions, service_failure, whole,
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
@@ -177,7 +177,7 @@ impl SolveStream {
         self.is_over = true;
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(error) => return StreamEvent::Problem(Box::new(failed(&error))),
+            Err(error) => return StreamEvent::Problem(Box::new(service_failure(&error))),
         };
         let report = &*answer.report;
         let held = match held_if_long(&self.service, &self.puzzle, &answer.report) {
@@ -214,7 +214,7 @@ impl SolveStream {
     /// The answer in the words that it has without all this.
     fn concluded(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
-            (Some(stop), held) => Err(exceeded_in_full(report, held, stop)),
+            (Some(stop), held) => Err(limit_exceeded_with_expansions(report, held, stop)),
             (None, Some(held)) => {
                 SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.media_type))
             }

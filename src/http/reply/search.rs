@@ -1,0 +1,88 @@
+//! Counters and limits of a search.
+
+use std::fmt;
+
+use crate::search::{Algorithm, Named, effective_branching_factor};
+use crate::service::Report;
+
+/// What was searched and spent.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct SearchReply {
+    pub(crate) algorithm: &'static str,
+    pub(crate) heuristic: Option<&'static str>,
+    pub(crate) admissible: bool,
+    pub(crate) expanded: u64,
+    pub(crate) generated: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) reopened: u64,
+    pub(crate) peak_open: u64,
+    pub(crate) iterations: u32,
+    pub(crate) initial_h: u32,
+    pub(crate) effective_branching_factor: Option<f64>,
+    pub(crate) elapsed_us: u64,
+}
+
+/// The limits that were in force.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct LimitsReply {
+    pub(crate) time_ms: u64,
+    pub(crate) expanded: u64,
+    pub(crate) nodes: u64,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub(crate) struct ProgressReply {
+    pub(crate) expanded: u64,
+    pub(crate) generated: u64,
+    pub(crate) lower_bound: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) threshold: Option<u32>,
+    /// Of the shortest solution so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) length: Option<usize>,
+    pub(crate) elapsed_us: u64,
+}
+
+impl SearchReply {
+    pub(crate) fn new(report: &Report) -> Self {
+        let stats = report.stats;
+        // A solution that another search found says nothing of this one's tree, nor does one of many searches.
+        let is_its_own = match report.algorithm {
+            Algorithm::Constructive => true,
+            Algorithm::Anytime => false,
+            _ => report.search_stopped.is_none(),
+        };
+        let solution = report.solution.as_ref().filter(|_| is_its_own);
+        let length = solution.map_or(0, |solution| solution.path.len());
+        Self {
+            algorithm: report.algorithm.name(),
+            heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),
+            admissible: report.heuristic.is_admissible(),
+            expanded: stats.expanded,
+            generated: stats.generated,
+            duplicates: stats.duplicates,
+            reopened: stats.reopened,
+            peak_open: stats.peak_open,
+            iterations: stats.iterations,
+            initial_h: stats.initial_h,
+            effective_branching_factor: effective_branching_factor(stats.generated, length),
+            elapsed_us: report.elapsed.as_micros() as u64,
+        }
+    }
+}
+
+impl LimitsReply {
+    pub(crate) fn new(report: &Report) -> Self {
+        let limits = report.limits;
+        Self { time_ms: limits.time.as_millis() as u64, expanded: limits.expanded, nodes: limits.nodes }
+    }
+}
+
+impl fmt::Display for SearchReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
+        let Self { algorithm, expanded, generated, elapsed_us, .. } = self;
+        writeln!(f, "{algorithm}{with}: {expanded} expanded, {generated} generated, {elapsed_us} µs")
+    }
+}
