@@ -1,16 +1,16 @@
 //! Taquin solves sliding-tile puzzles over HTTP.
 //!
-//! Four floors, every arrow points down; a test holds them to it:
+//! Four layers. Every dependency points down, and a test rejects others:
 //!
 //! ```text
 //! main → app → http → service → search → domain
-//! config, telemetry: known to main and app alone
+//! config, telemetry: only main and app use them
 //! ```
 //!
-//! To read it, begin at the bottom: [`domain::Board`] and [`domain::Puzzle`], then
-//! [`search::Space`] and the searches that walk it, then [`service::Service::submit`], by which a
-//! job crosses to a blocking thread and comes back as a report, then [`http::router`], which turns
-//! requests into jobs and reports into answers. `docs/ARCHITECTURE.md` draws the house.
+//! To read the code from the bottom: [`domain::Board`] and [`domain::Puzzle`]; [`search::Space`] and the searches;
+//! [`service::Service::submit`], which runs a job on the worker pool and returns its report; [`http::HttpServices`],
+//! which turns requests into jobs and reports into responses; [`app::App`]. `docs/ARCHITECTURE.md` describes the
+//! folders and the path of a request.
 
 pub mod app;
 pub mod config;
