@@ -81,6 +81,7 @@ impl App {
     /// If a port cannot be bound.
     #[doc(hidden)]
     pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
+        let bind = async |addr| bind(addr).await.map_err(|source| AppError::Bind { addr, source });
         let bound = bind(config.listen).await?;
         let admin_bound = match config.admin_listen {
             Some(addr) => Some(bind(addr).await?),

@@ -3,6 +3,7 @@
 //! clap passes every value as text, because it would stop at the first invalid one. [`Config::try_from`] parses them
 //! and reports all errors together.
 
+mod choices;
 mod generate;
 mod guard;
 mod memory;
@@ -12,7 +13,6 @@ mod reference;
 mod traces;
 mod unknown_variables;
 
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,9 +21,11 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
+pub use choices::{LogFormat, TableTier};
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
+use memory::MemoryFlags;
 pub use memory::MemoryPlan;
 pub use parse::ConfigError;
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
@@ -93,23 +95,8 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_MAX_EXPANDED", default_value = "10000000000", value_name = "N")]
     max_expanded: String,
 
-    /// Memory limit that the service plans with [default: the container's limit, or the machine's memory] [range: 64MiB
-    /// or more]
-    ///
-    /// The service does not start if the workers and the tables do not fit.
-    #[arg(long, env = "TAQUIN_MEMORY", value_name = "SIZE")]
-    memory: Option<String>,
-
-    /// Memory limit of one search [default: an equal share of the memory that remains, at most 512MiB] [range: 1MiB or
-    /// more]
-    #[arg(long, env = "TAQUIN_SEARCH_MEMORY", value_name = "SIZE")]
-    search_memory: Option<String>,
-
-    /// Memory for cached results, 0 to cache none [default: 32MiB, or a sixteenth of little memory] [range: 0 or more]
-    ///
-    /// An eighth of it holds the solutions that hints follow.
-    #[arg(long, env = "TAQUIN_CACHE_MEMORY", value_name = "SIZE")]
-    cache_memory: Option<String>,
+    #[command(flatten)]
+    memory: MemoryFlags,
 
     /// Maximum number of expansions that a response lists [range: 0 to 1000000]
     #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "10000", value_name = "N")]
@@ -154,15 +141,6 @@ pub struct Flags {
     /// are solved four times as fast again.
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
     tables: String,
-
-    /// Memory for tables that are built on first use, for other board sizes and goals [default: 208MiB, or a quarter of
-    /// little memory] [range: 64MiB or more]
-    ///
-    /// The least recently used are evicted. A pattern table has up to 100 MB, and on boards of more than 16 cells
-    /// building it takes up to as much again; without room for it, `auto` searches without it. 16 MiB are reserved
-    /// for the stages of large boards.
-    #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
-    table_memory: Option<String>,
 
     /// Directory that keeps standard and large tables between runs, so that they are not built again; none if empty
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
@@ -226,26 +204,6 @@ pub struct Config {
     pub traces: Option<TraceConfig>,
 }
 
-/// The heuristic tables that are built at the start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TableTier {
-    /// Tables that are built in a fraction of a second.
-    Small,
-    /// Also pattern databases for the 15-puzzle.
-    Standard,
-    /// Also larger pattern databases, for the hardest 15-puzzles.
-    Large,
-}
-
-/// Format of log lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogFormat {
-    /// One JSON object a line.
-    Json,
-    /// Text for people, coloured on a terminal.
-    Pretty,
-}
-
 impl TryFrom<&Flags> for Config {
     type Error = Vec<ConfigError>;
 
@@ -269,7 +227,7 @@ impl TryFrom<&Flags> for Config {
             time_limit: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
             max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            memory: MemoryPlan::parse(&mut parser, flags, worker_count as u64, tables),
+            memory: flags.memory.parse(&mut parser, worker_count as u64, tables),
             max_expansions: parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000),
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
@@ -304,12 +262,6 @@ impl Config {
         if self.admin_listen.is_some_and(is_main) {
             parser.report("admin-listen", "is the address of --listen; use another port".to_owned());
         }
-    }
-}
-
-impl LogFormat {
-    fn of_stdout() -> Self {
-        if std::io::stdout().is_terminal() { Self::Pretty } else { Self::Json }
     }
 }
 

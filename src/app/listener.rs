@@ -19,7 +19,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use super::AppError;
 use super::timeouts::{HeaderTimer, Idle, TimeoutStream, Timeouts};
 use crate::http::HttpService;
 
@@ -62,10 +61,9 @@ impl Drop for OpenConnection {
 }
 
 /// Binds an address. Port 0 binds any free port; the returned address has the actual one.
-pub(crate) async fn bind(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), AppError> {
-    let failed = |source| AppError::Bind { addr, source };
-    let socket = TcpListener::bind(addr).await.map_err(failed)?;
-    let addr = socket.local_addr().map_err(failed)?;
+pub(crate) async fn bind(addr: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let socket = TcpListener::bind(addr).await?;
+    let addr = socket.local_addr()?;
     Ok((socket, addr))
 }
 

@@ -4,8 +4,40 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
+use super::choices::TableTier;
 use super::parse::{MIB, SettingsParser};
-use super::{Flags, TableTier};
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MemoryFlags {
+    /// Memory limit that the service plans with [default: the container's limit, or the machine's memory] [range: 64MiB
+    /// or more]
+    ///
+    /// The service does not start if the workers and the tables do not fit.
+    #[arg(long, env = "TAQUIN_MEMORY", value_name = "SIZE")]
+    memory: Option<String>,
+
+    /// Memory limit of one search [default: an equal share of the memory that remains, at most 512MiB] [range: 1MiB or
+    /// more]
+    #[arg(long, env = "TAQUIN_SEARCH_MEMORY", value_name = "SIZE")]
+    search_memory: Option<String>,
+
+    /// Memory for tables that are built on first use, for other board sizes and goals [default: 208MiB, or a quarter of
+    /// little memory] [range: 64MiB or more]
+    ///
+    /// The least recently used are evicted. A pattern table has up to 100 MB, and on boards of more than 16 cells
+    /// building it takes up to as much again; without room for it, `auto` searches without it. 16 MiB are reserved
+    /// for the stages of large boards.
+    #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
+    table_memory: Option<String>,
+
+    /// Memory for cached results, 0 to cache none [default: 32MiB, or a sixteenth of little memory] [range: 0 or more]
+    ///
+    /// An eighth of it holds the solutions that hints follow.
+    #[arg(long, env = "TAQUIN_CACHE_MEMORY", value_name = "SIZE")]
+    cache_memory: Option<String>,
+}
 
 /// Memory limits, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,22 +89,22 @@ fn base_memory(tier: TableTier) -> u64 {
     }
 }
 
-impl MemoryPlan {
+impl MemoryFlags {
     /// Divides `--memory`, or the memory that is available. A tenth stays free: half of it for connections and for
     /// memory that the allocator returns late, half for long responses to slow clients. Then come the tables built
     /// at the start, those built on first use, and the result cache. The searches share the rest.
-    pub(crate) fn parse(parser: &mut SettingsParser, flags: &Flags, workers: u64, tier: TableTier) -> Self {
+    pub(crate) fn parse(&self, parser: &mut SettingsParser, workers: u64, tier: TableTier) -> MemoryPlan {
         let sized = |parser: &mut SettingsParser, flag, text: &Option<String>, least| {
             text.as_deref().map(|text| parser.size(flag, text, least..=1 << 50))
         };
         let total =
-            sized(parser, "memory", &flags.memory, 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL));
+            sized(parser, "memory", &self.memory, 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL));
         let usable = total / 10 * 9;
-        let tables = sized(parser, "table-memory", &flags.table_memory, 64 * MIB);
+        let tables = sized(parser, "table-memory", &self.table_memory, 64 * MIB);
         let tables = tables.unwrap_or(TABLES.min(usable / 4));
-        let cache = sized(parser, "cache-memory", &flags.cache_memory, 0).unwrap_or(CACHE.min(usable / 16));
+        let cache = sized(parser, "cache-memory", &self.cache_memory, 0).unwrap_or(CACHE.min(usable / 16));
         let left = usable.saturating_sub(base_memory(tier) + tables + cache);
-        let search = sized(parser, "search-memory", &flags.search_memory, MIB);
+        let search = sized(parser, "search-memory", &self.search_memory, MIB);
         let each = left / workers.max(1);
         let is_valid =
             ["memory", "table-memory", "cache-memory", "search-memory"].iter().all(|flag| parser.is_valid(flag));
@@ -88,7 +120,7 @@ impl MemoryPlan {
             parser.report(flag, reason);
         }
         let replies = REPLIES.min(total / 20);
-        Self { total, search: search.unwrap_or(SEARCH.min(each)), tables, cache, replies }
+        MemoryPlan { total, search: search.unwrap_or(SEARCH.min(each)), tables, cache, replies }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::{LogFormat, TableTier};
+use super::choices::{LogFormat, TableTier};
 
 /// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug)]

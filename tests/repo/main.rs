@@ -1,3 +1,4 @@
 //! The rules of the source tree.
 
 mod layering;
+mod links;

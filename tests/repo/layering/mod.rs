@@ -135,7 +135,27 @@ const CLOCK: (&str, &str) = ("search/budget.rs", "time");
 const UNSAFE: &str = "search/heuristic/pattern/prefetch.rs";
 
 /// The folders and files at the top of each layer: each depends only on those after it.
-const ORDERS: [(&str, &[&str]); 2] = [
+const ORDERS: [(&str, &[&str]); 3] = [
+    (
+        "service",
+        &[
+            "mod",
+            "gauges",
+            "service",
+            "hint",
+            "random",
+            "distance",
+            "reply_memory",
+            "pool",
+            "spans",
+            "solver",
+            "tables",
+            "metrics",
+            "report",
+            "job",
+            "plan",
+        ],
+    ),
     (
         "http",
         &[
@@ -174,9 +194,6 @@ const ORDERS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Layers whose files may not depend on each other in a cycle. Those that are missing still have cycles.
-const WITHOUT_CYCLES: [&str; 7] = ["domain", "healthcheck", "http", "lib", "main", "search", "telemetry"];
-
 /// Lines of code, without comments and tests.
 const MAX_FILE_LINES: usize = 350;
 const MAX_FUNCTION_LINES: usize = 40;
@@ -201,10 +218,7 @@ fn folders_depend_downward() {
 
 #[test]
 fn no_files_depend_on_each_other_in_a_cycle() {
-    let cycles = Dependencies::new(&SOURCES).cycles();
-    let is_refused =
-        |fault: &Fault| WITHOUT_CYCLES.iter().any(|part| fault.file.split(['/', '.']).next() == Some(part));
-    assert_none(cycles.into_iter().filter(is_refused));
+    assert_none(Dependencies::new(&SOURCES).cycles().into_iter());
 }
 
 #[test]
