@@ -45,9 +45,9 @@ impl Times {
         Self(times)
     }
 
-    /// The time that so many of a hundred did not exceed.
+    /// Percentile by nearest rank: the shortest time that at least `percent` of a hundred times do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        self.0[(self.0.len() * percent / 100).min(self.0.len() - 1)]
+        self.0[(self.0.len() * percent).div_ceil(100).max(1) - 1]
     }
 
     pub(crate) fn worst(&self) -> Duration {
