@@ -3,13 +3,13 @@
 /// A media type in which a response can be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MediaType {
-    /// `application/json`; a client that names `application/problem+json` means this too.
+    /// `application/json`; also selected by `application/problem+json`.
     Json,
     /// `text/plain`.
     Text,
     /// `text/html`.
     Html,
-    /// `application/yaml`, by any of the names in use.
+    /// `application/yaml`; also selected by the other names in use.
     Yaml,
     /// `text/event-stream`.
     Events,
@@ -27,7 +27,7 @@ impl MediaType {
         }
     }
 
-    /// The names by which clients ask for this type, the usual one first.
+    /// The names that select this type in `Accept`, the usual one first.
     pub(crate) const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Json => &["application/json", "application/problem+json"],
@@ -38,7 +38,7 @@ impl MediaType {
         }
     }
 
-    /// How precisely a media range names this type; 0 if it does not.
+    /// Specificity with which a media range matches this type; 0 if it does not match.
     pub(crate) fn specificity(self, range: &str) -> u8 {
         let of = |name: &str| match (range.split_once('/'), name.split_once('/')) {
             (Some(("*", "*")), _) => 1,

@@ -1,23 +1,23 @@
-//! Third floor: HTTP. Reads requests and writes responses; knows nothing of how a search works.
+//! Third floor: HTTP. Reads requests and writes responses; does not depend on the implementation of a search.
 //!
 //! A handler takes [`RequestFields`](request::RequestFields) and returns a response or a [`Problem`]. The outer layer,
-//! [`exchange`], adds request id, access line, span and problem document.
+//! [`exchange`], adds the request id, access line, span and problem document.
 //!
-//! Wings, from the top down. A wing uses only those below it:
+//! Modules, from the top down. A module uses only those below it:
 //!
-//! | wing | holds |
+//! | module | holds |
 //! |---|---|
 //! | `router` | the HTTP services of both listeners |
-//! | `routes` | the table of routes, and one handler each |
-//! | `guard` | tokens, rate limit, origins |
+//! | `routes` | the table of routes, and their handlers |
+//! | `guard` | bearer tokens, rate limit, CORS |
 //! | `exchange` | the outer layer: request id, access log, span, metrics, problem documents |
-//! | `reply` | results and failures on the wire, and their bytes |
+//! | `reply` | results and failures as JSON and text |
 //! | `request` | bodies, query strings, fields |
-//! | `negotiation` | `Accept`, and documents with `ETag` |
+//! | `negotiation` | `Accept`, and cacheable documents with `ETag` |
 //! | `problem` | RFC 9457 problem documents and their types |
-//! | `routes_table` | the type of a row, and the lookup by path |
-//! | `state` | what handlers share |
-//! | `payload`, `media_type` | the bytes of a response, and their type |
+//! | `routes_table` | the type of a route, and the lookup by path |
+//! | `state` | state shared by all handlers |
+//! | `payload`, `media_type` | the bytes of a response, and their media type |
 
 mod exchange;
 mod guard;

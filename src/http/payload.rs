@@ -1,4 +1,4 @@
-//! The bytes of a response: in memory as a whole, or produced while the client reads.
+//! The bytes of a response: whole in memory, or produced in pieces while the client reads.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -7,12 +7,12 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 
-/// Bytes of a piece, about: some ten microseconds' work.
+/// Approximate size of a piece in bytes. Producing one takes some ten microseconds.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// Produces the bytes of a long response, so that they are never in memory all at once.
+/// Producer of a long response, whose bytes are never in memory all at once.
 pub(crate) trait Pieces: Debug + Send {
-    /// Appends bytes until `piece` has at least [`PIECE`] of them or none are left.
+    /// Appends bytes until `piece` has at least [`PIECE`] bytes or the response is complete.
     fn write(&mut self, piece: &mut Vec<u8>);
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// Puts text before and after.
+    /// Adds text before and after the payload.
     pub(crate) fn between(self, before: impl AsRef<[u8]>, after: impl AsRef<[u8]>) -> Self {
         match self {
             Self::Whole(text) => Self::Whole([before.as_ref(), &text, after.as_ref()].concat()),
@@ -47,7 +47,7 @@ impl Payload {
         }
     }
 
-    /// The length in bytes, if it is known yet.
+    /// The length in bytes; `None` for pieces.
     pub(crate) fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(text) => Some(text.len()),
@@ -55,7 +55,7 @@ impl Payload {
         }
     }
 
-    /// The body of a response.
+    /// Converts the payload into a response body.
     pub(crate) fn body(self) -> Body {
         match self {
             Self::Whole(text) => Body::from(text),
@@ -66,7 +66,7 @@ impl Payload {
     }
 }
 
-/// Pieces with text before the first and after the last.
+/// Pieces with text before the first and after the last one.
 #[derive(Debug)]
 struct Between {
     before: Vec<u8>,

@@ -14,7 +14,7 @@ use super::routes_table::Routes;
 use super::state::{AppState, HttpSettings};
 use crate::service::Service;
 
-/// The HTTP services of both listeners. They share state and metrics.
+/// HTTP services of both listeners, with shared state and metrics.
 #[derive(Debug)]
 pub struct HttpServices {
     /// All routes, behind the guards.
@@ -24,7 +24,7 @@ pub struct HttpServices {
 }
 
 impl HttpServices {
-    /// Builds both services. Their metrics are added to `registry`, which `/metrics` writes.
+    /// Builds both services. Adds their metrics to `registry`, which `/metrics` writes.
     pub fn new(service: &Arc<Service>, settings: HttpSettings, guards: &Guards, mut registry: Registry) -> Self {
         let metrics = HttpMetrics::new(&mut registry, ROUTES.iter().map(|route| route.path));
         let state = AppState::new(Arc::clone(service), settings, registry);

@@ -1,4 +1,4 @@
-//! A row of the table of routes, and the lookup of a row by path. The rows are in `routes`.
+//! The type of a route, and the lookup of a route by path. The table itself is in `routes`.
 
 use std::sync::Arc;
 
@@ -6,26 +6,25 @@ use axum::routing::MethodRouter;
 
 use super::state::AppState;
 
-/// One route. Everything that depends on the route of a request reads it from here: the router, the guards, the labels of
-/// metrics, spans and access lines.
+/// One route. The router, the guards, and the labels of metrics, spans and access lines all read this row.
 #[derive(Debug)]
 pub(crate) struct Route {
     /// The path pattern in axum's syntax; it is also the label in metrics and logs.
     pub(crate) path: &'static str,
-    /// Makes the handler of all methods.
+    /// Creates the handler for all methods.
     pub(crate) handler: fn() -> MethodRouter<AppState>,
     /// Which guards apply.
     pub(crate) access: Access,
-    /// Polled by monitoring: logged at DEBUG and without a span.
+    /// True for a route that monitoring polls: requests are logged at DEBUG and have no span.
     pub(crate) probe: bool,
-    /// Which listeners serve it.
+    /// Which listeners serve the route.
     pub(crate) listeners: Listeners,
 }
 
-/// Which guards apply to a route, where they are switched on.
+/// Which of the enabled guards apply to a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// None.
+    /// No guards.
     Open,
     /// A token is required; requests do not count against the rate limit.
     Free,
@@ -61,14 +60,15 @@ impl Routes {
         self.0.iter().copied()
     }
 
-    /// Returns the route that the router would choose for a path.
+    /// Returns the route that the router chooses for a path.
     pub(crate) fn find(&self, path: &str) -> Option<&'static Route> {
         let exact = self.iter().find(|route| route.path == path);
         exact.or_else(|| self.iter().find(|route| fits(route.path, path)))
     }
 }
 
-/// Whether a path fits a pattern with names in it, each of which stands for one segment; the last one is not empty.
+/// True if a path matches a pattern with placeholders. A placeholder stands for one segment; the last segment is not
+/// empty.
 fn fits(pattern: &str, path: &str) -> bool {
     let fits = |(name, segment): (&str, &str)| name == segment || name.starts_with('{');
     pattern.contains('{')

@@ -1,4 +1,4 @@
-//! What handlers can take as `State`.
+//! Application state, shared by all handlers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use prometheus_client::registry::Registry;
 
 use crate::service::Service;
 
-/// Limits of requests, and whether they leave traces.
+/// Settings of request handling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HttpSettings {
-    /// The largest body that is read, in bytes.
+    /// Maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// How long a whole body may take to arrive.
+    /// Maximum time for a whole request body to arrive.
     pub body_timeout: Duration,
-    /// Rejects bodies of the type that `curl -d` sets by default.
+    /// Rejects bodies of type `application/x-www-form-urlencoded`, the default of `curl -d`.
     pub strict_content_type: bool,
-    /// Whether requests leave spans.
+    /// Records a span for each request.
     pub traces: bool,
 }
 
-/// The state that all handlers share. axum clones it several times a request, so it is one pointer.
+/// State shared by all handlers. axum clones it several times a request, so it is one pointer.
 #[derive(Clone, Debug)]
 pub(crate) struct AppState(Arc<Shared>);
 
@@ -33,7 +33,7 @@ struct Shared {
 }
 
 impl AppState {
-    /// State of both listeners; `registry` has the metrics that `/metrics` writes.
+    /// Creates the state of both listeners. `/metrics` writes the metrics of `registry`.
     pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, registry: Registry) -> Self {
         Self(Arc::new(Shared { service, settings, registry }))
     }

@@ -12,8 +12,8 @@ use super::problem_response::name_of;
 use super::server_span::ServerSpan;
 use crate::http::routes_table::Route;
 
-/// The access line of a request. Dropping it writes it, counts the request and ends its span, so that a request whose
-/// client has left has a line too.
+/// The access line of a request. `Drop` logs the line, counts the request and ends its span. A request whose client
+/// disconnects therefore has a line too.
 pub(crate) struct AccessLine {
     metrics: Arc<HttpMetrics>,
     started: Instant,
@@ -21,9 +21,10 @@ pub(crate) struct AccessLine {
     route: Option<&'static Route>,
     pub(crate) context: RequestContext,
     pub(crate) server_span: ServerSpan,
-    /// That of the answer; until it is there, and while it goes on, that of a client who has gone.
+    /// Status of the response. It is 499 until the response is ready or the stream has ended, in case the client
+    /// disconnects.
     pub(crate) status: StatusCode,
-    /// What kind of problem the answer tells, if it is one.
+    /// Slug of the problem, if the response is a problem document.
     pub(crate) problem: Option<&'static str>,
 }
 
@@ -32,7 +33,7 @@ impl AccessLine {
         self.context.request_id.as_str()
     }
 
-    /// Begins the line of a request.
+    /// Opens the access line of a request and starts its clock.
     pub(crate) fn open(
         metrics: Arc<HttpMetrics>,
         method: Method,
@@ -40,7 +41,7 @@ impl AccessLine {
         context: RequestContext,
         server_span: ServerSpan,
     ) -> Self {
-        // The client closed the connection before there was an answer, in nginx's words.
+        // nginx's status for a client that closed the connection before the response.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
         Self { metrics, started: Instant::now(), method, route, context, server_span, status, problem: None }
     }

@@ -1,4 +1,4 @@
-//! What names a request in answers, logs and traces.
+//! Identifiers of a request in responses, logs and traces.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,20 +9,20 @@ use axum::http::{HeaderMap, HeaderName};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The header that carries the request's id, both ways.
+/// The header with the request id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header of W3C Trace Context.
+/// The request header of W3C Trace Context.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Identity of a request.
+/// Identifiers of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
-    /// The client's id if it sent a well-formed one, else one made here.
+    /// The client's id if it sent a valid one, else a random one.
     pub(crate) request_id: RequestId,
-    /// Trace id of a valid `traceparent`, or of the trace that began here.
+    /// Trace id of a valid `traceparent`, or of a trace that starts here.
     pub(crate) trace_id: Option<TraceId>,
-    /// Span id of the exchange, if it leaves a span.
+    /// Id of the request's span, if it is sampled.
     pub(crate) span_id: Option<SpanId>,
 }
 
@@ -36,21 +36,21 @@ impl RequestContext {
     }
 }
 
-/// 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
+/// A request id: 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
     const MAX_LENGTH: usize = 128;
 
-    /// The client's, if there is exactly one and it is well-formed.
+    /// Returns the client's id if there is exactly one header and its value is valid.
     fn read(headers: &HeaderMap) -> Option<Self> {
         let id = only(headers, &X_REQUEST_ID)?;
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-');
         ((1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_plain)).then(|| Self(id.into()))
     }
 
-    /// 128 random bits in hexadecimal. Each thread asks the system for a seed once.
+    /// Returns 128 random bits in hexadecimal. Each thread takes one seed from the system.
     fn random() -> Self {
         thread_local! {
             static SOURCE: RefCell<ChaCha8Rng> = RefCell::new(ChaCha8Rng::from_seed(seed()));
@@ -63,7 +63,7 @@ impl RequestId {
         Self(std::str::from_utf8(&digits).unwrap_or_default().into())
     }
 
-    /// The id as it is written everywhere.
+    /// The id as text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -75,7 +75,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Ids must differ, not be secret: without system randomness the clock has to do.
+/// Seed of the ids. Ids must be unique, not secret, so the clock is good enough if the system has no randomness.
 fn seed() -> [u8; 32] {
     let mut seed = [0; 32];
     if getrandom::fill(&mut seed).is_err() {
@@ -109,7 +109,7 @@ impl SpanId {
     }
 }
 
-/// What a W3C `traceparent` says, in hexadecimal digits.
+/// Fields of a W3C `traceparent`, in hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only spans need more than the trace id"))]
 pub(crate) struct Traceparent<'h> {
@@ -123,8 +123,8 @@ impl<'h> Traceparent<'h> {
         Self::parse(only(headers, &TRACEPARENT)?)
     }
 
-    /// Reads a `traceparent` as W3C Trace Context 1 demands: version 00 has four fields and no
-    /// more, later versions may append fields, version ff does not exist.
+    /// Parses a `traceparent` (W3C Trace Context 1). Version 00 has exactly four fields; later versions may append
+    /// fields; version ff is invalid.
     fn parse(header: &'h str) -> Option<Self> {
         let mut fields = header.splitn(5, '-');
         let [version, trace_id, parent_id, flags] = std::array::from_fn(|_| fields.next().unwrap_or_default());
@@ -145,7 +145,7 @@ fn is_hex(field: &str, length: usize) -> bool {
     field.len() == length && field.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// A header that was sent exactly once.
+/// The value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

@@ -1,4 +1,4 @@
-//! Bodies that end their own access line.
+//! Bodies that own the access line of their request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,22 +7,22 @@ use axum::response::Response;
 
 use super::access_log::AccessLine;
 
-/// Makes a body from the access line of its exchange and the path of the request.
+/// Creates a body from the access line and the path of the request.
 type MakeBody = Box<dyn FnOnce(AccessLine, String) -> Body + Send>;
 
-/// A body that a handler has not made yet, because it takes over the access line: a stream logs how it ended.
+/// A function that creates a response body. The body owns the access line, so that a stream logs its own end.
 ///
-/// The handler puts it into the extensions of an otherwise empty response.
+/// The handler puts the function into the extensions of an empty response; the outer layer calls it.
 #[derive(Clone)]
 pub(crate) struct DeferredBody(Arc<Mutex<Option<MakeBody>>>);
 
 impl DeferredBody {
-    /// Has the body made by a function, which the outer layer calls once.
+    /// Wraps a function that creates the body. The outer layer calls it once.
     pub(crate) fn new(make: impl FnOnce(AccessLine, String) -> Body + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(Some(Box::new(make)))))
     }
 
-    /// Takes the function out of a response that carries one.
+    /// Removes the function from the extensions of a response, if there is one.
     pub(crate) fn taken_from(response: &mut Response) -> Option<MakeBody> {
         let Self(make) = response.extensions_mut().remove()?;
         make.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -1,4 +1,4 @@
-//! Counters and durations of requests.
+//! Metrics of requests: counts and durations.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,29 +10,29 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Requests, by what they ask for and how they are answered.
+/// Counts of requests by method, route and status, and durations by route.
 ///
-/// Every label has few values, whatever clients send: routes are patterns, and what is unknown shares
-/// a label.
+/// Every label has a bounded number of values: routes are patterns, and all unknown methods share one label, as do all
+/// unknown paths.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpMetrics(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     requests: Family<RequestLabels, Counter>,
-    /// Those of them that most answers count, by route, method and status, so that none is looked for.
+    /// The counters of usual statuses, by route, method and status. They save the lookup in `requests`.
     usual: Box<[OnceLock<Counter>]>,
-    /// The label of each route, and `none` as the last.
+    /// The label of each route; the last one is `none`.
     routes: Vec<&'static str>,
-    /// By route.
+    /// Durations in seconds, one histogram a route.
     seconds: Vec<Histogram>,
 }
 
-/// Statuses of most answers.
+/// The most frequent statuses.
 const USUAL: [StatusCode; 4] =
     [StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::NOT_MODIFIED];
 
-/// Methods that are told by name, and one for all others.
+/// Values of the label `method`; the last one stands for all other methods.
 const METHODS: [&str; 5] = ["GET", "POST", "HEAD", "OPTIONS", "other"];
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -47,11 +47,11 @@ struct RouteLabel {
     route: &'static str,
 }
 
-/// From a tenth of a millisecond to a minute.
+/// Bucket bounds in seconds, from 0.1 ms to a minute.
 const SECONDS: [f64; 14] = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0];
 
 impl HttpMetrics {
-    /// Adds the metrics of these routes to a registry.
+    /// Registers the metrics of these routes.
     pub(crate) fn new(registry: &mut Registry, routes: impl Iterator<Item = &'static str>) -> Self {
         let requests = Family::default();
         let seconds = Family::<RouteLabel, Histogram, _>::new_with_constructor(|| Histogram::new(SECONDS));
@@ -65,7 +65,7 @@ impl HttpMetrics {
         Self(Arc::new(Inner { requests, usual, routes, seconds }))
     }
 
-    /// Counts an exchange; `route` is the pattern that its path fits, if any does.
+    /// Counts a request. `route` is the pattern that its path matches, if any.
     pub(crate) fn answered(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
         let inner = &*self.0;
         let named = |name: &str| inner.routes.iter().position(|route| *route == name);

@@ -1,8 +1,8 @@
-//! The outermost layer: what every exchange has, whichever route answers it.
+//! The outermost layer, common to all routes.
 //!
-//! It reads or makes the [`RequestContext`], writes the problem document of every failure, sets
-//! the headers that all answers share, and writes one access line. One layer does it all, and stands
-//! around the router as a whole: within, a layer costs some allocations per request.
+//! It reads or creates the [`RequestContext`], writes the problem document of every failure, sets the headers common to
+//! all responses, and writes one access line. It is one service around the whole router, because each layer inside the
+//! router costs some allocations a request.
 
 mod access_log;
 mod context;
@@ -39,14 +39,14 @@ pub(crate) use problem_response::panicked;
 use problem_response::{instance, problem_of, write};
 use server_span::ServerSpan;
 
-/// A router with what every exchange has.
+/// The HTTP service of a listener: a router inside the outermost layer.
 #[derive(Clone, Debug)]
 pub struct HttpService {
     router: Router,
     routes: Routes,
     metrics: Arc<HttpMetrics>,
     jobs: Metrics,
-    /// Whether exchanges leave spans.
+    /// Records a span for each request.
     traces: bool,
 }
 
@@ -55,12 +55,12 @@ impl HttpService {
         Self { router, routes, metrics: Arc::new(metrics), jobs, traces }
     }
 
-    /// A copy for one connection, whose reference counts are written by its own requests only.
+    /// Returns a copy for one connection. Its reference counts are not contended by other connections.
     pub fn for_connection(&self) -> Arc<Self> {
         Arc::new(Self { metrics: Arc::new(HttpMetrics::clone(&self.metrics)), ..self.clone() })
     }
 
-    /// Responds to a request. Never fails: a panic becomes a problem document.
+    /// Responds to a request. It never fails: a panic becomes a problem document.
     pub fn respond<B>(
         self: &Arc<Self>,
         request: Request<B>,
@@ -87,7 +87,7 @@ where
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
 
-    // What a panic leaves half done is dropped with it.
+    // Unwind safety: all state of a panicked request is dropped with it.
     let response = AssertUnwindSafe(service.router.clone().call(request)).catch_unwind();
     let mut response = match line.server_span.around(response).instrument(span).await {
         Ok(response) => response?,
@@ -111,14 +111,13 @@ where
     Ok(response)
 }
 
-/// Whether the body of a request with that answer was left to nobody by the routes: the connection then ends, and a client
-/// that is told so sends nothing more on it. Who gives up before a body is read whole says so (`extract`).
+/// True if no handler consumed the request body; the connection must then be closed. A handler that stops in the middle
+/// of a body sets `Connection: close` itself (`request::body`).
 fn leaves_body(method: &Method, status: StatusCode) -> bool {
     method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429)
 }
 
-/// What lines of the log have around them. At the highest level, so that a line of any level finds the
-/// id.
+/// The log span of a request. Its level is ERROR, so that lines of every level have the request id.
 fn span_of(context: &RequestContext) -> Span {
     tracing::error_span!(
         target: "taquin::http",
@@ -129,7 +128,7 @@ fn span_of(context: &RequestContext) -> Span {
     )
 }
 
-/// What a request says of the types that it takes; nothing, and no memory, where it says nothing.
+/// Copies the `Accept` headers of a request. It allocates nothing if there are none.
 fn accepts(headers: &HeaderMap) -> HeaderMap {
     headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
 }
@@ -144,7 +143,7 @@ fn add_common_headers(headers: &mut HeaderMap, line: &AccessLine) {
     line.server_span.name_in(headers);
 }
 
-/// Adds `Accept` to what the answer depends on, in one line with whatever a layer below has said.
+/// Adds `Accept` to `Vary`, merged with the values of inner layers into one header line.
 fn vary_by_accept(headers: &mut HeaderMap) {
     if !headers.contains_key(header::VARY) {
         headers.insert(header::VARY, HeaderValue::from_static("Accept"));
@@ -173,7 +172,7 @@ mod tests {
 
     type Line = (Level, BTreeMap<String, String>);
 
-    /// Keeps the access lines of the current thread.
+    /// Collects the access lines of the current thread.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<Line>>>);
 
@@ -200,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The line that a request to a path leaves; it is dropped after a moment without an answer.
+    /// Returns the access line of a request to a path. The request is dropped after 20 ms without a response.
     async fn line_of(path: &str) -> Line {
         let lines = Lines::default();
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));

@@ -1,4 +1,4 @@
-//! The problem document of a failed exchange.
+//! The problem document of a failed request.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Uri, header};
@@ -9,7 +9,7 @@ use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::service::Metrics;
 
-/// Takes the problem out of a failed response, or makes one for a response that only has an error status.
+/// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
 pub(crate) fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
@@ -31,7 +31,7 @@ pub(crate) fn problem_of(response: &mut Response, method: &Method) -> Option<Pro
     }))
 }
 
-/// Turns a response into the document of its problem.
+/// Replaces the body of a response by the document of its problem.
 pub(crate) fn write(
     problem: &Problem,
     response: &mut Response,
@@ -54,7 +54,7 @@ pub(crate) fn write(
     *response.body_mut() = if *method == Method::HEAD { Body::empty() } else { document.body() };
 }
 
-/// Characters that a path does not hold as they are (RFC 3986, section 3.3).
+/// Characters that must be percent-encoded in a path (RFC 3986, section 3.3).
 const NOT_IN_PATH: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -71,11 +71,11 @@ const NOT_IN_PATH: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The path of a request as a URI reference, whatever bytes the client sent.
+/// The path of a request as a valid URI reference; invalid bytes are percent-encoded.
 pub(crate) fn instance(uri: &Uri) -> String {
-    // A request for a host instead of a path has none.
+    // The target `host:port` of CONNECT has no path.
     let path = if uri.path().is_empty() { "/" } else { uri.path() };
-    // Two slashes would begin with a host.
+    // A reference that starts with two slashes names a host.
     let mut reference = if path.starts_with("//") { "/.".to_owned() } else { String::new() };
     for (at, piece) in path.split('%').enumerate() {
         let is_encoded = piece.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
@@ -89,15 +89,15 @@ pub(crate) fn instance(uri: &Uri) -> String {
     reference
 }
 
-/// The response of a handler that panicked; the panic hook has logged why.
+/// The response for a handler that panicked. The panic hook has logged the cause.
 pub(crate) fn panicked(metrics: &Metrics) -> Response {
     metrics.panicked();
     Problem::internal().into_response()
 }
 
-/// The name of a method, cut to the length of the longest that is defined: a client may send any name.
+/// The name of a method, truncated to the length of the longest registered name, because clients can send any name.
 pub(crate) fn name_of(method: &Method) -> &str {
-    // UPDATEREDIRECTREF is the longest.
+    // UPDATEREDIRECTREF.
     const LONGEST: usize = 17;
     method.as_str().get(..LONGEST).unwrap_or(method.as_str())
 }

@@ -1,4 +1,4 @@
-//! The span of an exchange, and W3C Trace Context in and out.
+//! The OpenTelemetry span of a request, and W3C Trace Context in requests and responses.
 
 use std::future::Future;
 use std::str::FromStr;
@@ -9,16 +9,15 @@ use opentelemetry::{Context, KeyValue, global, trace};
 
 use super::context::{RequestContext, SpanId, TraceId, Traceparent};
 
-/// The header that tells a client where its request is in traces, in the words of a draft that W3C has
-/// for it: those of `traceparent`.
+/// Response header with the trace and span id, in the format of `traceparent` (draft W3C Trace Context 2).
 const TRACERESPONSE: HeaderName = HeaderName::from_static("traceresponse");
 
-/// A span that is being sampled, with its context; or none.
+/// The context of a sampled span; `None` if the request has no span or it is not sampled.
 pub(crate) struct ServerSpan(Option<Context>);
 
 impl ServerSpan {
-    /// Begins one below the client's, and notes its ids in `context`. There is none if it is not wanted,
-    /// or is not sampled.
+    /// Starts a span as a child of the client's span, and stores its ids in `context`. There is no span if `is_wanted`
+    /// is false or the sampler drops it.
     pub(crate) fn begin<B>(
         is_wanted: bool,
         request: &Request<B>,
@@ -39,7 +38,7 @@ impl ServerSpan {
         Self(Some(Context::new().with_span(span)))
     }
 
-    /// What is done for the exchange finds the span around it.
+    /// Runs a future with this span as the current one.
     pub(crate) fn around<F: Future>(&self, exchange: F) -> impl Future<Output = F::Output> + use<F> {
         let context = self.0.clone();
         async {
@@ -50,7 +49,7 @@ impl ServerSpan {
         }
     }
 
-    /// Tells the client which span it is.
+    /// Adds the ids of the span to the response headers.
     pub(crate) fn name_in(&self, headers: &mut HeaderMap) {
         let Some(context) = &self.0 else { return };
         let span = context.span();
@@ -61,7 +60,7 @@ impl ServerSpan {
         }
     }
 
-    /// Ends it with the answer's status; one that the service is to blame for is an error.
+    /// Ends the span with the status of the response. A 5xx status marks the span as an error.
     pub(crate) fn end(&self, status: StatusCode) {
         let Some(context) = &self.0 else { return };
         let span = context.span();
@@ -74,7 +73,7 @@ impl ServerSpan {
     }
 }
 
-/// Begins the span of a request. What a client can write at will is in it only where it matched a route.
+/// Starts the span of a request. Text that the client controls becomes an attribute only if it matched a route.
 fn span_of<B>(
     request: &Request<B>,
     route: Option<&'static str>,
@@ -98,13 +97,13 @@ fn span_of<B>(
     span.start_with_context(&tracer, parent)
 }
 
-/// A method of RFC 9110 or 5789; any other would be a value, and a name, of the client's making.
+/// The name of a method of RFC 9110 or RFC 5789. Clients can invent any other name, so those return `None`.
 fn known(method: &Method) -> Option<&'static str> {
     const KNOWN: [&str; 9] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "CONNECT", "TRACE"];
     KNOWN.into_iter().find(|known| method == known)
 }
 
-/// The client's span. A `tracestate` that is not well-formed is left out, as W3C wants it.
+/// The client's span. An invalid `tracestate` is discarded, as W3C Trace Context requires.
 fn parent_of(headers: &HeaderMap) -> Option<SpanContext> {
     let Traceparent { trace_id, parent_id, flags } = Traceparent::read(headers)?;
     let state: Vec<&str> =

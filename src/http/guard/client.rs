@@ -1,4 +1,4 @@
-//! Whom a request is counted for.
+//! The client address of a request, which the rate limit counts.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -6,25 +6,24 @@ use axum::http::{HeaderMap, HeaderName};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The client: the peer of the connection, or, behind proxies, whom the outermost of them saw.
+/// Returns the address of the client: the peer of the connection or, behind proxies, the peer of the outermost proxy.
 ///
-/// Each proxy adds its own peer at the right end of `X-Forwarded-For`, so the entry of the
-/// outermost is the one at `trusted_proxies` from the right; what stands left of it is whatever the
-/// client wrote there. If that entry is missing or is no address, the proxies are not as they were
-/// said to be and nothing in the header can be believed: then it is the peer, which nobody can
-/// forge. Clients behind one proxy share a quota in that case.
+/// Each proxy appends its own peer to `X-Forwarded-For`. The entry of the outermost proxy is therefore number
+/// `trusted_proxies` from the right; the client can forge every entry left of it. If that entry is missing or invalid,
+/// the configured number of proxies is wrong and no entry can be trusted. The address is then the peer, which cannot be
+/// forged, and all clients behind one proxy share a quota.
 pub(crate) fn client(headers: &HeaderMap, peer: IpAddr, trusted_proxies: usize) -> IpAddr {
     let entry = trusted_proxies.checked_sub(1).and_then(|further| entries_from_the_right(headers).nth(further));
     network(entry.and_then(address).unwrap_or(peer))
 }
 
-/// All entries of all lines of the header; an empty one is an entry too, or a proxy that adds one
-/// would make the next believed, which the client wrote.
+/// All entries of all `X-Forwarded-For` lines, the last one first. Empty entries count: skipping one would shift the
+/// position to an entry that the client wrote.
 fn entries_from_the_right(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     headers.get_all(X_FORWARDED_FOR).iter().rev().flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','))
 }
 
-/// An address, with or without a port; that of IPv6 with or without brackets.
+/// Parses an address, with or without a port; brackets around IPv6 are optional.
 fn address(entry: &[u8]) -> Option<IpAddr> {
     let entry = std::str::from_utf8(entry).ok()?.trim();
     let in_brackets = || entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
@@ -32,8 +31,8 @@ fn address(entry: &[u8]) -> Option<IpAddr> {
     entry.parse().ok().or_else(in_brackets).or_else(with_port)
 }
 
-/// The whole address of IPv4, even if it is written as one of IPv6; of IPv6 the first 64 bits,
-/// because the others are the client's own to choose.
+/// The unit of the rate limit: a whole IPv4 address, also if it is mapped to IPv6, or the first 64 bits of an IPv6
+/// address, because the client chooses the rest.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
@@ -47,7 +46,7 @@ mod tests {
 
     const PEER: &str = "192.0.2.1";
 
-    /// The client of a request with these lines of `X-Forwarded-For`.
+    /// The client of a request with these `X-Forwarded-For` lines.
     fn behind(trusted_proxies: usize, lines: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {

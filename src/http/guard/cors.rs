@@ -1,4 +1,4 @@
-//! Which pages of other origins may read answers (the Fetch standard's CORS protocol).
+//! CORS: which pages of other origins may read responses (Fetch standard).
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::http::exchange::X_REQUEST_ID;
 
-/// How long a browser may keep what a preflight told it.
+/// How long a browser may cache a preflight response.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 
-/// The layer for pages of these origins, or of all for `*`; none for none.
+/// The CORS layer for these origins, or for all origins if the only entry is `*`; `None` if there are no origins.
 pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
     let allowed = match origins {
         [] => return None,
         [all] if all == "*" => AllowOrigin::any(),
-        // What is no header value is no origin either, and matches nothing; nor does a second `*`.
+        // Invalid header values cannot be origins. `*` among other entries has no effect.
         origins => AllowOrigin::list(
             origins.iter().filter(|origin| *origin != "*").filter_map(|origin| HeaderValue::from_str(origin).ok()),
         ),
@@ -47,13 +47,13 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
     Some(cors)
 }
 
-/// Answers preflights, and adds to all other answers who may read them.
+/// Responds to preflights, and adds the CORS headers to all other responses.
 pub(crate) async fn share(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_preflight =
         headers.contains_key(header::ORIGIN) && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let is_options = request.method() == Method::OPTIONS;
-    // The layer takes every OPTIONS for a preflight; one that is none asks the route.
+    // The CORS layer treats every OPTIONS request as a preflight. All others go to the route.
     if is_options && !is_preflight {
         return next.run(request).await;
     }

@@ -1,5 +1,5 @@
-//! What keeps strangers and floods out: bearer tokens, a rate for each client, and which pages of
-//! other origins may ask. All of it is off by default, and what is off is no layer at all.
+//! Access control: bearer tokens, a rate limit for each client, and CORS. All guards are off by default. A guard
+//! that is off adds no layer.
 
 mod client;
 mod cors;
@@ -25,20 +25,20 @@ use crate::http::routes_table::{Access, Routes};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
-/// Which guards are on; none by default.
+/// Settings of the guards. By default all are off.
 #[derive(Clone, Default, Debug)]
 pub struct Guards {
-    /// A request needs one of these, if there are any.
+    /// Accepted bearer tokens. If there are none, no token is required.
     pub tokens: Tokens,
-    /// How often one client may ask for what costs something.
+    /// Rate limit of a client on counted routes.
     pub rate: Option<Rate>,
-    /// How many proxies stand in front, each of which adds to `X-Forwarded-For` who asked it.
+    /// Number of proxies in front of the service. Each must append its peer to `X-Forwarded-For`.
     pub trusted_proxies: usize,
-    /// Origins whose pages may ask, or `*` alone for all; none if empty.
+    /// Allowed origins, or `*` alone for all. If empty, CORS is off.
     pub cors_origins: Vec<String>,
 }
 
-/// Puts the layers around the routes that are on.
+/// Wraps the routes in the layers of the enabled guards.
 pub(crate) fn surround<S>(router: Router<S>, guards: &Guards, jobs: &Metrics, routes: &Routes) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -47,8 +47,8 @@ where
         Some(gate) => router.layer(from_fn_with_state(Arc::new(gate), admit)),
         None => router,
     };
-    // The layer of other origins is around every refusal, and panics become one within it, so that
-    // their pages can read them all. In one stack: each call of `layer` would box the routes again.
+    // The CORS layer is outermost and panics are caught inside it, so that allowed pages can read every failure.
+    // All layers form one stack, because each call of `layer` boxes the routes again.
     match cors::layer(&guards.cors_origins) {
         Some(cors) => {
             let jobs = jobs.clone();
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// Turns away who has no token, or has asked too often.
+/// Rejects requests without a valid token or above the rate limit.
 struct Gate {
     tokens: Tokens,
     rate: Option<RateLimit>,
@@ -74,7 +74,7 @@ async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> R
 }
 
 impl Gate {
-    /// None if it would let everybody in.
+    /// Creates the gate; `None` if it would accept every request.
     fn new(guards: &Guards, jobs: &Metrics, routes: &Routes) -> Option<Self> {
         let Guards { tokens, rate, trusted_proxies, .. } = guards;
         (!tokens.is_empty() || rate.is_some()).then(|| Self {
@@ -88,11 +88,11 @@ impl Gate {
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
         let access = self.routes.find(request.uri().path()).map(|route| route.access);
-        // OPTIONS tells what the contract tells, and no browser sends a token along when it asks so.
+        // The response to OPTIONS is public, and browsers send preflights without a token.
         if request.method() == Method::OPTIONS || access == Some(Access::Open) {
             return Ok(());
         }
-        // Tokens first: who has none must not spend what the others behind the same address have.
+        // Tokens first: requests without a valid token must not use up the quota of other clients at that address.
         if !self.tokens.is_empty() {
             self.tokens.check(request.headers()).inspect_err(|_| self.jobs.refused(Refusal::Unauthorized))?;
         }
@@ -106,7 +106,7 @@ impl Gate {
 
     fn client(&self, request: &Request) -> IpAddr {
         let peer = request.extensions().get().map(|ConnectInfo::<SocketAddr>(peer)| peer.ip());
-        // Without an address the connection is gone already, and so is whoever would read the answer.
+        // Without a peer address the connection is closed already and the response cannot be delivered.
         client::client(request.headers(), peer.unwrap_or(Ipv4Addr::UNSPECIFIED.into()), self.trusted_proxies)
     }
 }

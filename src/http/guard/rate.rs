@@ -1,4 +1,4 @@
-//! How often one client may ask.
+//! The rate limit of each client.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -14,24 +14,24 @@ use governor::{Quota, RateLimiter};
 
 use crate::http::problem::{Problem, ProblemKind};
 
-/// What one client may ask for: so many requests in a period, evenly, and so many at once.
+/// Quota of a client: a number of requests a period, evenly spaced, and a burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rate {
-    /// Requests in a period.
+    /// Requests a period.
     pub requests: NonZeroU32,
-    /// The period, a nanosecond or more for each of them.
+    /// The period; at least one nanosecond a request.
     pub period: Duration,
-    /// Requests that may come at once after a pause.
+    /// Maximum number of requests at once after a pause.
     pub burst: NonZeroU32,
 }
 
-/// How many clients are counted each by itself. A few megabytes.
+/// Maximum number of clients with a quota of their own. They take a few megabytes.
 const MOST_CLIENTS: usize = 100_000;
 
-/// How often those are forgotten who have their whole quota again.
+/// Interval between removals of clients whose whole quota is available again.
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 
-/// Counts the requests of each client.
+/// Limits the rate of requests of each client.
 pub(crate) struct RateLimit<C: Clock = DefaultClock> {
     rate: Rate,
     limiter: RateLimiter<IpAddr, Clients, C, NoOpMiddleware<C::Instant>>,
@@ -52,7 +52,10 @@ impl<C: Clock> RateLimit<C> {
         Self { rate, limiter: RateLimiter::new(quota, Clients::new(most_clients), clock), swept }
     }
 
-    /// Passes if the client has quota left, of which it takes one request.
+    /// Takes one request off the quota of a client.
+    ///
+    /// # Errors
+    /// `rate-limited` with `Retry-After` if the quota is used up.
     pub(crate) fn check(&self, client: IpAddr) -> Result<(), Problem> {
         self.sweep();
         self.limiter.check_key(&client).map_err(|not_until| {
@@ -64,7 +67,7 @@ impl<C: Clock> RateLimit<C> {
     }
 
     fn sweep(&self) {
-        // If another thread is at it, it is done.
+        // If the lock is held, another thread is sweeping.
         let Ok(mut swept) = self.swept.try_lock() else { return };
         let now = self.limiter.clock().now();
         if Duration::from(now.duration_since(*swept)) >= SWEEP_EVERY {
@@ -75,14 +78,14 @@ impl<C: Clock> RateLimit<C> {
     }
 }
 
-/// Rounded up, so that whoever waits so long does not come too early; at least 1.
+/// Rounds up to whole seconds, at least 1, so that a retry after this time is not too early.
 fn whole_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
-/// What is known of each client, of so many at most; those beyond share one quota until others are
-/// forgotten. A flood from more addresses than can be counted then costs newcomers their answers,
-/// but no memory, and leaves those alone who were there before.
+/// State of each client, for at most `most` clients. All further clients share one quota until others are removed. A
+/// flood from many addresses therefore takes no more memory and does not affect known clients; only new clients are
+/// rejected.
 struct Clients {
     known: HashMapStateStore<IpAddr>,
     others: InMemoryState,
@@ -103,7 +106,7 @@ impl Clients {
 impl StateStore for Clients {
     type Key = IpAddr;
 
-    /// Threads that ask at the same moment may each add one client more than there is place for.
+    /// Threads that run this at the same moment may each add one client above the maximum.
     fn measure_and_replace<T, F, E>(&self, client: &IpAddr, decide: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
@@ -142,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// So many requests a minute, and a clock that stands still.
+    /// A limit of `requests` a minute, and its clock, which tests advance.
     fn limit(requests: u32, burst: u32, most_clients: usize) -> (RateLimit<FakeRelativeClock>, FakeRelativeClock) {
         let of = |number| NonZeroU32::new(number).unwrap();
         let clock = FakeRelativeClock::default();
@@ -154,7 +157,7 @@ mod tests {
         Ipv4Addr::from_bits(number).into()
     }
 
-    /// How many of so many requests are let through.
+    /// Sends `requests` requests and returns the number of accepted ones.
     fn passed(limit: &RateLimit<FakeRelativeClock>, client: IpAddr, requests: usize) -> usize {
         (0..requests).filter(|_| limit.check(client).is_ok()).count()
     }
@@ -196,7 +199,7 @@ mod tests {
         assert_eq!(newcomers, 999 + 5, "those beyond share one quota");
         assert_eq!(passed(&limit, client(1), 10), 3, "who was there before has the own quota still");
         assert!(limit.limiter.check_key(&client(2)).is_err());
-        // What was asked long enough ago is forgotten, and there is place again.
+        // The sweep removes clients with a full quota, which makes room for new ones.
         clock.advance(SWEEP_EVERY);
         assert!(limit.check(client(2)).is_ok());
         assert_eq!(limit.limiter.len(), 1);

@@ -1,4 +1,4 @@
-//! The guards, asked through the whole router.
+//! Tests of the guards through the whole router.
 
 use std::num::NonZeroU32;
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ impl Asked {
     }
 }
 
-/// Sends `METHOD path`, from a peer.
+/// Sends the request `METHOD path` from a peer address.
 async fn ask_from(peer: [u8; 4], router: &HttpService, line: &str, headers: &[(&str, &str)]) -> Asked {
     let (method, path) = line.split_once(' ').unwrap();
     let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
@@ -226,7 +226,7 @@ async fn options_that_is_no_preflight_asks_the_route() {
     assert_eq!(ask(&router, "OPTIONS /nowhere", &[]).await.status, 404);
 }
 
-/// Everything that any line or span at any level says.
+/// Captures all log lines and spans of all levels.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 

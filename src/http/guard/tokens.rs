@@ -9,21 +9,21 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::http::problem::{Problem, ProblemKind};
 
-/// The tokens that open the service; of each its SHA-256 alone is kept.
+/// The accepted tokens, stored as SHA-256 digests.
 #[derive(Clone, Default)]
 pub struct Tokens(Arc<[[u8; 32]]>);
 
-/// What a request carries.
+/// Credentials of a request.
 enum Credentials<'h> {
-    /// Nothing, or nothing of our kind.
+    /// No credentials, or none of the scheme `Bearer`.
     None,
     Token(&'h str),
-    /// A token that cannot be read, or more than one header.
+    /// An invalid token, or more than one `Authorization` header.
     Unreadable,
 }
 
 impl Tokens {
-    /// Tokens, in plain.
+    /// Hashes the given plain-text tokens.
     pub fn new<T: AsRef<str>>(tokens: impl IntoIterator<Item = T>) -> Self {
         Self(tokens.into_iter().map(|token| Sha256::digest(token.as_ref()).into()).collect())
     }
@@ -32,11 +32,14 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Passes if the request carries one of the tokens.
+    /// Checks the `Authorization` header of a request.
+    ///
+    /// # Errors
+    /// `unauthorized`, with `WWW-Authenticate`, if the request does not have an accepted token.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match credentials(headers) {
             Credentials::Token(token) if self.knows(token) => Ok(()),
-            // RFC 6750, section 3.1: no error code if there is no token.
+            // RFC 6750, section 3.1: no error code if the request has no token.
             Credentials::None => Err(refusal(
                 r#"Bearer realm="taquin""#,
                 "This path requires a token. Send `Authorization: Bearer …` with a valid token.",
@@ -48,8 +51,7 @@ impl Tokens {
         }
     }
 
-    /// Takes as long for one token as for any other of its length: digests are compared, all of
-    /// them, and each to its end.
+    /// Compares the token with all digests in constant time. The duration depends only on the length of the token.
     fn knows(&self, token: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(token).into();
         self.0.iter().fold(Choice::from(0), |found, known| found | known.ct_eq(&digest)).into()
@@ -72,7 +74,7 @@ fn refusal(challenge: &'static str, detail: &'static str) -> Problem {
     Problem::new(ProblemKind::Unauthorized, detail).with_header(header::WWW_AUTHENTICATE, challenge)
 }
 
-/// Tells how many there are, and nothing else.
+/// Shows only the number of tokens.
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tokens({})", self.0.len())
@@ -86,7 +88,7 @@ mod tests {
     const TOKEN: &str = "abcdefghijklmnop";
     const OTHER: &str = "0123456789-._~+/==";
 
-    /// Whether these headers open a door with two tokens, and the challenge if they do not.
+    /// Checks these headers against two accepted tokens. The error is the challenge.
     fn answer_to(authorization: &[&str]) -> Result<(), String> {
         let mut headers = HeaderMap::new();
         for value in authorization {

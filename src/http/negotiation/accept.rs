@@ -1,12 +1,12 @@
-//! Which type to answer in (RFC 9110, section 12.5.1).
+//! Choice of the media type of a response (RFC 9110, section 12.5.1).
 
 use axum::http::{HeaderMap, header};
 
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
 
-/// The offer the client likes best: by quality, then by how precisely it was named, then by the
-/// order of `offers`. The first one if the client does not say; none if it excludes them all.
+/// Returns the offer that the client prefers: by quality, then by specificity of the media range, then by the order of
+/// `offers`. Without an `Accept` header it is the first offer. It is `None` if the client accepts no offer.
 pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<MediaType> {
     if !headers.contains_key(header::ACCEPT) {
         return offers.first().copied();
@@ -22,20 +22,20 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
         return offers.first().copied();
     }
     let rank = |offer: &MediaType| {
-        // The most precise range decides, even if a vaguer one is kinder.
+        // The most specific range decides, even if another one has a higher quality.
         let (specificity, quality) =
             ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max_by_key(|(of, _)| *of)?;
         (specificity > 0 && quality > 0).then_some((quality, specificity))
     };
     let ranked = offers.iter().filter_map(|offer| Some((rank(offer)?, *offer)));
-    // Of equals `max_by_key` takes the last.
+    // `max_by_key` returns the last of equal elements.
     ranked.rev().max_by_key(|(rank, _)| *rank).map(|(_, offer)| offer)
 }
 
-/// As [`negotiate`], with the problem to answer if nothing fits.
+/// Returns the offer that the client prefers, by the rules of [`negotiate`].
 ///
 /// # Errors
-/// `not-acceptable`, listing the offers.
+/// `not-acceptable`, with the list of offers, if the client accepts none of them.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaType, Problem> {
     negotiate(headers, offers).ok_or_else(|| {
         let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
@@ -44,7 +44,7 @@ pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaT
     })
 }
 
-/// Whether the client likes a body that is packed by gzip as well as one that is not, or better (RFC 9110, section 12.5.3).
+/// True if the client accepts gzip and does not prefer an uncompressed body (RFC 9110, section 12.5.3).
 pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let codings: Vec<(&str, u16)> = values.flat_map(|value| value.split(',')).filter_map(quality).collect();
@@ -53,12 +53,13 @@ pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     gzip > 0 && gzip >= says("identity").unwrap_or(0)
 }
 
-/// A media range and its quality.
+/// Parses a media range and its quality.
 fn media_range(text: &str) -> Option<(&str, u16)> {
     quality(text).filter(|(range, _)| range.contains('/'))
 }
 
-/// What is named, and its quality in thousandths, if that is one; parameters other than `q` are passed over.
+/// Parses a name and its quality in thousandths. Parameters other than `q` are ignored; an invalid quality returns
+/// `None`.
 fn quality(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next()?;

@@ -1,4 +1,4 @@
-//! Answers that may be kept: `ETag`, `If-None-Match`, `Cache-Control`; and how they are packed.
+//! Cacheable responses: `ETag`, `If-None-Match`, `Cache-Control`, and compression.
 
 use std::io::Write;
 
@@ -11,32 +11,32 @@ use flate2::write::GzEncoder;
 
 use super::accept::takes_gzip;
 
-/// An answer to GET that is the same every time.
+/// The content of a response, with the headers that control caching.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     content_type: &'static str,
     cache_control: &'static str,
-    /// None for what will not come out the same again.
+    /// `None` for a document that must not be cached.
     etag: Option<HeaderValue>,
     body: Bytes,
     gzip: Option<Bytes>,
 }
 
 impl Document {
-    /// For what changes with a release alone.
+    /// `Cache-Control` of a document that changes only with a release.
     pub(crate) const AN_HOUR: &'static str = "max-age=3600";
 
-    /// For what will not come out the same again.
+    /// `Cache-Control` of a document that must not be cached.
     pub(crate) const NO_STORE: &'static str = "no-store";
 
-    /// A document, and how long others may keep it.
+    /// Creates a document with this `Cache-Control`. The tag is a hash of the body.
     pub(crate) fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
         let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&body));
         Self { content_type, cache_control, etag, body, gzip: None }
     }
 
-    /// Packs the body, once, for those who take it so.
+    /// Compresses the body once, for clients that accept gzip.
     #[must_use]
     pub(crate) fn compressed(mut self) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -45,7 +45,8 @@ impl Document {
         self
     }
 
-    /// A document of which a part says nothing: other bytes make the tag, if it has one.
+    /// Creates a document whose tag is a hash of `bytes` instead of the body, because the body has a part that varies,
+    /// such as a duration.
     #[must_use]
     pub(crate) fn tagged_by(
         content_type: &'static str,
@@ -57,7 +58,7 @@ impl Document {
         Self { content_type, cache_control, etag, body: body.into(), gzip: None }
     }
 
-    /// The answer to a question that may be asked by GET or POST; a POST's is not kept by anybody.
+    /// Responds to GET or POST. The response to a POST has no caching headers.
     pub(crate) fn answer_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
         if *method != Method::POST {
             return self.answer(request_headers);
@@ -67,7 +68,7 @@ impl Document {
         response
     }
 
-    /// The document, or `304` without it if the client has it already.
+    /// Responds with the document, or with `304` if its tag is in `If-None-Match`.
     pub(crate) fn answer(&self, request_headers: &HeaderMap) -> Response {
         let is_known = self.etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
         let gzip = self.gzip.as_ref().filter(|_| takes_gzip(request_headers));
@@ -85,7 +86,7 @@ impl Document {
             headers.insert(header::ETAG, etag.clone());
         }
         if is_known {
-            // What the document has, not what this answer has.
+            // The length of the document; the body of a 304 is empty.
             headers.insert(header::CONTENT_LENGTH, body.len().into());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
@@ -95,16 +96,16 @@ impl Document {
     }
 }
 
-/// A tag that depends on the bytes alone, the same on every machine and in every release.
+/// A weak tag that depends on the bytes alone, so that it is equal on all machines and in all releases.
 pub(crate) fn weak_etag(bytes: &[u8]) -> HeaderValue {
-    // FNV-1a, 64 bits: a collision would have to hit two versions of one document.
+    // FNV-1a, 64 bits. Only a collision of two versions of one document would matter.
     let hash = bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     HeaderValue::from_str(&format!("W/\"{hash:016x}\"")).unwrap_or(HeaderValue::from_static("W/\"\""))
 }
 
-/// Whether `If-None-Match` names the tag, by weak comparison.
+/// True if `If-None-Match` has the tag, by weak comparison.
 fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let own = opaque(etag.to_str().unwrap_or_default());

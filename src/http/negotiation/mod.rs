@@ -1,4 +1,4 @@
-//! In which type to answer, and answers that a client may have already.
+//! Content negotiation, and conditional responses.
 
 mod accept;
 mod conditional;

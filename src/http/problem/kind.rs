@@ -1,8 +1,8 @@
-//! The closed set of problem types, and what each of them means.
+//! The closed set of problem types, with slug, status, title and description of each.
 
 use axum::http::StatusCode;
 
-/// A problem type of the contract. Every failure that leaves the service is one of these.
+/// A problem type of the contract. Every failure response of the service has one of these types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the table below says what each one means")]
 pub enum ProblemKind {
@@ -28,7 +28,7 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// Every kind, in the order of the contract.
+    /// All kinds, in the order of the contract.
     pub const ALL: [Self; 19] = {
         let mut kinds = [Self::Internal; 19];
         let mut at = 0;
@@ -39,32 +39,32 @@ impl ProblemKind {
         kinds
     };
 
-    /// The last segment of the problem's `type`; stable.
+    /// The last segment of the URI `type` of the problem. It is stable.
     pub fn slug(self) -> &'static str {
         self.row().slug
     }
 
-    /// The status every problem of this kind has.
+    /// The status of all problems of this kind.
     pub fn status(self) -> StatusCode {
         self.row().status
     }
 
-    /// A few words, the same for every problem of this kind.
+    /// The title of all problems of this kind: a few words.
     pub fn title(self) -> &'static str {
         self.row().title
     }
 
-    /// What it means and what to do next, in a few sentences.
+    /// Meaning of the kind and advice to the client, in a few sentences.
     pub fn description(self) -> &'static str {
         self.row().description
     }
 
-    /// The kind with this slug.
+    /// Returns the kind with this slug.
     pub fn from_slug(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.slug() == slug)
     }
 
-    /// The kind for an error status that some layer answered without saying more.
+    /// Returns the kind for an error status of a response without a problem.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
             StatusCode::BAD_REQUEST => Self::InvalidParameter,

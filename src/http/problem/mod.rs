@@ -1,8 +1,7 @@
 //! Failures as RFC 9457 problem documents.
 //!
-//! A [`Problem`] says what is wrong; it does not know which request it answers. So its response is
-//! empty and carries the problem as an extension, and the outermost layer (`exchange`)
-//! writes the document once path, request id and `Accept` are at hand.
+//! A [`Problem`] does not know its request. Its response is therefore empty and has the problem as an extension. The
+//! outermost layer (`exchange`) writes the document, because it knows the path, the request id and `Accept`.
 
 mod kind;
 mod sentence;
@@ -23,67 +22,67 @@ pub(crate) use sentence::sentence;
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 
-/// One thing that is wrong with a request.
+/// One error in a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Fault {
-    /// RFC 6901 pointer into the question: `/board/1/2`; empty for the whole of it.
+    /// RFC 6901 pointer into the request, such as `/board/1/2`; empty for the whole request.
     pub pointer: String,
-    /// A word from the contract's closed list.
+    /// A code from the closed list of the contract.
     pub code: &'static str,
-    /// A sentence for a person.
+    /// A sentence for people.
     pub detail: String,
 }
 
 impl Fault {
-    /// A fault at `pointer`.
+    /// Creates an error at `pointer`.
     pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), code, detail: detail.into() }
     }
 }
 
-/// A failure, as the client will be told it.
+/// A failure: the content of a problem document, and headers of its response.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The type; it fixes status and title.
+    /// The problem type, which determines status and title.
     pub kind: ProblemKind,
-    /// What happened this time, and what to do about it.
+    /// Cause of this failure, and advice to the client.
     pub detail: String,
-    /// What is wrong with the request, at most [`Problem::MAX_FAULTS`] of it.
+    /// Errors in the request, at most [`Problem::MAX_FAULTS`].
     pub errors: Vec<Fault>,
-    /// Members of this kind alone, in the order in which they are written.
+    /// Extension members, in the order of the document.
     pub members: Vec<(&'static str, Value)>,
-    /// The last member, which may be long.
+    /// The last extension member, which may be long.
     tail: Option<Arc<dyn Tail>>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The last member of a problem document, written only when the document is.
+/// The last extension member of a problem document. Its text is produced only when the document is written.
 pub(crate) trait Tail: Debug + Send + Sync {
-    /// The member with its name, as JSON or as lines of text.
+    /// Writes the member with its name, as JSON or as lines of text.
     fn payload(&self, media_type: MediaType) -> Payload;
 }
 
 impl Problem {
-    /// How many faults a problem lists at most.
+    /// Maximum number of errors in a problem document.
     pub const MAX_FAULTS: usize = 20;
 
-    /// A problem without faults or further members.
+    /// Creates a problem without errors, extension members or headers.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), tail: None, headers: Vec::new() }
     }
 
-    /// The server's own fault, which its log explains already.
+    /// Creates the problem of an internal error. The caller has logged the cause.
     pub fn internal() -> Self {
         Self::new(ProblemKind::Internal, "Internal error. The log has the cause under this request id.")
     }
 
-    /// A question that was refused without a fault to show for it: a bug, which is logged here.
+    /// Logs and returns an internal error for a request that was rejected without any error, which is a bug.
     pub fn without_fault() -> Self {
         tracing::error!("a request was rejected without an error");
         Self::internal()
     }
 
-    /// Lists the faults; those beyond [`Problem::MAX_FAULTS`] are left out.
+    /// Sets the errors. Those beyond [`Problem::MAX_FAULTS`] are dropped.
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<Fault>) -> Self {
         errors.truncate(Self::MAX_FAULTS);
@@ -91,7 +90,7 @@ impl Problem {
         self
     }
 
-    /// Adds a member of the document. Its name must not be one that every problem has.
+    /// Adds an extension member. Its name must not be the name of a common member.
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
         debug_assert!(!COMMON_MEMBERS.contains(&name), "{name} is written by every problem");
@@ -99,20 +98,20 @@ impl Problem {
         self
     }
 
-    /// Adds the last member of the document.
+    /// Sets the last extension member.
     #[must_use]
     pub(crate) fn with_tail(self, tail: impl Tail + 'static) -> Self {
         Self { tail: Some(Arc::new(tail)), ..self }
     }
 
-    /// Lists the faults at places within a part of the question.
+    /// Prefixes the pointers of all errors with `at`.
     #[must_use]
     pub fn within(mut self, at: &str) -> Self {
         self.errors.iter_mut().for_each(|fault| fault.pointer.insert_str(0, at));
         self
     }
 
-    /// Tells the client to come back after so many seconds.
+    /// Sets the `Retry-After` header, in seconds.
     #[must_use]
     pub fn with_retry_after(self, seconds: u64) -> Self {
         self.with_header(header::RETRY_AFTER, seconds.into())
@@ -125,13 +124,13 @@ impl Problem {
         self
     }
 
-    /// After how many seconds the client may come back, if it is told.
+    /// The `Retry-After` header in seconds, if it is set.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         let (_, value) = self.headers.iter().find(|(name, _)| *name == header::RETRY_AFTER)?;
         value.to_str().ok()?.parse().ok()
     }
 
-    /// The document for one request, as text or JSON.
+    /// Writes the document for one request, as text or JSON.
     pub(crate) fn document(&self, media_type: MediaType, instance: &str, request_id: &str) -> Payload {
         let tail = self.tail.as_ref().map(|tail| tail.payload(media_type));
         if media_type == MediaType::Text {
@@ -152,17 +151,17 @@ impl Problem {
         }
     }
 
-    /// The document without its tail.
+    /// Writes the document as JSON, without the tail.
     fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
         serde_json::to_vec(&ProblemJson { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
     }
 
-    /// The text for a terminal, without tail and footer.
+    /// Writes the document as text for a terminal, without tail and footer.
     fn to_text(&self) -> String {
         let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
         for Fault { pointer, code, detail } in &self.errors {
-            // A pointer may hold any character that a client put into a name.
+            // A pointer can contain any character of a client's field name.
             let place =
                 if pointer.is_empty() { "(whole request)".to_owned() } else { pointer.escape_debug().to_string() };
             let _ = writeln!(text, "  {place}: {detail} [{code}]");
@@ -186,7 +185,7 @@ const COMMON_MEMBERS: [&str; 7] = ["type", "title", "status", "detail", "instanc
 
 struct ProblemJson<'a> {
     problem: &'a Problem,
-    /// The path that was asked, and the request's id.
+    /// Path and id of the request.
     request: Option<(&'a str, &'a str)>,
 }
 
@@ -212,14 +211,14 @@ impl Serialize for ProblemJson<'_> {
     }
 }
 
-/// The document as a part of an answer to a question that has not failed as a whole: without what names the request.
+/// Serializes the problem as a part of a successful response, without path and id of the request.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         ProblemJson { problem: self, request: None }.serialize(serializer)
     }
 }
 
-/// Status, headers and no body: the outermost layer writes it.
+/// A response with status and headers. The outermost layer writes the body.
 impl IntoResponse for Problem {
     fn into_response(mut self) -> Response {
         let mut response = Response::new(Body::empty());

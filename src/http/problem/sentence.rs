@@ -1,6 +1,6 @@
-//! Details as sentences.
+//! Formatting of details as sentences.
 
-/// Text that begins with a capital and ends with a stop.
+/// Capitalizes the first letter of a text and ends it with a period.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());

@@ -1,4 +1,4 @@
-//! Failures of the service and of boards as problem documents.
+//! Problem documents of service errors, limits and unsolvable boards.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::http::problem::{Fault, Problem, ProblemKind, Tail, sentence};
 use crate::search::StopReason;
 use crate::service::{HeldReport, Report, ServiceError};
 
-/// The puzzle that two boards make.
+/// Creates the puzzle of a start and a goal.
 ///
 /// # Errors
-/// `unsolvable`, with what `/solvable` says.
+/// `unsolvable`, with the members of a `/solvable` response.
 pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
     Puzzle::try_new(board, goal).map_err(|error| match error {
         PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
@@ -27,7 +27,7 @@ pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
     })
 }
 
-/// What became of a job that has no report.
+/// Returns the problem of a service error.
 pub(crate) fn service_failure(error: &ServiceError) -> Problem {
     match error {
         ServiceError::Overloaded { retry_after, waited } => {
@@ -60,12 +60,12 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
                 "This instance is shutting down and accepts no more searches. Retry: another instance will respond.";
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
-        // The pool, or the panic hook, has logged it.
+        // The pool or the panic hook has logged the cause.
         ServiceError::Failed(_) => Problem::internal(),
     }
 }
 
-/// The problem of a search that a limit ended, with the expanded nodes if they were requested.
+/// Returns the problem of a search that a limit stopped, with the expanded nodes if they were requested.
 pub(crate) fn limit_exceeded_with_expansions(
     report: &Arc<Report>,
     held: Option<HeldReport>,
@@ -81,7 +81,7 @@ pub(crate) fn limit_exceeded_with_expansions(
     }
 }
 
-/// Expanded nodes that fit into memory together with the rest of the document.
+/// Expanded nodes that are written at once.
 #[derive(Debug)]
 struct FewExpansions(Arc<Report>);
 
@@ -95,7 +95,7 @@ impl Tail for FewExpansions {
     }
 }
 
-/// Expanded nodes that are written while the client reads them.
+/// Expanded nodes that are written in pieces, while the client reads.
 #[derive(Debug)]
 struct ManyExpansions(HeldReport);
 
@@ -106,7 +106,7 @@ impl Tail for ManyExpansions {
     }
 }
 
-/// `search-limit-exceeded`, with the best solution so far if there is one.
+/// Returns `search-limit-exceeded`, with the best solution so far if there is one.
 pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
@@ -136,7 +136,7 @@ pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     }
 }
 
-/// The time limit, and how much of it went by before a worker was free, if that is worth telling.
+/// Describes the time limit, and the time in the queue if it was at least a tenth of the limit.
 fn time_spent(report: &Report) -> String {
     let limit = report.limits.time.as_millis();
     if 10 * report.queued < report.limits.time {
@@ -146,7 +146,7 @@ fn time_spent(report: &Report) -> String {
     }
 }
 
-/// The problem of a board that cannot reach its goal.
+/// Returns the problem of a board that cannot reach its goal.
 pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
     Problem::new(ProblemKind::Unsolvable, sentence(&reachability.to_string()))
         .with_member("solvable", false)
@@ -156,12 +156,12 @@ pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
         .with_member("blank_distance", reachability.blank_distance)
 }
 
-/// Why the goal is out of reach, in the word of the contract.
+/// The contract's code for an unreachable goal; `None` if it is reachable.
 pub(crate) fn reason(reachability: &Reachability) -> Option<&'static str> {
     (!reachability.is_reachable()).then_some("parity")
 }
 
-/// The parity of the permutation, in the word of the contract.
+/// The contract's code for the parity of the permutation.
 pub(crate) fn parity(reachability: &Reachability) -> &'static str {
     if reachability.odd_permutation { "odd" } else { "even" }
 }

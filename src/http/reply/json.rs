@@ -1,7 +1,7 @@
 //! JSON of replies.
 //!
-//! Serde writes every reply but the solution and the figures of `/solve`, which are written by hand: on 3×3 boards
-//! that is worth 5 % of responses a second and 4 % of processor time (docs/adr/0021). A test compares them with serde.
+//! Serde writes all replies except the solution and the figures of `/solve`. Own code writes these, which earns 5 % of
+//! responses a second and 4 % of processor time on 3×3 boards (docs/adr/0021). A test compares them with serde.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ use super::search::{LimitsReply, SearchReply};
 use super::solution::SolveReply;
 use crate::domain::Tile;
 
-/// Capacity for most replies, so that they are written without reallocation.
+/// Initial capacity in bytes. It is enough for most replies.
 pub(super) const USUAL: usize = 1 << 10;
 
-/// JSON of a reply. All replies have string keys and finite numbers.
+/// Serializes a reply. All replies have string keys and finite numbers.
 pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
     let mut json = Vec::with_capacity(USUAL);
     put_json(&mut json, reply);
@@ -25,14 +25,14 @@ pub(super) fn put_json(json: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(json, value).expect("names are strings, and writing to memory does not fail");
 }
 
-/// Appends the beginning of a solution, up to its moves.
+/// Appends the first members of a solution, up to its moves.
 pub(super) fn put_verdict(json: &mut Vec<u8>, length: usize, optimal: bool, lower_bound: u32) {
     number(json, "{\"length\":", length);
     flag(json, ",\"optimal\":", optimal);
     number(json, ",\"lower_bound\":", lower_bound);
 }
 
-/// Appends the members of a response from `start` to `limits`.
+/// Appends the members of a `/solve` response from `start` to `limits`.
 pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply) {
     rows(json, ",\"start\":", &reply.start);
     rows(json, ",\"goal\":", &reply.goal);
@@ -81,7 +81,7 @@ fn flag(json: &mut Vec<u8>, name: &str, flag: bool) {
     raw(json, if flag { "true" } else { "false" });
 }
 
-/// Appends a string of letters, digits and underscores.
+/// Appends a string member. `word` has only letters, digits and underscores, which need no escaping.
 fn word(json: &mut Vec<u8>, name: &str, word: &str) {
     for piece in [name, "\"", word, "\""] {
         raw(json, piece);
@@ -104,12 +104,13 @@ fn rows(json: &mut Vec<u8>, name: &str, board: &Rows) {
     json.truncate(begin + end);
 }
 
-/// The maximum length of a list of so many tiles, in bytes.
+/// Maximum length of a list of tiles, in bytes.
 fn room(tiles: usize) -> usize {
     2 + 3 * tiles
 }
 
-/// Writes `[1,2,3]` to the beginning of `text`, which must have [`room`] for it, and returns its length.
+/// Writes a list such as `[1,2,3]` to the beginning of `text` and returns its length. `text` must have the length that
+/// [`room`] returns.
 fn write_list(text: &mut [u8], tiles: &[Tile]) -> usize {
     text[0] = b'[';
     let mut end = 1;

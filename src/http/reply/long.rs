@@ -1,4 +1,4 @@
-//! Memory of long responses (docs/adr/0031).
+//! Memory reservations of long responses (docs/adr/0031).
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use crate::domain::Puzzle;
 use crate::http::problem::Problem;
 use crate::service::{HeldReport, Report, Reservation, Service};
 
-/// Responses of more bytes than about this are long.
+/// Approximate size in bytes above which a response is long.
 const LONG: usize = 64 << 10;
 
-/// Reserves memory for a report whose response is long, so that it is written in pieces.
+/// Reserves memory for a report whose response is long and is therefore written in pieces. Returns `None` for a short
+/// response.
 ///
 /// # Errors
 /// `overloaded` if no memory is left for long responses.
@@ -42,7 +43,7 @@ pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes
     Ok(Bytes::from_owner(Reserved { text, _reservation }))
 }
 
-/// Bytes with their reservation.
+/// Bytes that own their reservation.
 struct Reserved {
     text: Vec<u8>,
     _reservation: Reservation,

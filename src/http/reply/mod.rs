@@ -1,4 +1,4 @@
-//! Responses: what a service result or failure is on the wire, and its bytes.
+//! Responses: results and failures of the service as JSON and text.
 
 mod failure;
 mod json;

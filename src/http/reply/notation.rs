@@ -1,4 +1,4 @@
-//! Boards, moves and numbers, as JSON and as text.
+//! Boards, moves and numbers as JSON and text.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -28,7 +28,7 @@ impl Serialize for Letter {
     }
 }
 
-/// A number that is written without a fraction where it has none.
+/// A number that is written without a fraction if it is whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -38,7 +38,7 @@ impl Serialize for Number {
     }
 }
 
-/// A board as a grid, its numbers right-aligned and the blank a dot.
+/// Formats a board as a grid with right-aligned numbers and a dot for the blank.
 pub(crate) fn grid(board: &Board) -> String {
     let width = (board.size().cells() - 1).to_string().len();
     let mut grid = String::new();

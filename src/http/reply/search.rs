@@ -5,7 +5,7 @@ use std::fmt;
 use crate::search::{Algorithm, Named, effective_branching_factor};
 use crate::service::Report;
 
-/// What was searched and spent.
+/// Algorithm, heuristic and counters of a search.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct SearchReply {
     pub(crate) algorithm: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct SearchReply {
     pub(crate) elapsed_us: u64,
 }
 
-/// The limits that were in force.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub(crate) struct LimitsReply {
     pub(crate) time_ms: u64,
@@ -30,7 +30,7 @@ pub(crate) struct LimitsReply {
     pub(crate) nodes: u64,
 }
 
-/// How far a search is.
+/// Progress of a running search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub(crate) struct ProgressReply {
     pub(crate) expanded: u64,
@@ -38,7 +38,7 @@ pub(crate) struct ProgressReply {
     pub(crate) lower_bound: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) threshold: Option<u32>,
-    /// Of the shortest solution so far.
+    /// Length of the shortest solution so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) length: Option<usize>,
     pub(crate) elapsed_us: u64,
@@ -47,7 +47,7 @@ pub(crate) struct ProgressReply {
 impl SearchReply {
     pub(crate) fn new(report: &Report) -> Self {
         let stats = report.stats;
-        // A solution that another search found says nothing of this one's tree, nor does one of many searches.
+        // The branching factor needs the solution of this one search: not of a fallback, not of an anytime search.
         let is_its_own = match report.algorithm {
             Algorithm::Constructive => true,
             Algorithm::Anytime => false,

@@ -1,4 +1,4 @@
-//! The answer of `/solve`, as JSON and as text.
+//! Response of `/solve` as JSON and text.
 
 use std::fmt::{Display, Write, from_fn};
 
@@ -9,7 +9,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::search::Expansion;
 use crate::service::{Report, Solution};
 
-/// Response of `/solve`, without its lists, which the [writer](super::whole) takes from the report.
+/// Response of `/solve` without its lists. The [writer](super::whole) takes these from the report.
 #[derive(Debug)]
 pub(crate) struct SolveReply {
     pub(crate) length: usize,
@@ -21,7 +21,7 @@ pub(crate) struct SolveReply {
     pub(crate) limits: LimitsReply,
 }
 
-/// A solution that is not all that was required.
+/// An interim solution, or the best one of a search that a limit stopped.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct SolutionReply<'r> {
     pub(crate) length: usize,
@@ -31,7 +31,7 @@ pub(crate) struct SolutionReply<'r> {
     pub(crate) tiles: &'r [Tile],
 }
 
-/// A solution that was found on the way.
+/// The `solution` event: a solution found so far, and its time.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct InterimReply<'r> {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ impl<'r> SolutionReply<'r> {
 }
 
 impl SolveReply {
-    /// The response for a report that no limit stopped, and its solution.
+    /// Creates the response for a search that no limit stopped, and returns its solution as well.
     ///
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
@@ -96,7 +96,7 @@ impl SolveReply {
         Ok((reply, solution))
     }
 
-    /// Beginning of the text: the start, and the length of the solution.
+    /// First part of the text: the start, and the length of the solution.
     pub(crate) fn summary(&self) -> impl Display {
         from_fn(|f| {
             writeln!(f, "{}", grid(&self.start.0))?;
@@ -109,14 +109,14 @@ impl SolveReply {
         })
     }
 
-    /// The goal, for a text without states.
+    /// Last part of a text without states: the goal.
     pub(crate) fn ending(&self) -> impl Display {
         from_fn(|f| write!(f, "\n{}", grid(&self.goal.0)))
     }
 }
 
 impl StateReply {
-    /// A board along the solution, and what led to it.
+    /// Creates the state for a board on the solution path and the step that led to it.
     pub(crate) fn new(report: &Report, step: Option<(Move, Tile)>, board: Board, g: u32, h: u32) -> Self {
         let (mv, tile) = (step.map(|(mv, _)| Letter(mv)), step.map(|(_, tile)| tile));
         Self { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) }
@@ -124,7 +124,7 @@ impl StateReply {
 }
 
 impl ExpansionReply {
-    /// The first nodes of a search, if they were asked for.
+    /// Returns the first expanded nodes of a search, if they were requested.
     pub(crate) fn of(report: &Report) -> Option<Vec<Self>> {
         Some(report.expansions.as_ref()?.iter().map(Self::from).collect())
     }
@@ -152,7 +152,7 @@ impl Display for StateReply {
     }
 }
 
-/// A line for each expanded node, as the older tutorial prints them.
+/// Text of expanded nodes, one line each.
 pub(crate) struct ExpansionLines<'a>(pub(crate) &'a [ExpansionReply]);
 
 impl std::fmt::Display for ExpansionLines<'_> {
@@ -161,7 +161,7 @@ impl std::fmt::Display for ExpansionLines<'_> {
     }
 }
 
-/// One of them, and its number.
+/// Text of one expanded node, with its index.
 pub(crate) struct ExpansionLine<'a>(pub(crate) usize, pub(crate) &'a ExpansionReply);
 
 impl Display for ExpansionLine<'_> {

@@ -1,7 +1,7 @@
 //! The writer of `/solve` responses: whole, or in pieces as the client reads (docs/adr/0031).
 //!
-//! A response is a sequence of sections over its report: texts, and lists such as the moves. One function a format
-//! produces them; a [`Sink`] writes them at once, or keeps them for later.
+//! A response is a sequence of sections: texts, and lists of the report such as the moves. One function a format
+//! produces them. A [`Sink`] writes them at once or stores them.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -14,21 +14,21 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
 use crate::service::{HeldReport, Report};
 
-/// The whole response.
+/// Writes the whole response.
 pub(crate) fn whole(reply: &SolveReply, report: &Report, format: MediaType) -> Vec<u8> {
     let mut sink = Whole { report, format, text: Vec::with_capacity(USUAL) };
     sections(&mut sink, reply, report, format);
     sink.text
 }
 
-/// The response, written in pieces.
+/// Returns the response as pieces, which are written while the client reads.
 pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: MediaType) -> Payload {
     let mut parts = Parts::default();
     sections(&mut parts, reply, &report, format);
     LongReply::of(report, format, parts)
 }
 
-/// The JSON of a response, its lists empty.
+/// Writes the JSON of a response with empty lists.
 pub(crate) fn outline(reply: &SolveReply) -> Vec<u8> {
     let mut sink = Outline(Vec::with_capacity(USUAL));
     solved_sections(&mut sink, reply);
@@ -63,7 +63,7 @@ fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
     sink.text(|json| put_figures(json, reply));
 }
 
-/// A solution, open for further members.
+/// Produces a solution object without its closing brace, so that members can follow.
 fn solution_sections(sink: &mut impl Sink, length: usize, optimal: bool, lower_bound: u32) {
     sink.text(|json| {
         put_verdict(json, length, optimal, lower_bound);
@@ -95,25 +95,25 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
     sink.text(|text| put(text, &format_args!("\n{}", reply.search)));
 }
 
-/// Receives the sections of a response.
+/// Receiver of the sections of a response.
 trait Sink {
-    /// A text, appended by `write`.
+    /// Adds a text, which `write` appends to a buffer.
     fn text(&mut self, write: impl FnOnce(&mut Vec<u8>));
-    /// A list of the report.
+    /// Adds a list of the report.
     fn list(&mut self, list: List);
 }
 
-/// Writes each section at once.
+/// A sink that writes each section at once.
 struct Whole<'r> {
     report: &'r Report,
     format: MediaType,
     text: Vec<u8>,
 }
 
-/// Omits the lists.
+/// A sink that writes texts and omits lists.
 struct Outline(Vec<u8>);
 
-/// Keeps the sections for later.
+/// A sink that stores the sections.
 #[derive(Default, Debug)]
 struct Parts(VecDeque<Part>);
 
@@ -161,7 +161,7 @@ pub(crate) struct LongReply {
     report: HeldReport,
     format: MediaType,
     parts: Parts,
-    /// Index of the next entry in the first part.
+    /// Index of the next entry in the first part, if that is a list.
     at: usize,
 }
 
@@ -171,12 +171,12 @@ enum Part {
     List(List),
 }
 
-/// A list of the report, written entry by entry.
+/// A list of the report, which is written entry by entry.
 #[derive(Debug)]
 enum List {
     Moves,
     Tiles,
-    /// With the board of the next entry.
+    /// The states of the solution path; holds the board of the next entry.
     States(Board),
     Expansions,
 }
@@ -186,7 +186,7 @@ impl LongReply {
         Payload::Pieces(Box::new(Self { report, format, parts, at: 0 }))
     }
 
-    /// The JSON of a `solution` event.
+    /// Creates the JSON of a `solution` event.
     pub(crate) fn interim(
         report: HeldReport,
         length: usize,
@@ -200,7 +200,7 @@ impl LongReply {
         Self::of(report, MediaType::Json, parts)
     }
 
-    /// The expansions of a report, without what stands around them.
+    /// Returns only the entries of the report's list of expanded nodes.
     pub(crate) fn expansions(report: HeldReport, format: MediaType) -> Payload {
         Self::of(report, format, Parts([Part::List(List::Expansions)].into()))
     }
@@ -228,7 +228,7 @@ impl Pieces for LongReply {
 }
 
 impl List {
-    /// Appends the entry at an index; `None` if there is none.
+    /// Appends the entry at an index. Returns `None` if there is no such entry.
     #[inline]
     fn write(&mut self, report: &Report, format: MediaType, at: usize, text: &mut Vec<u8>) -> Option<()> {
         let solution = report.solution.as_ref();
@@ -245,7 +245,7 @@ impl List {
                 let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
                 let state = StateReply::new(report, step, *board, at as u32, h);
                 match format {
-                    // The summary has the start already.
+                    // The summary shows the start.
                     MediaType::Text if at == 0 => {}
                     MediaType::Text => put(text, &state),
                     _ => {
@@ -293,7 +293,7 @@ pub(crate) mod tests {
     use crate::search::{Algorithm, StopReason};
     use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
-    /// A board and the report of a search on it.
+    /// Returns a puzzle and the report of a search on it.
     pub(crate) fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
         let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();

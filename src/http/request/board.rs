@@ -1,4 +1,4 @@
-//! Boards and goals on the wire.
+//! Board and goal fields of requests.
 
 use super::fields::{FieldReader, did_you_mean};
 use super::json::Json;
@@ -7,10 +7,10 @@ use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sid
 use crate::http::problem::{Fault, ProblemKind};
 use crate::search::{Named, named};
 
-/// The fields that describe boards, for every path that takes one.
+/// The fields of every route that reads a board.
 pub(crate) const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
 
-/// A goal by name; `service::Tables::build_for_start` has tables for each.
+/// A goal with a name. `service::Tables::build_for_start` builds tables for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NamedGoal {
     /// `1 2 3/4 5 6/7 8 0`.
@@ -22,7 +22,7 @@ pub(crate) enum NamedGoal {
 }
 
 impl NamedGoal {
-    /// The goal on boards of a shape.
+    /// Returns the goal of this name for a board size.
     pub(crate) fn on(self, size: Size) -> Board {
         match self {
             Self::BlankLast => Board::blank_last(size),
@@ -36,14 +36,14 @@ named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail
 
 named!(Encoding { Tiles => "tiles", Positions => "positions" });
 
-/// A board as written, and in which form, on which the pointers to its faults depend.
+/// A board before validation, and its form, which determines the pointers of its errors.
 struct WrittenBoard {
     raw: RawBoard,
     form: Form,
 }
 
 impl WrittenBoard {
-    /// Null stands for the blank, not for the cell of a tile.
+    /// Makes null entries unreadable: null stands for the blank, not for the position of a tile.
     fn forbid_null(&mut self, value: &Value) {
         if let Value::Body(Json::Array(cells)) = value {
             for (entry, cell) in self.raw.entries.iter_mut().zip(cells) {
@@ -60,7 +60,7 @@ enum Form {
     Text,
 }
 
-/// Reads the board and the goal. Without faults both are there and of one shape.
+/// Reads the board and the goal. Returns `None` if either has an error or their sizes differ.
 pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
     let (sides, encoding) = (sides(fields), fields.word("encoding", None).unwrap_or_default());
     let board = match fields.take("board") {
@@ -81,14 +81,14 @@ pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)>
     Some((board, goal))
 }
 
-/// `rows` and `cols`.
+/// Reads `rows` and `cols`.
 pub(crate) fn sides(fields: &mut FieldReader) -> Sides {
     let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
     Sides { rows: side("rows"), cols: side("cols") }
 }
 
-/// Reads `goal`, by name or as a board; blank-last if absent. A goal by name takes the board's
-/// shape, so there is none when that is unknown.
+/// Reads `goal`, a name or a board. The default is blank-last. A named goal has the size of the board, so it is `None`
+/// if that size is unknown.
 pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
     let value = match fields.take("goal") {
         Some(value) => value,
@@ -108,7 +108,7 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
             return None;
         }
     }
-    // A flat goal has the board's shape.
+    // A flat goal has the size of the board.
     let sides = size.map_or(sides, |size| Sides { rows: Some(size.rows()), cols: Some(size.cols()) });
     board(fields, "goal", &value, sides, encoding)
 }
@@ -118,9 +118,9 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     if encoding == Encoding::Positions && written.form == Form::Flat {
         written.forbid_null(value);
     }
-    // Positions are flat arrays; a board that is written otherwise means what it always means.
+    // `encoding` applies to a flat goal only; a goal as rows or text always lists tiles.
     let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
-    // Rows have a shape of their own; whether it is the right one is asked where both are known.
+    // A goal as rows has its own size; `board_and_goal` compares it with the board's.
     let own_shape = name == "goal" && written.raw.row_lengths.is_some();
     let sides = if own_shape { Sides::default() } else { sides };
     match written.raw.board(sides, encoding) {
@@ -134,7 +134,7 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     }
 }
 
-/// Sorts out the form in which a board is written.
+/// Recognizes the form of a board, and reads its entries.
 fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<WrittenBoard> {
     let parsed;
     let json = match value {
@@ -199,7 +199,7 @@ fn entry(cell: &Json) -> Option<i64> {
 fn note_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written: &WrittenBoard, fault: &BoardFault) {
     let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
     let (kind, code) = match (fault, name) {
-        // In an array it is the type that is wrong, in text the content.
+        // An unreadable entry of an array has the wrong type; in text, the content is wrong.
         _ if is_unreadable && written.form != Form::Text => (value.kind(), "wrong-type"),
         (BoardFault::ShapeMismatch { .. }, "goal") => (ProblemKind::GoalMismatch, fault.code()),
         (BoardFault::Entry(PermutationFault::OutOfRange { .. } | PermutationFault::Missing { .. }, _), "goal") => {
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::http::request::{RequestBody, RequestFields};
 
-    /// The problem's kind, and pointer and code of each of its faults.
+    /// Kind of a problem, and pointer and code of each error.
     type Refusal = (ProblemKind, Vec<(String, &'static str)>);
 
     fn read(body: &str) -> Result<(Board, Board), Refusal> {

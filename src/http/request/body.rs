@@ -1,4 +1,4 @@
-//! From bytes to a [`RequestFields`].
+//! Reads request bodies into [`RequestFields`].
 
 use std::pin::pin;
 
@@ -17,16 +17,16 @@ use crate::domain::Board;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::HttpSettings;
 
-/// What a client asks: the same fields, in the query string or in a body.
+/// The fields of a request, from the query string and the body.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RequestFields {
-    /// The parameters in the order given, repeated ones included.
+    /// The query parameters in their order, including repeated ones.
     pub(crate) query: Vec<(String, String)>,
-    /// The body of a POST; always there unless the query names the board.
+    /// The body of a POST; `None` for GET, or if the body is empty and the query has a board.
     pub(crate) body: Option<RequestBody>,
 }
 
-/// A body that was read, and nothing more: no field has been looked at.
+/// A parsed body whose fields are not validated yet.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum RequestBody {
     /// A JSON document: an object of fields, or a bare board as array or string.
@@ -48,14 +48,14 @@ where
     }
 }
 
-/// What came in, all of it and within bounds.
+/// A request with its whole body, within the limits of size and time, before parsing.
 pub(crate) struct RawRequest {
     query: Vec<(String, String)>,
     body: Option<(Bytes, Format)>,
 }
 
 impl RawRequest {
-    /// Reads a request; its head is there for what else there is to know of it.
+    /// Reads query string and body of a request.
     pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
         let query = query::parse(head.uri.query().unwrap_or_default());
         if head.method != Method::POST {
@@ -72,7 +72,7 @@ impl RawRequest {
         Ok(Self { query, body: Some((bytes, format)) })
     }
 
-    /// The board, if the request is a board alone that [`plain_board`] reads.
+    /// Returns the board if the request is a plain board that [`plain_board`] can read.
     pub(crate) fn plain_board(&self) -> Option<Board> {
         match &self.body {
             Some((bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => plain_board(bytes),
@@ -89,7 +89,7 @@ impl RawRequest {
 impl RequestBody {
     pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
-        // Some editors and shells put a byte order mark in front.
+        // Some editors and shells write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_ascii().is_empty() {
             return Err(Problem::new(
@@ -112,12 +112,12 @@ impl RequestBody {
     }
 }
 
-/// How a body is to be read.
+/// Format of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Json,
     Text,
-    /// JSON if it looks like it, else text: `curl -d` names a type that nobody chose.
+    /// JSON if the text looks like JSON, else text. `curl -d` sends a default type, which says nothing about the body.
     Sniffed,
 }
 
@@ -163,7 +163,7 @@ fn unsupported(detail: &str) -> Problem {
         .with_header(header::ACCEPT, header::HeaderValue::from_static("application/json, text/plain"))
 }
 
-/// Whether the parameters of a media type name no charset, or one that is part of UTF-8.
+/// True if the parameters of a media type have no charset, or a subset of UTF-8.
 fn is_utf8(parameters: &str) -> bool {
     parameters.split(';').filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
         let value = value.trim().trim_matches('"');
@@ -182,19 +182,19 @@ fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     )
 }
 
-/// Reads a body whose size and duration are both bounded.
+/// Reads a body within the limits of size and time.
 async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     let HttpSettings { max_body, body_timeout, .. } = settings;
     let too_large = || {
         let detail = format!("The body has more than the maximum of {max_body} bytes.");
         without_the_rest(Problem::new(ProblemKind::ContentTooLarge, detail))
     };
-    // Known before the first byte: refuse, and a client that waits for `100 Continue` sends none.
+    // Reject before the first byte, so that a client that waits for `100 Continue` does not send the body.
     if body.size_hint().lower() > max_body as u64 {
         return Err(too_large());
     }
     let mut gathered = pin!(gather(Limited::new(body, max_body)));
-    // Most are there already, and need no clock.
+    // Most bodies have arrived already and need no timer.
     let in_time = match gathered.as_mut().now_or_never() {
         Some(bytes) => Ok(bytes),
         None => tokio::time::timeout(body_timeout, gathered).await,
@@ -214,8 +214,8 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     }
 }
 
-/// Copies a body together as it comes, unless it comes whole: kept as frames, one that comes byte by
-/// byte would take many times its size.
+/// Copies the frames of a body into one buffer, unless there is only one frame. Storing the frames would take many
+/// times the size of a body that arrives byte by byte.
 async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -228,8 +228,7 @@ async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as Http
     Ok(bytes.freeze())
 }
 
-/// Says that the connection ends: nobody reads the rest of the body, and what comes later cannot be
-/// told from it.
+/// Adds `Connection: close`. The rest of the body is not read, and cannot be distinguished from a next request.
 fn without_the_rest(problem: Problem) -> Problem {
     problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
 }
@@ -339,7 +338,7 @@ mod tests {
         assert_eq!(kind_of("text/plain", silent, LENIENT).await, ProblemKind::RequestTimeout);
     }
 
-    /// So many chunks of 30 bytes; `usize::MAX` stands for a client that falls silent at once.
+    /// A body of this number of chunks of 30 bytes; `usize::MAX` stands for a client that sends nothing.
     struct Chunks(usize);
 
     impl HttpBody for Chunks {

@@ -1,4 +1,4 @@
-//! The fields of a question, from the query string and the body alike.
+//! Reads and validates the fields of a request, from the query string and the body.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -10,15 +10,15 @@ use super::value::Value;
 use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
 use crate::search::Named;
 
-/// The fields of a question, flattened (`limits.time_ms`), and the faults found in them so far.
+/// The fields of a request, with flattened names such as `limits.time_ms`, and the errors found so far.
 ///
-/// Reading a field never fails: a fault is noted, the reader goes on, and [`FieldReader::finish`] reports
-/// every fault at once.
+/// Reading a field never fails: the reader notes the error and continues. [`FieldReader::finish`] reports all errors at
+/// once.
 #[derive(Debug)]
 pub(crate) struct FieldReader {
     fields: Vec<Field>,
     faults: Vec<(ProblemKind, Fault)>,
-    /// What it is if something is missing: it would have to be in the body, or in the query.
+    /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
 }
 
@@ -29,7 +29,7 @@ struct Field {
 }
 
 impl FieldReader {
-    /// Collects the fields of a question, all of which must be among `known`.
+    /// Collects the fields of a request. A field that is not in `known` is an error.
     pub(crate) fn gather(input: RequestFields, known: &[&str]) -> Self {
         let missing = match input.body {
             Some(_) => ProblemKind::InvalidRequest,
@@ -42,7 +42,7 @@ impl FieldReader {
         match input.body {
             Some(RequestBody::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
             Some(RequestBody::Json(Json::Object(members))) => fields.add_members("", members, known),
-            // A bare board.
+            // A board alone.
             Some(RequestBody::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
             None => {}
         }
@@ -57,7 +57,7 @@ impl FieldReader {
             let leads_to = |known: &&str| known.strip_prefix(&*name).is_some_and(|inner| inner.starts_with('.'));
             let is_group = !known.contains(&&*name) && known.iter().any(leads_to);
             match value {
-                // In a query a dot leads into an object; in a body it is part of a name.
+                // In a query a dot separates an object from its member; in a body it is part of a name.
                 _ if has_dot => {
                     let at = pointer(prefix).trim_end_matches('/').to_owned();
                     let own = shortened(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
@@ -92,45 +92,45 @@ impl FieldReader {
     }
 
     fn refuse_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
-        // Past what is told of faults anyway, hints would only take time.
+        // Errors beyond the maximum are dropped, so they need no hint.
         let hint = if self.faults.len() < Problem::MAX_FAULTS { did_you_mean(name, known) } else { String::new() };
         let detail = format!("there is no field `{}`{hint}", shortened(name).escape_debug());
         self.note(kind, Fault::new(at, "unknown-field", detail));
     }
 
-    /// Takes a field out, as it was written.
+    /// Removes a field and returns its value.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.fields.iter().position(|field| field.name == name)?;
         Some(self.fields.swap_remove(at).value)
     }
 
-    /// Notes a fault.
+    /// Notes an error.
     pub(crate) fn note(&mut self, kind: ProblemKind, fault: Fault) {
         self.faults.push((kind, fault));
     }
 
-    /// Notes a fault of a value.
+    /// Notes an error in the value of a field.
     pub(crate) fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
         self.note(value.kind(), Fault::new(pointer(name), code, detail));
     }
 
-    /// Notes that a field which must be there is not.
+    /// Notes that a required field is missing.
     pub(crate) fn miss(&mut self, name: &str, detail: &str) {
         self.note(self.missing, Fault::new(pointer(name), "missing-field", detail));
     }
 
-    /// Whether a field was given.
+    /// True if the request has a field of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
     }
 
-    /// Whether a field is a word of a closed set.
+    /// True if the value of a field is a word of a closed set.
     pub(crate) fn is_word<W: Named>(&self, name: &str) -> bool {
         let field = self.fields.iter().find(|field| field.name == name);
         field.and_then(|field| field.value.as_str()).is_some_and(|word| W::from_name(word).is_some())
     }
 
-    /// A word of a closed set; `none` is one more word that stands for no choice.
+    /// Reads a word of a closed set. `none` is a further word that stands for an absent field.
     pub(crate) fn word<W: Named>(&mut self, name: &str, none: Option<&str>) -> Option<W> {
         let value = self.take(name)?;
         let Some(word) = value.as_str() else {
@@ -148,7 +148,7 @@ impl FieldReader {
         found
     }
 
-    /// A list of words of a closed set: an array in a body, separated by commas in a query.
+    /// Reads a list of words of a closed set: an array in a body, or separated by commas in a query.
     pub(crate) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
         let mut found = Vec::new();
         for (at, entry) in self.list(name, "strings").unwrap_or_default().iter().enumerate() {
@@ -168,8 +168,8 @@ impl FieldReader {
         found
     }
 
-    /// A list of at most so many whole numbers within bounds, written as [`words`](Self::words) are; none if any
-    /// of it has a fault.
+    /// Reads a list of at most `most` whole numbers within bounds, in the syntax of [`words`](Self::words). Returns
+    /// `None` if any entry has an error.
     pub(crate) fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
         let entries = self.list(name, "whole numbers")?;
         if let Some(first) = entries.first().filter(|_| entries.len() > most) {
@@ -193,7 +193,7 @@ impl FieldReader {
         numbers.into_iter().collect()
     }
 
-    /// The entries of a list: an array in a body, separated by commas in a query.
+    /// Reads the entries of a list: an array in a body, or separated by commas in a query.
     fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
         match self.take(name)? {
             Value::Query(list) if list.trim().is_empty() => Some(Vec::new()),
@@ -207,7 +207,7 @@ impl FieldReader {
         }
     }
 
-    /// A whole number within bounds.
+    /// Reads a whole number within bounds.
     pub(crate) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
         let value = self.take(name)?;
         let Some(number) = value.as_integer() else {
@@ -226,7 +226,7 @@ impl FieldReader {
         u64::try_from(number).ok()
     }
 
-    /// A number with at most two decimals within bounds, in hundredths.
+    /// Reads a number with at most two decimals within bounds, in hundredths.
     pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
         let Some(number) = value.as_number() else {
@@ -246,8 +246,8 @@ impl FieldReader {
         Some(hundredths as u32)
     }
 
-    /// A list of 1 to so many objects, each of which has fields among `known` and is read by `read`; in a query it is
-    /// written as JSON. Faults within are told with their place in the list.
+    /// Reads a list of 1 to `most` objects with the fields `known`. `read` reads each object. In a query the list is
+    /// written as JSON. The pointers of errors include the index in the list.
     pub(crate) fn objects<T>(
         &mut self,
         name: &str,
@@ -289,18 +289,18 @@ impl FieldReader {
         Some(objects)
     }
 
-    /// Takes over the faults of an object within a value of a kind.
+    /// Adds the errors of the object `name`, which is part of a value of this kind.
     fn absorb(&mut self, inner: Self, name: &str, kind: ProblemKind) {
         let at = pointer(name);
         for (of, mut fault) in inner.faults {
             fault.pointer.insert_str(0, &at);
-            // JSON in a query is a parameter still.
+            // An error in JSON inside a query is an error of a parameter.
             let of = if of == ProblemKind::InvalidRequest { kind } else { of };
             self.note(of, fault);
         }
     }
 
-    /// Any text that `parse` accepts; what it does not accept is refused with its code and words.
+    /// Reads a text with `parse`, whose error is the code and detail.
     pub(crate) fn parsed<T>(
         &mut self,
         name: &str,
@@ -312,10 +312,10 @@ impl FieldReader {
         parsed.map_err(|(code, detail)| self.refuse(&value, name, code, detail)).ok()
     }
 
-    /// Ends the reading.
+    /// Finishes reading.
     ///
     /// # Errors
-    /// One problem of the gravest kind that was noted, listing every fault.
+    /// One problem of the gravest kind that was noted, with all errors.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         const GRAVEST_FIRST: [ProblemKind; 5] = [
             ProblemKind::InvalidRequest,
@@ -334,7 +334,7 @@ impl FieldReader {
     }
 }
 
-/// All names of some lists, one list after another.
+/// Concatenates lists of names. `N` must be the total length.
 pub(crate) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
     let (mut all, mut end, mut at) = ([""; N], 0, 0);
     while at < lists.len() {
@@ -346,7 +346,7 @@ pub(crate) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'stat
     all
 }
 
-/// What is told of a name that somebody made up.
+/// Truncates an unknown name for an error message.
 fn shortened(name: &str) -> String {
     name.chars().take(40).collect()
 }
@@ -361,9 +361,9 @@ fn unknown_word(name: &str, word: &str, words: &[&str]) -> String {
     format!("`{name}` has no value `{}`{hint} The values are {}", shown.escape_debug(), words.join(", "))
 }
 
-/// `, did you mean …?` if one of the words is close to what was written.
+/// Returns `: did you mean …?` with the most similar word, or a period if none is similar.
 pub(crate) fn did_you_mean(written: &str, words: &[&str]) -> String {
-    // Longer texts are no slips of the pen, and the measure takes quadratic time.
+    // Longer texts are no typing errors, and the comparison takes quadratic time.
     let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
     let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(|| ".".to_owned(), |(_, word)| format!(": did you mean `{word}`?"))

@@ -1,4 +1,4 @@
-//! JSON as the client wrote it.
+//! JSON values with the details that validation needs.
 
 use std::fmt;
 
@@ -7,28 +7,27 @@ use serde_json::error::Category;
 
 use crate::http::problem::{Problem, ProblemKind};
 
-/// A JSON value that forgets nothing a validator wants to complain about: repeated keys are kept,
-/// and 1 differs from 1.0.
+/// A JSON value that preserves repeated keys and distinguishes 1 from 1.0.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Json {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without fraction or exponent, or too large to have a fraction; beyond the range it is the end of it.
+    /// A number without fraction or exponent, or one beyond the range of `i64`, which is clamped.
     Integer(i64),
     /// Any other number.
     Float(f64),
     /// A string.
     String(String),
-    /// A list.
+    /// An array.
     Array(Vec<Json>),
-    /// The members in the order written, repeated ones included.
+    /// An object: its members in their order, including repeated ones.
     Object(Vec<(String, Json)>),
 }
 
 impl Json {
-    /// Reads one JSON document.
+    /// Parses one JSON document.
     ///
     /// # Errors
     /// `malformed-json`, whose detail gives line and column and never quotes the input.
@@ -36,7 +35,7 @@ impl Json {
         serde_json::from_str(text).map_err(|error| malformed(&error))
     }
 
-    /// What the value is, for a sentence: "a string".
+    /// Describes the type in a sentence, such as "a string".
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -98,7 +97,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        // What is beyond 64 bits comes here however it was written.
+        // serde_json reports all numbers beyond 64 bits as floats, also whole ones.
         let is_beyond = value.abs() >= i64::MAX as f64;
         Ok(if is_beyond { Json::Integer(value as i64) } else { Json::Float(value) })
     }

@@ -1,4 +1,4 @@
-//! From bytes to the fields of a question.
+//! Requests: bodies, query strings and their fields.
 
 mod board;
 mod body;

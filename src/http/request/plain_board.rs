@@ -44,7 +44,7 @@ pub(crate) fn plain_board(body: &[u8]) -> Option<Board> {
     Board::try_from_tiles(size, &tiles[..cells]).ok()
 }
 
-/// What is left of a JSON document.
+/// The unread rest of a JSON document.
 struct Scanner<'b>(&'b [u8]);
 
 impl Scanner<'_> {
@@ -62,7 +62,7 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// A tile as JSON writes it: without a zero in front.
+    /// Reads a tile: a JSON number without leading zeros.
     #[inline]
     fn number(&mut self) -> Option<i64> {
         self.skip_space();
@@ -90,7 +90,7 @@ mod tests {
     use crate::http::request::{BOARD_FIELDS, board_and_goal};
     use crate::http::request::{RequestBody, RequestFields};
 
-    /// What the reader of all bodies makes of it.
+    /// Reads the body with the general reader.
     fn read(body: &[u8]) -> Option<(Board, Board)> {
         let body = RequestBody::parse(body, Format::Json).ok()?;
         let mut fields = FieldReader::gather(RequestFields { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);

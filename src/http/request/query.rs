@@ -1,4 +1,4 @@
-//! Query strings, by the rules of HTML forms.
+//! Query strings in the encoding of HTML forms.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use percent_encoding::percent_decode_str;
 
 use crate::http::problem::{Fault, Problem, ProblemKind};
 
-/// Splits and decodes a query string; repeated names are kept, empty pieces are not.
+/// Splits and decodes a query string. Repeated names are preserved; empty pieces are dropped.
 ///
 /// # Errors
-/// `invalid-parameter` listing every wrongly encoded parameter.
+/// `invalid-parameter`, with an error for each invalidly encoded parameter.
 pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut parameters = Vec::new();
     let mut faults = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
     Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(faults))
 }
 
-/// The pointer that names a query parameter: `limits.time_ms` is `/limits/time_ms`.
+/// Returns the pointer of a query parameter: `/limits/time_ms` for `limits.time_ms`.
 pub(crate) fn pointer(parameter: &str) -> String {
     let escaped = parameter.replace('~', "~0").replace('/', "~1").replace('.', "/");
     format!("/{escaped}")

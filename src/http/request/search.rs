@@ -1,4 +1,4 @@
-//! The fields that say how to search, and what that may take.
+//! The search options and limits of a request.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use crate::http::problem::{Fault, ProblemKind};
 use crate::search::Weight;
 use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
 
-/// What a search may spend.
+/// The fields of the limits.
 pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
 
-/// How to search.
+/// The fields of the search options.
 pub(crate) const METHOD_FIELDS: [&str; 6] =
     ["algorithm", "heuristic", "weight", "tie_breaking", "duplicate_detection", "depth_limit"];
 
-/// The deepest limit for depth-first search; no board of nine cells has longer simple paths.
+/// Maximum depth limit of depth-first search. No board of nine cells has a longer simple path.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 
-/// The highest limit that can be asked for: whole numbers up to here survive every JSON reader.
+/// Maximum of a requested limit. Every JSON parser reads whole numbers up to this one exactly.
 const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// Reads [`METHOD_FIELDS`].
@@ -46,7 +46,7 @@ pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
     }
 }
 
-/// The plan for a wish; what does not go together is noted.
+/// Creates the plan for search options. Conflicts between options are noted as errors.
 pub(crate) fn plan(fields: &mut FieldReader, wish: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| {
         let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);

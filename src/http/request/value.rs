@@ -1,19 +1,19 @@
-//! A value as a client wrote it.
+//! The value of a request field, from a query or a body.
 
 use super::json::Json;
 use crate::http::problem::ProblemKind;
 
-/// A value as it was written.
+/// The value of a field.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
-    /// In a query string, where everything is text.
+    /// A value in a query string, which is always text.
     Query(String),
-    /// In a body.
+    /// A value in a body.
     Body(Json),
 }
 
 impl Value {
-    /// The problem that a fault of this value is.
+    /// The problem kind of an error in this value.
     pub(crate) fn kind(&self) -> ProblemKind {
         match self {
             Self::Query(_) => ProblemKind::InvalidParameter,
@@ -21,7 +21,7 @@ impl Value {
         }
     }
 
-    /// What it is, for a sentence.
+    /// Describes the value in a sentence.
     pub(crate) fn described(&self) -> &'static str {
         match self {
             Self::Query(_) => "this text",
@@ -29,7 +29,7 @@ impl Value {
         }
     }
 
-    /// The JSON that it is, or that stands in a query; none if that is none.
+    /// The JSON value; a query text is parsed. `None` if the text is not valid JSON.
     pub(crate) fn to_json(&self) -> Option<Json> {
         match self {
             Self::Query(text) => Json::parse(text).ok(),
@@ -37,7 +37,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is some.
+    /// The text, if the value is a string.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Query(text) | Self::Body(Json::String(text)) => Some(text),
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// The whole number, if it is one.
+    /// The number, if the value is a whole number.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Query(text) => text.parse().ok(),
@@ -54,7 +54,7 @@ impl Value {
         }
     }
 
-    /// The finite number, if it is one.
+    /// The number, if the value is a finite number.
     pub(crate) fn as_number(&self) -> Option<f64> {
         match self {
             Self::Query(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
