@@ -1,4 +1,4 @@
-//! Probes. They share nothing with the work: no queue, no permit, no search.
+//! Probes. They run independently of the searches: no queue, no permit.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::http::negotiation::negotiate;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::service::Service;
 
-/// The process runs and answers.
+/// Liveness: the process runs and responds.
 pub(crate) async fn livez(headers: HeaderMap) -> Response {
     ok(&headers)
 }
 
-/// New work is welcome here.
+/// Readiness: the instance accepts new work.
 pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     let refusal = if service.is_draining() {
         (ProblemKind::ShuttingDown, "This instance is shutting down.")
@@ -28,7 +28,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
     Err(Problem::new(refusal.0, refusal.1).with_retry_after(1))
 }
 
-/// A probe is answered whatever it accepts: no balancer takes a server out over a header.
+/// Responds whatever `Accept` says, so that a load balancer never removes an instance because of a header.
 fn ok(headers: &HeaderMap) -> Response {
     let (media_type, body) = match negotiate(headers, &[MediaType::Json, MediaType::Text]) {
         Some(MediaType::Text) => (MediaType::Text, "ok\n"),

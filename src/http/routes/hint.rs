@@ -35,7 +35,7 @@ struct HintReply {
     limits: LimitsReply,
 }
 
-/// Answers GET and POST.
+/// Handles GET and POST.
 pub(crate) async fn hint(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
@@ -54,7 +54,7 @@ pub(crate) async fn hint(
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
-        // Which of the best moves it is depends on what was asked before.
+        // The choice among equally good moves depends on earlier requests.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     let mut response = (headers, body).into_response();
@@ -74,10 +74,10 @@ fn read(input: RequestFields) -> Result<(Puzzle, RequestedLimits), Problem> {
 }
 
 impl HintReply {
-    /// The answer to a hint of a search that was not stopped.
+    /// Reply of a search that was not stopped.
     ///
     /// # Errors
-    /// `internal` if there is no solution, which is a bug.
+    /// `internal` if the report has no solution, which is a bug.
     fn new(puzzle: &Puzzle, hint: &Hint) -> Result<Self, Problem> {
         let length = hint.length().ok_or_else(|| {
             tracing::error!("a search ended with neither a solution nor a limit");
@@ -102,7 +102,7 @@ impl HintReply {
     }
 }
 
-/// For a terminal: the board, what to do, and the board then.
+/// Text for a terminal: the board, the move, and the next board.
 impl std::fmt::Display for HintReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", grid(&self.start.0))?;

@@ -1,4 +1,4 @@
-//! `/info`: what this server can do and what it allows.
+//! `/info`: features and limits of this server.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, HeuristicKind, Named};
 use crate::service::{Service, TableEntry};
 
-/// Answers GET.
+/// Handles GET.
 pub(crate) async fn info(
     State(service): State<Arc<Service>>,
     State(http): State<HttpSettings>,

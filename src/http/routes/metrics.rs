@@ -1,4 +1,4 @@
-//! `/metrics`.
+//! `/metrics`: metrics for Prometheus.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -8,8 +8,7 @@ use prometheus_client::encoding::text::encode;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 
-/// Writes the metrics as OpenMetrics 1.0, which Prometheus reads. Clients that do not ask for that type by name get the
-/// text as `text/plain`.
+/// Returns the metrics as OpenMetrics 1.0. The content type is `text/plain` unless `Accept` names OpenMetrics.
 pub(crate) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     const PLAIN: &str = "text/plain; charset=utf-8";

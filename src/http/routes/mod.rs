@@ -1,4 +1,4 @@
-//! The handlers, and the table of routes.
+//! Handlers and the table of routes.
 
 mod compare;
 mod health;
@@ -55,22 +55,22 @@ const fn route(
     Route { path, handler, access, probe: false, listeners }
 }
 
-/// A route that monitoring polls every few seconds, on either listener.
+/// Route on both listeners that monitoring polls every few seconds.
 const fn probe(path: &'static str, handler: fn() -> MethodRouter<AppState>) -> Route {
     Route { path, handler, access: Open, probe: true, listeners: Both }
 }
 
-/// GET and HEAD.
+/// Routes GET and HEAD.
 fn read<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
     get(handler).options(async || allow("GET, HEAD, OPTIONS"))
 }
 
-/// GET, HEAD and POST: the fields are in the query string or in the body.
+/// Routes GET, HEAD and POST. The fields are in the query string or in the body.
 fn ask<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
     get(handler.clone()).post(handler).options(async || allow("GET, HEAD, POST, OPTIONS"))
 }
 
-/// The response to OPTIONS.
+/// Response to OPTIONS.
 pub(crate) fn allow(methods: &'static str) -> Response {
     (StatusCode::NO_CONTENT, [(header::ALLOW, HeaderValue::from_static(methods))]).into_response()
 }

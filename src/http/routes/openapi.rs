@@ -1,4 +1,4 @@
-//! The contract, as it was when this binary was built.
+//! The OpenAPI description, embedded at build time.
 
 use std::sync::LazyLock;
 
@@ -11,21 +11,21 @@ use crate::http::problem::Problem;
 
 const YAML: &str = include_str!("../../../openapi.yaml");
 
-/// `/openapi.yaml`: the file itself.
+/// `/openapi.yaml`: the original file.
 pub(crate) async fn yaml(headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Yaml, YAML.to_owned()));
     Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Yaml, MediaType::Text])? == MediaType::Text)]
         .answer(&headers))
 }
 
-/// `/openapi.json`: the same, converted.
+/// `/openapi.json`: the description converted to JSON.
 pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Json, to_json(YAML)));
     Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Json, MediaType::Text])? == MediaType::Text)]
         .answer(&headers))
 }
 
-/// The text under its own type, and as plain text.
+/// The text with its own media type, and as plain text.
 fn documents(media_type: MediaType, text: String) -> [Document; 2] {
     [media_type, MediaType::Text]
         .map(|media_type| Document::new(media_type.content_type(), Document::AN_HOUR, text.clone()).compressed())

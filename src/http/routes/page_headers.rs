@@ -1,9 +1,8 @@
-//! Headers of pages for browsers.
+//! Headers of browser pages.
 
 use axum::http::{HeaderName, HeaderValue, header};
 
-/// Headers of every page: what it may load, that no other page may frame it or keep a reference to its window, and that
-/// links from it send no `Referer`.
+/// Security headers of a page: its content security policy, no framing, no opener from another origin, no `Referer`.
 pub(crate) fn protection(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_SECURITY_POLICY, policy),

@@ -1,7 +1,7 @@
-//! The pages for browsers: the playground at `/`, the contract's viewer at `/docs`, and what they are made of.
+//! Pages for browsers: the playground at `/`, the viewer of the API description at `/docs`, and their assets.
 //!
-//! All of it is in `web/` as it is served, and built into the binary. The parts lie under a path that names all their
-//! bytes, so that a browser keeps them for good and never mixes two releases; relative imports stay below that path.
+//! `web/` holds the files as they are served; they are embedded in the binary. The path of an asset contains a hash of
+//! all assets. Browsers therefore cache them forever and never mix two releases. Relative imports stay below that path.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, weak_etag};
 use crate::http::problem::{Problem, ProblemKind};
 
-/// A file of `web/`: its name and its bytes.
+/// Name and bytes of a file in `web/`.
 type File = (&'static str, &'static [u8]);
 
 macro_rules! files {
@@ -61,16 +61,16 @@ const PARTS: &[File] = &files![
 const PLAYGROUND: &str = include_str!("../../../web/index.html");
 const VIEWER: &str = include_str!("../../../web/docs.html");
 
-/// Where the pages look for their parts; the name of the version takes the place of these words.
+/// Placeholder of the version in the asset paths of the pages.
 const VERSION: &str = "{version}";
 
-/// What the pages may do: load what this service gives them, show pictures that a person chose, and ask this service.
-/// No text becomes markup or script.
+/// Content security policy of the pages. They may load assets from this service, send requests to it, and show pictures
+/// that the user selects. No text becomes markup or script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// Everything in `web/`, ready to be sent.
+/// The prepared documents of `web/`.
 struct Web {
     version: String,
     playground: Document,
@@ -96,7 +96,7 @@ impl Web {
     }
 }
 
-/// The name of these very files.
+/// Hash of the names and contents of files.
 fn version(files: &[File]) -> String {
     let each = |(name, bytes): &File| [name.as_bytes(), &bytes.len().to_le_bytes(), bytes].concat();
     let bytes: Vec<u8> = files.iter().flat_map(each).collect();
@@ -113,12 +113,12 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// The playground.
+/// Returns the playground.
 pub(crate) fn playground(headers: &HeaderMap) -> Response {
     protected(WEB.playground.answer(headers))
 }
 
-/// `/docs`: the contract, to read and to try.
+/// `/docs`: the viewer of the API description.
 pub(crate) async fn docs(headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Html])?;
     Ok(protected(WEB.viewer.answer(&headers)))
@@ -129,7 +129,7 @@ fn protected(mut page: Response) -> Response {
     page
 }
 
-/// `/web/{version}/{part}`: what the pages are made of, whatever `Accept` says.
+/// `/web/{version}/{part}`: an asset of the pages. Ignores `Accept`.
 pub(crate) async fn part(
     names: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
@@ -141,10 +141,10 @@ pub(crate) async fn part(
     let mut response = document.answer(&headers);
     let own = response.headers_mut();
     if version != WEB.version {
-        // A page of another release that asks this one, while it is replaced: better this than nothing, but for now.
+        // During an upgrade, a page of another release may request its assets here. They work, but must not be cached.
         own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
-    // A picture is a document of its own when it is opened by itself, and this one does nothing either.
+    // An SVG opened directly is a document of its own; it must not load anything either.
     own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'"));
     Ok(response)
 }

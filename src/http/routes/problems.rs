@@ -1,4 +1,4 @@
-//! `/problems/{slug}`: the meaning of a problem type.
+//! `/problems/{slug}`: descriptions of the problem types.
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -11,7 +11,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind};
 
-/// Describes a problem type. The `type` member of problem documents leads here.
+/// Describes a problem type. The `type` member of every problem document links here.
 pub(crate) async fn problem(
     slug: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
@@ -43,7 +43,7 @@ pub(crate) async fn problem(
     Ok(response)
 }
 
-/// The policy of a page that loads nothing and has neither style nor script nor form.
+/// Content security policy of a page without styles, scripts, forms or any other resource.
 const NOTHING_BUT_TEXT: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 fn escape(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! `/random`.
+//! `/random`: random solvable boards.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed}
 
 const FIELDS: [&str; 7] = ["rows", "cols", "goal", "seed", "length", "walk", "as"];
 
-/// The longest walk; thousands of moves already mix the largest board.
+/// Maximum length of a walk. A few thousand moves already shuffle the largest board.
 const MAX_WALK: i64 = 100_000;
 const MAX_SEED_CHARS: usize = 128;
 
-/// Carries the seed where the body has no place for it.
+/// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";
 
-/// How to write the board.
+/// Format of the response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum As {
     Board,
@@ -60,7 +60,7 @@ struct RandomQuery {
     form: Option<As>,
 }
 
-/// Answers GET.
+/// Handles GET.
 pub(crate) async fn random(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
@@ -128,10 +128,10 @@ impl RandomQuery {
     }
 }
 
-/// Characters of a seed that a header cannot carry, and `%` itself.
+/// Characters of a seed that are percent-encoded in a header.
 const NOT_IN_HEADER: AsciiSet = CONTROLS.add(b' ').add(b'%');
 
-/// The shape asked for, 3×3 where nothing says otherwise; `None` if the goal says it.
+/// Requested size: 3×3 by default, square if only one side is given. `None` if an explicit goal determines it.
 fn size(fields: &FieldReader, sides: Sides) -> Option<Size> {
     if fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
         return None;
@@ -141,7 +141,7 @@ fn size(fields: &FieldReader, sides: Sides) -> Option<Size> {
     Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok()
 }
 
-/// `20`, or `12..18` with both ends.
+/// Parses `20`, or `12..18` with both ends included.
 fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     let number =

@@ -1,4 +1,4 @@
-//! `/solvable`.
+//! `/solvable`: whether a board can be solved.
 
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
@@ -22,7 +22,7 @@ struct SolvableReply {
     goal: Rows,
 }
 
-/// Answers GET and POST.
+/// Handles GET and POST.
 pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let mut fields = FieldReader::gather(input, &BOARD_FIELDS);

@@ -8,7 +8,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 
-/// `/`: the usage page, or the playground for a browser.
+/// Returns the playground to browsers, and the usage page to all other clients.
 pub(crate) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Text, MediaType::Html])?;
     if media_type == MediaType::Html {
@@ -50,7 +50,8 @@ More:
   {base}/readyz          whether this server accepts requests
 ";
 
-/// The Host header, if it can be a host and a port; it goes into text that people paste into a shell.
+/// The `Host` header, if it consists of characters of a host and a port. Users paste the text that contains it into a
+/// shell.
 fn host(headers: &HeaderMap) -> Option<&str> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b':' | b'[' | b']');

@@ -1,4 +1,4 @@
-//! `/verify`: whether moves can be made, where they lead, and how far that is from the goal.
+//! `/verify`: whether moves are legal, the final board, and its distance from the goal.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::service::{AttemptCheck, Distance, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
 
-/// The most moves that are looked at; as letters they fit a body of the usual size.
+/// Maximum number of moves in a request. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
 
 #[derive(Debug, serde::Serialize)]
@@ -36,7 +36,7 @@ struct VerifyReply {
     end: Rows,
 }
 
-/// The first step that cannot be made.
+/// First illegal step.
 #[derive(Debug, serde::Serialize)]
 struct IllegalReply {
     index: usize,
@@ -46,7 +46,7 @@ struct IllegalReply {
     detail: String,
 }
 
-/// How far a board is from the goal; all of it null where no moves lead there.
+/// Distance of a board from the goal. All members are null if the goal is unreachable.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 struct DistanceReply {
     lower_bound: Option<u32>,
@@ -60,7 +60,7 @@ struct VerifyBody {
     attempt: Attempt,
 }
 
-/// Answers GET and POST.
+/// Handles GET and POST.
 pub(crate) async fn verify(
     State(service): State<Arc<Service>>,
     method: Method,
@@ -91,7 +91,7 @@ impl VerifyBody {
     }
 }
 
-/// Reads `moves` or `tiles`. A tile that the board does not have is a fault of the question, and no illegal move.
+/// Reads `moves` or `tiles`. A tile that is not on the board is an error of the request, not an illegal move.
 fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
     let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
     if fields.has("moves") && fields.has("tiles") {

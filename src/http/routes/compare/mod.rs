@@ -25,13 +25,13 @@ use crate::service::{Job, Plan, RequestedLimits, SearchOptions, Service, Service
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
     joined(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
 
-/// The fields of a method.
+/// Fields of a method.
 const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
 
-/// The most methods that are compared at once.
+/// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
 
-/// A way to search, as it was asked for and as it is done.
+/// Requested options of a search, and the plan and limits made from them.
 struct Method {
     wish: SearchOptions,
     plan: Plan,
@@ -44,7 +44,7 @@ struct CompareBody {
     methods: Vec<Method>,
 }
 
-/// Answers GET and POST.
+/// Handles GET and POST.
 pub(crate) async fn compare(
     State(service): State<Arc<Service>>,
     method: HttpMethod,
@@ -58,7 +58,7 @@ pub(crate) async fn compare(
     let mut reply = CompareReply::new(&puzzle, results);
     let body = reserved_if_long(&service, reply.written(media_type))?;
     let tag = || {
-        // The times it took are no part of what the answer says.
+        // Elapsed times must not change the tag.
         reply.forget_times();
         reply.written(media_type)
     };
@@ -67,9 +67,8 @@ pub(crate) async fn compare(
     Ok(Document::tagged_by(media_type.content_type(), cache_control, body, tag).answer_to(&method, &headers))
 }
 
-/// What comes of the methods, and whether it would come out the same again. They run one after another, so that at any
-/// time there is one place in the queue at most; when the client leaves, this future is dropped, and with it the search
-/// in hand.
+/// Results of the methods, and whether they are reproducible. The searches run one after another, so a comparison never
+/// takes more than one place in the queue. Dropping this future cancels the running search.
 async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Result<(Vec<ResultReply>, bool), Problem> {
     let searches: Vec<(Plan, RequestedLimits)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
     let limits = service.limits_for_all(puzzle, &searches);
@@ -81,7 +80,7 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
                 is_repeatable &= answer.report.is_repeatable();
                 ResultReply::new(wish, &answer.report)
             }
-            // No method is at fault: the whole is to be asked for again, and what was found is kept.
+            // Not an error of one method: the client has to retry the whole request. Finished results are cached.
             Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => {
                 return Err(service_failure(&error));
             }

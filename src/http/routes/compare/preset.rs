@@ -1,4 +1,4 @@
-//! Lists of methods that go by a name, for `/compare`.
+//! Named lists of methods for `/compare`.
 
 use serde_json::{Value, json};
 
@@ -7,21 +7,21 @@ use crate::domain::Size;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight, named};
 use crate::service::{Plan, SearchOptions};
 
-/// Methods that go by one name.
+/// Named list of methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Preset {
-    /// A* with each heuristic that is admissible.
+    /// A* with each admissible heuristic.
     Heuristics,
-    /// Each algorithm but anytime search, which takes all of its time, with one heuristic.
+    /// Each algorithm with one heuristic. Excludes anytime search, which always uses its whole time limit.
     Algorithms,
-    /// What course projects, tutorials and their like use.
+    /// Methods of the predecessor systems.
     OlderSystems,
 }
 
 named!(Preset { Heuristics => "heuristics", Algorithms => "algorithms", OlderSystems => "older_systems" });
 
 impl Preset {
-    /// The methods that go with boards of a size, and how each is done. There always are some.
+    /// The methods that support boards of this size, with their plans. Never empty.
     pub(crate) fn on(self, size: Size) -> impl Iterator<Item = (SearchOptions, Plan)> {
         self.methods().into_iter().filter_map(move |wish| Some((wish, Plan::try_new(&wish, size).ok()?)))
     }
@@ -40,7 +40,7 @@ impl Preset {
         }
     }
 
-    /// What `/info` says of it. Its methods can be sent as they are.
+    /// Entry in `/info`. Clients can copy its `methods` into a request.
     pub(crate) fn entry(self) -> Value {
         let description = match self {
             Self::Heuristics => "A* with each admissible heuristic",
@@ -64,10 +64,10 @@ fn with(algorithm: Algorithm, heuristic: HeuristicKind) -> SearchOptions {
     SearchOptions { heuristic: Some(heuristic), ..by(algorithm) }
 }
 
-/// As deep as the hardest board of the 8-puzzle needs.
+/// Length of an optimal solution of the hardest 8-puzzle.
 const DEEPEST: u32 = 31;
 
-/// An algorithm as it is shown beside the others.
+/// Options with which an algorithm is compared to others.
 fn typical(algorithm: Algorithm) -> SearchOptions {
     match algorithm {
         Algorithm::WeightedAStar => SearchOptions {
@@ -80,8 +80,8 @@ fn typical(algorithm: Algorithm) -> SearchOptions {
     }
 }
 
-/// The methods of the older systems: blind, greedy and A* searches, the tree search that the course project made of A*,
-/// and the two heuristics that are not admissible.
+/// Methods of the predecessor systems: blind, greedy and A* searches, A* as a tree search, and the two inadmissible
+/// heuristics.
 fn older_systems() -> [SearchOptions; 9] {
     let tree_search = SearchOptions {
         tie_breaking: TieBreaking::Heap,

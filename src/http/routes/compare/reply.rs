@@ -1,4 +1,4 @@
-//! The answer of `/compare`, as JSON and as text.
+//! Response of `/compare`, as JSON and as text.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, lim
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
-/// The longest solution that is told move by move; depth-first search finds some of a hundred thousand.
+/// Longest solution whose moves are listed. Depth-first search finds solutions of a hundred thousand moves.
 const MAX_MOVES: usize = 10_000;
 
 #[derive(Debug, serde::Serialize)]
@@ -21,7 +21,7 @@ pub(crate) struct CompareReply {
     results: Vec<ResultReply>,
 }
 
-/// A method, and what came of it.
+/// A method and its result.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct ResultReply {
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct ResultReply {
     outcome: OutcomeReply,
 }
 
-/// A method as it was asked for, `auto` where it was left open; without the knobs that are at their default.
+/// A method as requested: `auto` for omitted names, without options at their default.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct MethodReply {
     algorithm: &'static str,
@@ -66,7 +66,7 @@ impl CompareReply {
         Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), results }
     }
 
-    /// The answer in a type; everything but text is JSON.
+    /// Serializes the reply: as text for [`MediaType::Text`], otherwise as JSON.
     pub(crate) fn written(&self, media_type: MediaType) -> Vec<u8> {
         match media_type {
             MediaType::Text => self.to_string().into_bytes(),
@@ -74,7 +74,7 @@ impl CompareReply {
         }
     }
 
-    /// Leaves out the times that searches took.
+    /// Clears the elapsed times of all searches.
     pub(crate) fn forget_times(&mut self) {
         for result in &mut self.results {
             match &mut result.outcome {
@@ -89,7 +89,7 @@ impl CompareReply {
 }
 
 impl ResultReply {
-    /// What a search came to, whether it has a solution or was stopped.
+    /// Result of a search that found a solution or exceeded a limit.
     pub(crate) fn new(wish: &SearchOptions, report: &Report) -> Self {
         let outcome = match (report.stopped, &report.solution) {
             (Some(stop), _) => return Self::failed(wish, limit_exceeded(report, stop)),
@@ -129,7 +129,7 @@ impl MethodReply {
     }
 }
 
-/// For a terminal: the board and the goal, and a line for each method.
+/// Text for a terminal: the board, the goal, and a line for each method.
 impl fmt::Display for CompareReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}", grid(&self.start.0), grid(&self.goal.0))?;

@@ -1,4 +1,4 @@
-//! `/solve`.
+//! `/solve`: solves a board.
 
 mod stream;
 mod stream_body;
@@ -31,11 +31,11 @@ use stream_body::END;
 
 use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
 
-/// All fields.
+/// Fields of a request.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
     joined(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
 
-/// What a solution must be.
+/// Required quality of the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Require {
     Any,
@@ -44,11 +44,11 @@ enum Require {
 
 named!(Require { Any => "any", Optimal => "optimal" });
 
-/// Why JSON has no progress.
+/// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
                                    events; a JSON response is one document, written at the end of the search";
 
-/// What an answer may have beside the solution.
+/// Optional parts of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Include {
     States,
@@ -58,7 +58,7 @@ enum Include {
 
 named!(Include { States => "states", Expansions => "expansions", Progress => "progress" });
 
-/// A question that was read without fault.
+/// A valid request.
 #[derive(PartialEq, Debug)]
 struct SolveBody {
     board: Board,
@@ -68,7 +68,7 @@ struct SolveBody {
     include: Vec<Include>,
 }
 
-/// Handles GET and POST. Takes the request as a whole, because axum copies each part that is extracted alone.
+/// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
 pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
     let (service, settings) = (state.service(), state.settings());
     let (head, body) = request.into_parts();
@@ -99,10 +99,10 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     Ok(response)
 }
 
-/// The answer that is written while the search goes on, once it has its place in the house.
+/// Streamed response. Returns when the search is admitted, before it ends.
 async fn live(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaType) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-    // A browser takes the end of a stream for an accident, and asks again until it is told that there is no more.
+    // A browser reconnects when a stream ends, until it receives status 204.
     if media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -115,7 +115,7 @@ async fn live(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaT
     Ok(stream_body::response(stream))
 }
 
-/// The answer that has a solution.
+/// Response with a solution.
 fn solved(
     head: &Parts,
     media_type: MediaType,
@@ -131,7 +131,7 @@ fn solved(
             let (mut reply, _) = SolveReply::new(puzzle, report)?;
             let body = whole(&reply, report, media_type);
             if is_get {
-                // The time it took is no part of what the answer says.
+                // The elapsed time must not change the tag.
                 reply.search.elapsed_us = 0;
                 let tag = || whole(&reply, report, media_type);
                 let document = Document::tagged_by(media_type.content_type(), cache_control(report), body, tag);
@@ -145,8 +145,8 @@ fn solved(
     Ok(response)
 }
 
-/// The answer to a GET that is written as the client takes it. What makes its tag is the question and the solution, as
-/// states and expansions follow from both.
+/// Long response to GET, written in pieces as the client reads. Its tag is computed from the request and the solution,
+/// because they determine the states and expansions.
 fn solved_at_length(
     head: &Parts,
     media_type: MediaType,
@@ -164,7 +164,7 @@ fn solved_at_length(
     };
     let document = Document::tagged_by(media_type.content_type(), cache_control(report), Bytes::new(), tag);
     let mut response = document.answer(&head.headers);
-    // How long it is nobody knows yet.
+    // The length is not known yet.
     response.headers_mut().remove(header::CONTENT_LENGTH);
     if response.status() == StatusCode::OK {
         *response.body_mut() = body.body();
@@ -172,16 +172,16 @@ fn solved_at_length(
     Ok(response)
 }
 
-/// How long others may keep an answer.
+/// `Cache-Control` of the response to a report.
 fn cache_control(report: &Report) -> &'static str {
     if report.is_repeatable() { Document::AN_HOUR } else { Document::NO_STORE }
 }
 
-/// Reads a JSON body as `POST /solve` does, up to the puzzle it would submit. No handler needs it:
-/// it is there so that a fuzzer reaches the reader without the search.
+/// Reads a JSON body as `POST /solve` does, up to the submitted puzzle. No handler calls it; it lets a fuzzer test the
+/// reader without a search.
 ///
 /// # Errors
-/// The problem that the client would be told.
+/// The problem that `POST /solve` would return.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
     let body = RequestBody::parse(bytes, Format::Json)
         .and_then(|body| SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
@@ -195,8 +195,8 @@ impl SolveBody {
         puzzle(self.board, self.goal)
     }
 
-    /// Reads what came in, and in which type it is to be answered. The bytes are gone when it returns: a
-    /// search may take long.
+    /// Reads the body and the media type of the response. Consumes the bytes, so that they do not stay in memory
+    /// during a long search.
     fn of(received: RawRequest, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
         let media_type = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
         match received.plain_board().map(Self::plain) {
@@ -209,14 +209,14 @@ impl SolveBody {
         }
     }
 
-    /// What [`read`](Self::read) makes of a board alone.
+    /// The request that [`read`](Self::read) returns for a body with only a board.
     fn plain(board: Board) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
         let plan = Plan::auto(board.size());
         Self { board, goal, plan, limits: RequestedLimits::default(), include: Vec::new() }
     }
 
-    /// Reads all fields; those are refused that do not go with the type of the answer.
+    /// Reads all fields. Rejects those that the media type of the response does not support.
     fn read(input: RequestFields, media_type: Option<MediaType>) -> Result<Self, Problem> {
         let mut fields = FieldReader::gather(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
@@ -234,7 +234,7 @@ impl SolveBody {
     }
 }
 
-/// What is to be added; what does not go with the type of the answer is refused.
+/// Reads `include`. Rejects values that the media type of the response does not support.
 fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
     let include = fields.words("include");
     if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {

@@ -22,43 +22,43 @@ use crate::http::reply::{
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
 
-/// Has nginx, and those who learnt it from there, pass on each piece as it comes.
+/// Turns off response buffering in nginx and compatible proxies.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// What happens, in the words of the answer.
+/// Event of a stream.
 #[derive(Debug)]
 pub(crate) enum StreamEvent {
-    /// A solution shorter than those before.
+    /// A solution shorter than all earlier ones.
     Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Payload },
-    /// How far the search is.
+    /// Progress of the search.
     Progress(ProgressReply),
-    /// The end: the answer as it would be without all this.
+    /// Last event of a successful search: the response without streaming.
     Result(Payload),
-    /// The end, where there is no answer.
+    /// Last event of a failed search.
     Problem(Box<Problem>),
 }
 
-/// What happens to a search, one after another.
+/// Events of one search, in order.
 pub(crate) struct SolveStream {
     service: Arc<Service>,
     watching: Subscription,
     puzzle: Puzzle,
     media_type: MediaType,
     ticks: Interval,
-    /// The length of the shortest solution that was told.
+    /// Length of the shortest solution sent.
     shortest: Option<usize>,
-    /// The greatest bound that was told.
+    /// Greatest lower bound sent.
     lower_bound: u32,
-    /// The latest time that was told.
+    /// Latest elapsed time sent.
     elapsed: Duration,
     told: Progress,
-    /// What follows what was told last.
+    /// The final event, held back because the best solution has to be sent first.
     last: Option<StreamEvent>,
     is_over: bool,
 }
 
 impl SolveStream {
-    /// Follows a search that was submitted.
+    /// Stream of a submitted search.
     pub(crate) fn new(service: Arc<Service>, watching: Subscription, puzzle: Puzzle, media_type: MediaType) -> Self {
         let period = if media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
@@ -78,9 +78,9 @@ impl SolveStream {
         }
     }
 
-    /// The headers of a streamed response, without its body.
+    /// Streamed response with headers and an empty body.
     pub(crate) fn head(media_type: MediaType) -> Response {
-        // Not an empty body, for then its length would be sent.
+        // `Body::empty()` would add a `Content-Length`.
         let mut response = Response::new(Body::from_stream(empty::<Result<Bytes, Infallible>>()));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type()));
@@ -89,17 +89,17 @@ impl SolveStream {
         response
     }
 
-    /// Between two events of how far the search is.
+    /// Period of progress events.
     const EVENTS: Duration = Duration::from_millis(250);
-    /// Between two lines.
+    /// Period of progress lines.
     const LINES: Duration = Duration::from_secs(1);
 
-    /// The media type in which the events are written.
+    /// Media type of the stream.
     pub(crate) fn media_type(&self) -> MediaType {
         self.media_type
     }
 
-    /// The next thing that happens; nothing after the end.
+    /// Waits for the next event. Returns `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<StreamEvent> {
         if self.last.is_some() {
             return self.last.take();
@@ -128,7 +128,8 @@ impl SolveStream {
         None
     }
 
-    /// Tells of a solution, if it is shorter than those before; it is written from its figures and the time.
+    /// Event of a solution if it is shorter than all earlier ones. `write` gets its figures and the elapsed
+    /// microseconds.
     fn solution<'s>(
         &mut self,
         length: usize,
@@ -147,8 +148,7 @@ impl SolveStream {
         Some(StreamEvent::Solution { length, lower_bound, elapsed, json })
     }
 
-    /// Tells how far the search is. Whoever reads events is not told the same twice; whoever reads lines sees that it
-    /// is not forgotten.
+    /// Progress event. Events are sent only on change; text lines always, as a sign of life.
     fn progress(&mut self) -> Option<StreamEvent> {
         let (progress, elapsed) = self.watching.progress()?;
         let is_news = self.told != progress || self.media_type != MediaType::Events;
@@ -165,14 +165,14 @@ impl SolveStream {
         is_news.then_some(StreamEvent::Progress(reply))
     }
 
-    /// What is told never falls, though it comes by two ways.
+    /// Keeps the lower bound and the elapsed time from falling; solutions and progress report them independently.
     fn rise(&mut self, lower_bound: u32, elapsed: Duration) -> (u32, Duration) {
         self.lower_bound = self.lower_bound.max(lower_bound);
         self.elapsed = self.elapsed.max(elapsed);
         (self.lower_bound, self.elapsed)
     }
 
-    /// The end, or the solution that comes before it if none that is as short was told.
+    /// Final event. If the best solution was not sent yet, returns it first and keeps the final event for later.
     fn end(&mut self, outcome: Result<Answer, ServiceError>) -> StreamEvent {
         self.is_over = true;
         let answer = match outcome {
@@ -195,7 +195,7 @@ impl SolveStream {
         }
     }
 
-    /// The solution that a search ended with, if none that is as short was told.
+    /// Event of the final solution, if no solution of this length was sent.
     fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
         let best = report.solution.as_ref()?;
         let elapsed = report.queued + report.elapsed;
@@ -211,7 +211,7 @@ impl SolveStream {
         })
     }
 
-    /// The answer in the words that it has without all this.
+    /// Final event with the response that would be returned without streaming.
     fn concluded(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
             (Some(stop), held) => Err(limit_exceeded_with_expansions(report, held, stop)),

@@ -1,4 +1,4 @@
-//! How an answer is written while its search goes on.
+//! Body of a streamed response.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,26 +16,26 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::{Payload, Pieces};
 use crate::http::reply::{ProgressReply, json};
 
-/// How long nothing is written until a comment is, so that a reader who has gone is noticed.
+/// Idle time after which a comment is sent, to detect closed connections.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// The id of the event that ends a stream. A browser that asks again tells it.
+/// Id of the last event. A reconnecting browser sends it as `Last-Event-ID`.
 pub(crate) const END: HeaderValue = HeaderValue::from_static("end");
 
-/// The end of the event that ends a stream.
+/// End of the last event.
 const LAST: &str = "\nid: end\n\n";
 
-/// A feed for one request, and the line that tells of it when it ends.
+/// Writes the stream of one request, and its access line at the end.
 struct Writer {
     stream: SolveStream,
     line: AccessLine,
-    /// The path that was asked.
+    /// Path of the request.
     instance: String,
-    /// What is being written.
+    /// Rest of the current event.
     pieces: Option<Box<dyn Pieces>>,
 }
 
-/// The response of a stream. Dropping its body stops the search, unless another client waits for its result.
+/// Streamed response. Dropping its body cancels the search, unless another client waits for its result.
 pub(crate) fn response(stream: SolveStream) -> Response {
     let mut response = SolveStream::head(stream.media_type());
     let body = DeferredBody::new(|line, instance| {
@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    /// The next piece of what is being written.
+    /// Next piece of the current event.
     async fn piece(&mut self) -> Option<Bytes> {
         let piece = self.pieces.as_mut()?.next().await;
         if piece.is_none() {
@@ -80,7 +80,7 @@ impl Writer {
         if self.stream.media_type() == MediaType::Events { self.event(event) } else { self.lines(event) }
     }
 
-    /// Tells the access line how it ends.
+    /// Records the outcome in the access line.
     fn note(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::Solution { .. } | StreamEvent::Progress(_) => return,
@@ -90,7 +90,7 @@ impl Writer {
         self.line.status = StatusCode::OK;
     }
 
-    /// An event, as the HTML standard has it; JSON has no line ends.
+    /// Writes a server-sent event (HTML standard). Compact JSON has no line ends, so one `data` line suffices.
     fn event(&self, event: StreamEvent) -> Payload {
         match event {
             StreamEvent::Solution { json, .. } => json.between("event: solution\ndata: ", "\n\n"),
@@ -99,7 +99,7 @@ impl Writer {
             StreamEvent::Problem(problem) => {
                 let document = problem.document(MediaType::Json, &self.instance, self.line.request_id());
                 match problem.retry_after() {
-                    // Who asks again after that time is welcome.
+                    // Tells the browser when to reconnect.
                     Some(seconds) => {
                         document.between("event: problem\ndata: ", format!("\nretry: {}\n\n", 1000 * seconds))
                     }
