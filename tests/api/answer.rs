@@ -1,4 +1,4 @@
-//! What comes back.
+//! Responses.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::contract::essence;
 /// A response, its body read to the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// What was asked, to be shown when a test fails.
+    /// The request, shown when a test fails.
     pub(crate) question: String,
     /// The status code.
     pub(crate) status: u16,
@@ -22,13 +22,13 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Passes if the status is this one.
+    /// Asserts the status.
     pub(crate) fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}\n{self}", self.question);
         self
     }
 
-    /// Passes if this is the problem of that name, and returns it.
+    /// Asserts that the response is the problem with this slug, and returns it.
     pub(crate) fn problem(self, slug: &str) -> Value {
         let status = PROBLEMS.iter().find(|(name, _)| *name == slug).map(|(_, status)| *status);
         let answer = self.expect(status.unwrap_or_else(|| panic!("there is no problem {slug}")));
@@ -47,7 +47,7 @@ impl Answer {
         std::str::from_utf8(&self.body).unwrap_or_else(|error| panic!("{}\n{self}\n{error}", self.question))
     }
 
-    /// A header, empty if it is missing.
+    /// Value of a header; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -68,13 +68,13 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Bytes to be shown; not all of them if they are many.
+/// Readable text of a body, truncated if long.
 pub(crate) fn shortened(body: &[u8]) -> String {
     let shown = String::from_utf8_lossy(&body[..body.len().min(2000)]).into_owned();
     if body.len() > 2000 { format!("{shown}… ({} bytes)", body.len()) } else { shown }
 }
 
-/// Every problem and its status.
+/// Slug and status of every problem type.
 pub(crate) const PROBLEMS: [(&str, u16); 19] = [
     ("malformed-json", 400),
     ("invalid-parameter", 400),
@@ -97,14 +97,14 @@ pub(crate) const PROBLEMS: [(&str, u16); 19] = [
     ("internal", 500),
 ];
 
-/// The faults of a problem, as `pointer code`, in the order given.
+/// The `errors` of a problem, each as `pointer code`, in order.
 pub(crate) fn faults(problem: &Value) -> Vec<String> {
     let faults = problem["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let word = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     faults.iter().map(|fault| format!("{} {}", word(&fault["pointer"]), word(&fault["code"]))).collect()
 }
 
-/// The same answer without the time it took.
+/// Removes the elapsed time from a reply.
 pub(crate) fn timeless(mut reply: Value) -> Value {
     if let Some(search) = reply["search"].as_object_mut() {
         search.remove("elapsed_us");

@@ -1,4 +1,4 @@
-//! Boards and goals in all the forms in which they may be written.
+//! Boards and goals in every notation.
 
 use serde_json::{Value, json};
 
@@ -168,7 +168,7 @@ async fn a_text_body_takes_its_other_fields_from_the_query() {
     assert_eq!(reply["states"].as_array().map(Vec::len), Some(2));
 }
 
-/// Asks `/solve` and `/solvable`, by POST and by GET; all four have to say the same.
+/// Faults of a request to `/solve` and `/solvable`, by POST and GET. Asserts that all four agree.
 async fn faults_everywhere(question: &Value, slug: &str) -> Vec<String> {
     let taquin = shared().await;
     let found = faults(&taquin.post("/solve", question).await.problem(slug));

@@ -1,4 +1,4 @@
-//! The service, started for real, and a client that holds every exchange against the contract.
+//! A running service, and a client that checks every exchange against the contract.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -22,31 +22,31 @@ use crate::contract::{CONTRACT, essence};
 use crate::question::Question;
 use crate::simulator;
 
-/// No test takes this long; one that hangs says where.
+/// Maximum waiting time. A test that hangs fails at the place where it waits.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A service of a test's own, or the one that most tests share.
+/// A running service, owned by one test or shared by most tests.
 pub(crate) struct Service {
     addr: SocketAddr,
     shutdown: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// A client of the service that all tests share whose settings do not matter.
+/// A client of the shared service, for tests that need no particular settings.
 pub(crate) async fn shared() -> Client {
     static SHARED: OnceCell<Service> = OnceCell::const_new();
     SHARED.get_or_init(|| Service::start(&[])).await.client()
 }
 
 impl Service {
-    /// Starts the service with these flags on a free port, and waits until it is ready.
+    /// Starts a service with these flags on a free port, and waits until it is ready.
     pub(crate) async fn start(flags: &[&str]) -> Self {
         let args = ["taquin", "--listen", "127.0.0.1:0", "--tables", "small"].into_iter().chain(flags.iter().copied());
         let flags = Flags::try_parse_from(args).unwrap_or_else(|error| panic!("{error}"));
         let config = Config::try_from(&flags).unwrap_or_else(|faults| panic!("{faults:?}"));
         let (addr_sender, addr) = oneshot::channel();
         let (shutdown, shutdown_asked) = oneshot::channel::<()>();
-        // A runtime of its own, as in production: it outlives the runtime of the test that starts it.
+        // Its own runtime outlives that of the test that starts it.
         let thread = std::thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
@@ -64,17 +64,17 @@ impl Service {
         service
     }
 
-    /// A client with a connection of its own.
+    /// A client with its own connection.
     pub(crate) fn client(&self) -> Client {
         Client { addr: self.addr, connection: Mutex::new(None) }
     }
 
-    /// Asks for a shutdown, as a signal would.
+    /// Starts a shutdown, as a signal would.
     pub(crate) fn ask_to_stop(&mut self) {
         drop(self.shutdown.take());
     }
 
-    /// Whether the service has come to its end.
+    /// True if the service has stopped.
     pub(crate) fn has_stopped(&self) -> bool {
         self.thread.as_ref().is_none_or(std::thread::JoinHandle::is_finished)
     }
@@ -86,7 +86,7 @@ impl Drop for Service {
     }
 }
 
-/// Polls until something holds.
+/// Polls until the condition holds.
 pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     let poll = async {
         while !holds().await {
@@ -96,34 +96,34 @@ pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     tokio::time::timeout(PATIENCE, poll).await.unwrap_or_else(|_| panic!("waited in vain: {what}"));
 }
 
-/// A keep-alive connection, opened when it is needed.
+/// A keep-alive connection, opened on first use.
 pub(crate) struct Client {
     addr: SocketAddr,
     connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
 }
 
 impl Client {
-    /// Where the service listens.
+    /// Address of the service.
     pub(crate) fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Asks for a target as it stands.
+    /// Sends a GET request to this target.
     pub(crate) async fn get(&self, target: &str) -> Answer {
         self.send(Question::get(target)).await
     }
 
-    /// Sends JSON.
+    /// Sends a POST request with a JSON body.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Question::post(path).json(body)).await
     }
 
-    /// Solves, and returns the answer, which has to be a solution.
+    /// Sends a request to `/solve`, and returns the reply. Asserts status 200.
     pub(crate) async fn solve(&self, body: &Value) -> Value {
         self.post("/solve", body).await.expect(200).json()
     }
 
-    /// Sends a question, and holds the exchange against the contract.
+    /// Sends a request, and checks the exchange against the contract.
     pub(crate) async fn send(&self, question: Question) -> Answer {
         let mut connection = self.connection.lock().await;
         let mut sender = match connection.take() {
@@ -137,7 +137,7 @@ impl Client {
         answer
     }
 
-    /// Writes bytes on a connection of their own and reads until something comes back; nothing is checked.
+    /// Writes bytes to a new connection, and returns the first bytes received. Checks nothing.
     pub(crate) async fn raw(&self, request: &str) -> String {
         let exchange = async {
             let mut stream = TcpStream::connect(self.addr).await?;
@@ -152,7 +152,7 @@ impl Client {
             .unwrap_or_else(|error| panic!("{request:?}: {error}"))
     }
 
-    /// Sends a question on a connection of its own and does not wait.
+    /// Sends a request on a new connection, without waiting for the response.
     pub(crate) async fn begin(&self, question: Question) -> Pending {
         let (mut sender, driver) = connect(self.addr).await;
         let waiting = tokio::spawn(async move {
@@ -164,19 +164,19 @@ impl Client {
     }
 }
 
-/// A question whose answer has not come yet.
+/// A request whose response is pending.
 pub(crate) struct Pending {
     waiting: JoinHandle<Answer>,
     driver: JoinHandle<()>,
 }
 
 impl Pending {
-    /// Whether the answer is there.
+    /// True if the response has arrived.
     pub(crate) fn is_answered(&self) -> bool {
         self.waiting.is_finished()
     }
 
-    /// Waits for the answer.
+    /// Waits for the response.
     pub(crate) async fn answer(self) -> Answer {
         self.waiting.await.expect("an answer")
     }
@@ -188,7 +188,7 @@ impl Pending {
     }
 }
 
-/// An exchange on a connection of its own that is held against nothing, for bodies that are packed.
+/// An exchange on a new connection without any check, for compressed bodies.
 pub(crate) async fn unchecked(addr: SocketAddr, question: &Question) -> Answer {
     let mut sender = connect(addr).await.0;
     exchange(&mut sender, question).await.unwrap_or_else(|error| panic!("{question}: {error}"))
@@ -197,7 +197,7 @@ pub(crate) async fn unchecked(addr: SocketAddr, question: &Question) -> Answer {
 async fn connect(addr: SocketAddr) -> (SendRequest<Full<Bytes>>, JoinHandle<()>) {
     let stream = TcpStream::connect(addr).await.unwrap_or_else(|error| panic!("{addr}: {error}"));
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.expect("a handshake");
-    // How a connection ends is seen by whoever waits for an answer on it.
+    // A connection error surfaces in the pending exchange.
     let driver = tokio::spawn(async move { connection.await.unwrap_or(()) });
     (sender, driver)
 }
@@ -225,7 +225,7 @@ async fn exchange(
     Ok(tokio::time::timeout(PATIENCE, whole).await??)
 }
 
-/// What holds for every exchange: the contract, and what the contract cannot say.
+/// Checks an exchange against the contract, and against rules that the contract cannot express.
 fn check(question: &Question, answer: &Answer) {
     let mut faults = CONTRACT.faults(question, answer);
     let media_type = essence(&answer.headers);

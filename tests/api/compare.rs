@@ -1,4 +1,4 @@
-//! `/compare`: several methods, each with the figures that `/solve` gives for it.
+//! `/compare`: several methods, each with the figures that `/solve` returns for it.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ async fn compare(taquin: &Client, question: &Value) -> Vec<Value> {
     reply["results"].as_array().expect("results").clone()
 }
 
-/// Without the times that searches took.
+/// Removes the elapsed times from a reply.
 fn timeless(mut reply: Value) -> Value {
     for result in reply["results"].as_array_mut().into_iter().flatten() {
         for at in ["/search", "/problem/search"] {
@@ -277,7 +277,7 @@ async fn as_many_methods_are_compared_as_info_says() {
     assert_eq!(compare(&taquin, &json!({ "board": HARD, "methods": methods })).await.len(), most);
 }
 
-/// A comparison of two searches that would take years each.
+/// A comparison of two searches, each of which would take years.
 async fn endless(client: &Client, seed: &str) -> Value {
     let mut question = hard(client, seed).await;
     let limits = question["limits"].take();
@@ -307,7 +307,7 @@ async fn a_full_house_refuses_a_comparison_as_a_whole() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
     let pending = begin(&client, &hard(&client, "a").await).await;
-    // The first method needs no place, the second finds none.
+    // The first method needs no place in the queue, the second gets none.
     let methods = json!([{}, { "algorithm": "breadth_first" }]);
     let answer = client.post("/compare", &json!({ "board": HARD, "methods": methods })).await;
     assert!(!answer.header("retry-after").is_empty(), "{answer}");

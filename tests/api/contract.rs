@@ -1,4 +1,4 @@
-//! `openapi.yaml`, and whether an exchange keeps to it.
+//! `openapi.yaml`, and the checks of exchanges against it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::question::Question;
 
-/// The contract as it stands at the repository's top.
+/// The contract in the root of the repository.
 pub(crate) static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
 
 /// The OpenAPI document.
@@ -29,7 +29,7 @@ impl Contract {
         Self { document, validators: Mutex::default() }
     }
 
-    /// Everything in which an exchange departs from the contract.
+    /// Violations of the contract by an exchange.
     pub(crate) fn faults(&self, question: &Question, answer: &Answer) -> Vec<String> {
         let mut faults = Vec::new();
         if question.method == Method::OPTIONS && answer.status < 300 {
@@ -60,13 +60,13 @@ impl Contract {
         faults
     }
 
-    /// The response to what is not an operation of the document.
+    /// The response to a request that is not an operation of the document.
     fn other_response(&self, known: &[(u16, &str)], status: u16) -> &Value {
         let name = known.iter().find(|(known, _)| *known == status).map(|(_, name)| *name);
         name.map_or(&Value::Null, |name| &self.document["components"]["responses"][name])
     }
 
-    /// What a schema has against a value.
+    /// Violations of a schema by a value.
     pub(crate) fn faults_of_value(&self, schema: &Value, value: &Value) -> Vec<String> {
         let key = schema.to_string();
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Contract {
     }
 
     fn validator(&self, schema: &Value) -> Validator {
-        // The schema's references lead into `components`, which therefore comes along.
+        // The schema refers to `components`.
         let rooted = json!({ "allOf": [schema], "components": self.document["components"] });
         let options = jsonschema::draft202012::options().should_validate_formats(true);
         options.build(&rooted).unwrap_or_else(|error| panic!("{schema}: {error}"))
@@ -103,7 +103,7 @@ impl Contract {
         }
     }
 
-    /// A question that was answered as asked must be one that the contract allows.
+    /// Checks that the contract allows every request with a successful response.
     fn check_request(&self, operation: &Value, question: &Question, answer: &Answer, faults: &mut Vec<String>) {
         if !(200..300).contains(&answer.status) {
             return;
@@ -214,7 +214,7 @@ fn is_of(template: &str, path: &str) -> bool {
     template.split('/').count() == path.split('/').count() && template.split('/').zip(path.split('/')).all(same)
 }
 
-/// Calls `found` with every schema of the document that comes with examples, and each of these.
+/// Calls `found` with each example in the document and its schema.
 fn each_example<'a>(
     contract: &'a Contract,
     node: &'a Value,

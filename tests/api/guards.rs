@@ -1,4 +1,4 @@
-//! What a service does that was started with tokens, a rate, or origins; and one that was not.
+//! Services with and without tokens, a rate limit, and allowed origins.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::question::Question;
 const BOARD: &str = "8 6 7/2 5 4/3 0 1";
 const TOKENS: [&str; 2] = ["first-token-of-two", "SECOND/token+of~two=="];
 
-/// A file with two tokens, gone after the test.
+/// A file with two tokens, removed after the test.
 struct TokenFile(PathBuf);
 
 impl TokenFile {
@@ -44,7 +44,7 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
-/// Statuses of so many questions in turn.
+/// Statuses of a request sent this many times.
 async fn statuses(client: &Client, question: Question, times: usize) -> Vec<u16> {
     let mut statuses = Vec::new();
     for _ in 0..times {
@@ -131,7 +131,7 @@ async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
     assert!((1..=10).contains(&seconds), "{answer}");
     let problem = answer.problem("rate-limited");
     assert!(problem["detail"].as_str().unwrap_or_default().contains("6 requests in 60s"), "{problem}");
-    // Another connection is the same client, and what it says of itself is not believed.
+    // A second connection counts as the same client, and `X-Forwarded-For` is ignored.
     let other = service.client();
     other.send(solve().header("x-forwarded-for", "203.0.113.7")).await.problem("rate-limited");
     for path in ["/livez", "/readyz", "/healthz", "/", "/docs", "/openapi.json", "/problems/rate-limited", "/info"] {
@@ -160,15 +160,15 @@ async fn behind_a_trusted_proxy_the_client_is_whom_it_saw() {
     let by = |forwarded: &str| solve().header("x-forwarded-for", forwarded);
     assert_eq!(statuses(&taquin, by("203.0.113.1"), 2).await, [200, 429]);
     assert_eq!(statuses(&taquin, by("203.0.113.2"), 2).await, [200, 429]);
-    // Who writes the header first gains nothing: the proxy's entry is the last.
+    // A client cannot forge its address: only the last entry, added by the proxy, counts.
     taquin.send(by("6.6.6.6, 203.0.113.1")).await.problem("rate-limited");
     taquin.send(by("6.6.6.6").header("x-forwarded-for", "203.0.113.2:4711")).await.problem("rate-limited");
     taquin.send(by("::ffff:203.0.113.1")).await.problem("rate-limited");
-    // One network of IPv6 is one client.
+    // All addresses of an IPv6 network count as one client.
     assert_eq!(statuses(&taquin, by("2001:db8::1"), 1).await, [200]);
     taquin.send(by("[2001:db8::2]")).await.problem("rate-limited");
     assert_eq!(statuses(&taquin, by("2001:db8:0:1::1"), 1).await, [200]);
-    // Whatever is not as it should be is counted as the peer's.
+    // With an invalid header, the request counts for the address of the peer.
     assert_eq!(statuses(&taquin, solve(), 1).await, [200]);
     for forwarded in ["", "unknown", "6.6.6.6,", "6.6.6.6, x"] {
         taquin.send(by(forwarded)).await.problem("rate-limited");

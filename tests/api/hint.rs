@@ -1,4 +1,4 @@
-//! `/hint`: the next move, and whether who follows gets there.
+//! `/hint`: the next move, and sequences of hints up to the goal.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::simulator::{TO_BLANK_LAST, grid, grid_of, slide};
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 const FIFTEEN: &str = "14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3";
 
-/// Holds a hint against the simulator, and returns the board after it.
+/// Checks a hint with the simulator, and returns the next board.
 fn checked(reply: &Value) -> Value {
     let mut board = grid_of(&reply["start"]);
     let mv = reply["move"].as_str().and_then(|mv| mv.chars().next()).expect("a move");
@@ -24,7 +24,7 @@ fn checked(reply: &Value) -> Value {
     reply["board"].clone()
 }
 
-/// Follows hints to the goal, and returns the answers.
+/// Follows hints to the goal, and returns the responses.
 async fn follow(taquin: &Client, mut question: Value) -> Vec<Answer> {
     let mut answers = Vec::new();
     loop {
@@ -169,7 +169,7 @@ async fn a_hint_that_needs_a_search_waits_in_the_queue_like_any_other() {
     let answer = client.post("/hint", &other).await;
     assert!(!answer.header("retry-after").is_empty(), "{answer}");
     answer.problem("overloaded");
-    // What is known takes no place.
+    // Cached hints need no place in the queue.
     client.post("/hint", &json!({ "board": HARD })).await.expect(200);
     client.post("/hint", &json!({ "board": followed, "goal": "blank_first" })).await.expect(200);
     pending.hang_up();

@@ -1,4 +1,4 @@
-//! Searches that a limit ends: `search-limit-exceeded`, and what it tells.
+//! Searches that a limit stops: `search-limit-exceeded` and its members.
 
 use serde_json::{Value, json};
 

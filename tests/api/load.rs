@@ -1,4 +1,4 @@
-//! More work than there are workers, clients that go away, and the end.
+//! More searches than workers, clients that disconnect, and shutdown.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::question::Question;
 
 const MOST: u64 = 9_007_199_254_740_991;
 
-/// A search that would take years, and no memory; each seed another one.
+/// A search that would take years but little memory. Each seed gives another search.
 pub(crate) async fn hard(client: &Client, seed: &str) -> Value {
     let mut question = client.get(&format!("/random?rows=7&cols=7&seed={seed}&as=request")).await.expect(200).json();
     question["algorithm"] = json!("ida_star");
@@ -16,7 +16,7 @@ pub(crate) async fn hard(client: &Client, seed: &str) -> Value {
     question
 }
 
-/// One that would take years too, and wants all the memory that there is for one search.
+/// A search that would take years, with the maximum memory of one search.
 async fn greedy(client: &Client, seed: &str) -> Value {
     let mut question = hard(client, seed).await;
     question["algorithm"] = json!("depth_first");
@@ -26,20 +26,19 @@ async fn greedy(client: &Client, seed: &str) -> Value {
     question
 }
 
-/// A search that takes no time, but goes through the queue. (`auto` would not: a small board is solved
-/// where it is.)
+/// A very short search that goes through the queue. (With `auto`, small boards are solved without it.)
 pub(crate) fn quick() -> Question {
     Question::post("/solve").json(&json!({ "board": "123456078", "algorithm": "ida_star" }))
 }
 
-/// What the service says of itself.
+/// Value of a metric.
 pub(crate) async fn gauge(client: &Client, name: &str) -> u64 {
     let metrics = client.get("/metrics").await.expect(200);
     let value = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
 }
 
-/// Begins a search, and returns once it has begun.
+/// Submits a search, and returns once it has started.
 pub(crate) async fn begin(client: &Client, search: &Value) -> Pending {
     let before = gauge(client, "taquin_jobs_in_progress").await;
     let pending = client.begin(Question::post("/solve").json(search)).await;
@@ -200,7 +199,7 @@ async fn the_same_question_asked_many_times_at_once_is_one_search() {
         metrics.text().contains("taquin_cache_requests_total{result=\"joined\"} 50\n")
     };
     until("all wait for it", joined).await;
-    // The first to ask leaves, and the others lose nothing by it.
+    // The client that started the search disconnects; the others still get the result.
     pending.remove(0).hang_up();
     for pending in pending {
         let problem = pending.answer().await.problem("search-limit-exceeded");

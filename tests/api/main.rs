@@ -1,7 +1,7 @@
-//! The API, asked as anybody would ask it: the real service on a free port, over real connections.
+//! The API, tested from outside: a running service on a free port, over real connections.
 //!
-//! Every exchange that the [client](client::Client) makes is held against `openapi.yaml`, and every solution is
-//! replayed by a [simulator] that shares no code with the service. So each test below is a test of the contract too.
+//! The [client](client::Client) checks every exchange against `openapi.yaml`, and replays every solution with a
+//! [simulator] that shares no code with the service. Every test is therefore also a test of the contract.
 
 mod answer;
 mod client;

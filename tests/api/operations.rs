@@ -1,4 +1,4 @@
-//! What the service says of itself: `/info`, the probes, the contract, the pages of the problems.
+//! `/info`, the probes, the API description, and the pages of the problem types.
 
 use std::collections::BTreeSet;
 

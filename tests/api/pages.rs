@@ -1,4 +1,4 @@
-//! The pages for browsers: the playground, the contract's viewer, and what they are made of.
+//! Pages for browsers: the playground, the viewer of the API description, and their assets.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::client::shared;
 use crate::question::Question;
 
-/// What Chromium asks a page with.
+/// `Accept` of Chromium.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
 const PAGES: [&str; 2] = ["/", "/docs"];
@@ -18,7 +18,7 @@ async fn page(path: &str) -> Answer {
     shared().await.send(Question::get(path).accept(BROWSER)).await.expect(200)
 }
 
-/// The addresses that a page loads by itself.
+/// Addresses of the assets that a page loads.
 fn parts(page: &Answer) -> Vec<String> {
     let text = page.text();
     let named = text.split(['"', ' ']).filter(|word| word.starts_with("/web/"));

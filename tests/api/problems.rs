@@ -1,4 +1,4 @@
-//! The problem table: what is refused, with which status, slug, pointer and code.
+//! Rejected requests: status, slug, pointer and code of each problem.
 
 use serde_json::json;
 
@@ -93,7 +93,7 @@ async fn fields_are_checked_for_their_type_and_range() {
         (json!({ "board": BOARD, "a/b~c": 1 }), "/a~1b~0c unknown-field"),
     ] {
         let problem = taquin.post("/solve", &question).await.problem("invalid-request");
-        // What is no tile leaves a tile missing, or the blank.
+        // An invalid tile also leaves a tile or the blank missing.
         let is_first_hand = |fault: &String| !fault.ends_with("missing-tile") && !fault.ends_with("missing-blank");
         let found: Vec<_> = faults(&problem).into_iter().filter(is_first_hand).collect();
         assert_eq!(found, [expected], "{question}");

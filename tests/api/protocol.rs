@@ -1,4 +1,4 @@
-//! What HTTP itself asks for: methods, negotiation, caching, ids.
+//! HTTP semantics: methods, negotiation, caching, request ids.
 
 use hyper::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::answer::timeless;
 use crate::client::shared;
 use crate::question::Question;
 
-/// Every path, with a question that it answers 200, and the methods it knows.
+/// A successful GET request for every path, and the methods of the path.
 const PATHS: [(&str, &[&str]); 17] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),

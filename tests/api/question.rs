@@ -1,4 +1,4 @@
-//! What is sent.
+//! Requests.
 
 use std::fmt;
 
@@ -23,22 +23,22 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Any method.
+    /// A request with any method.
     pub(crate) fn new(method: Method, target: &str) -> Self {
         Self { method, target: target.to_owned(), headers: HeaderMap::new(), body: Bytes::new() }
     }
 
-    /// GET.
+    /// A GET request.
     pub(crate) fn get(target: &str) -> Self {
         Self::new(Method::GET, target)
     }
 
-    /// POST.
+    /// A POST request.
     pub(crate) fn post(target: &str) -> Self {
         Self::new(Method::POST, target)
     }
 
-    /// GET with the fields of a JSON body as parameters.
+    /// A GET request with the fields of a JSON body as query parameters.
     pub(crate) fn get_as(path: &str, body: &Value) -> Self {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut question = Self::get(path);
@@ -83,18 +83,18 @@ impl Question {
         self
     }
 
-    /// Asks for a form of the answer.
+    /// Sets `Accept`.
     pub(crate) fn accept(self, media_type: &str) -> Self {
         self.header("accept", media_type)
     }
 
-    /// A body of any type.
+    /// Sets a body of any media type.
     pub(crate) fn body(mut self, media_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self.header("content-type", media_type)
     }
 
-    /// A body of JSON.
+    /// Sets a JSON body.
     pub(crate) fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }
@@ -110,7 +110,7 @@ impl Question {
     }
 }
 
-/// Undoes percent-encoding; what is not UTF-8 is replaced.
+/// Decodes percent-encoding. Replaces invalid UTF-8.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! `/random`: what is drawn, against a breadth-first search of the tests' own.
+//! `/random`: drawn boards, compared with an independent breadth-first search.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::client::shared;
 use crate::question::Question;
 use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, distances, grid, grid_of, notation};
 
-/// The board of an answer as people write it.
+/// The board of a reply in text notation.
 fn board(reply: &Value) -> String {
     notation(&grid_of(&reply["board"]))
 }
@@ -127,7 +127,7 @@ async fn an_optimal_length_lies_between_the_bounds() {
     }
 }
 
-/// Draws with many seeds, and checks each length against `all`.
+/// Draws boards with many seeds, and checks each length against `all`.
 async fn draw_within(
     query: &str,
     lengths: std::ops::RangeInclusive<u64>,

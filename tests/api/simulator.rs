@@ -1,4 +1,4 @@
-//! Sliding tiles, the slow and obvious way. Shares no code with the service that it judges.
+//! A slow and simple simulator of sliding-tile puzzles. It shares no code with the service.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ pub(crate) type Grid = Vec<Vec<u64>>;
 /// All distances to `1 2 3/4 5 6/7 8 0`.
 pub(crate) static TO_BLANK_LAST: LazyLock<HashMap<Grid, u64>> = LazyLock::new(|| distances(&grid("1 2 3/4 5 6/7 8 0")));
 
-/// Reads `8 6 7/2 5 4/3 0 1`.
+/// Parses `8 6 7/2 5 4/3 0 1`.
 pub(crate) fn grid(text: &str) -> Grid {
     let tile = |tile: &str| tile.parse().unwrap_or_else(|error| panic!("{tile:?} in {text:?}: {error}"));
     text.split('/').map(|row| row.split_whitespace().map(tile).collect()).collect()
@@ -23,24 +23,24 @@ pub(crate) fn notation(grid: &Grid) -> String {
     grid.iter().map(row).collect::<Vec<_>>().join("/")
 }
 
-/// The board in an answer.
+/// Parses a board of a reply.
 pub(crate) fn grid_of(value: &Value) -> Grid {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value} is no board: {error}"))
 }
 
-/// The goal `1 2 3/4 5 6/7 8 0`, in any size.
+/// The goal `1 2 3/4 5 6/7 8 0`, for any size.
 pub(crate) fn blank_last(rows: u64, cols: u64) -> Grid {
     (0..rows).map(|row| (0..cols).map(|col| (row * cols + col + 1) % (rows * cols)).collect()).collect()
 }
 
-/// Where a tile is, as row and column.
+/// Row and column of a tile.
 pub(crate) fn find(grid: &Grid, tile: u64) -> (usize, usize) {
     let cells = grid.iter().enumerate().flat_map(|(r, row)| row.iter().enumerate().map(move |(c, tile)| (r, c, *tile)));
     let found = cells.into_iter().find(|(_, _, there)| *there == tile);
     found.map(|(row, col, _)| (row, col)).unwrap_or_else(|| panic!("no {tile} in {}", notation(grid)))
 }
 
-/// Moves the blank one cell and returns the tile that slid; `None` where the border is.
+/// Moves the blank one cell, and returns the tile that slid; `None` at the border.
 pub(crate) fn slide(grid: &mut Grid, mv: char) -> Option<u64> {
     let (row, col) = find(grid, 0);
     let (to_row, to_col) = match mv {
@@ -56,7 +56,7 @@ pub(crate) fn slide(grid: &mut Grid, mv: char) -> Option<u64> {
     Some(tile)
 }
 
-/// Breadth-first search from `goal`: every board that reaches it, and in how many moves.
+/// Distance of every board from which `goal` is reachable, by breadth-first search.
 pub(crate) fn distances(goal: &Grid) -> HashMap<Grid, u64> {
     let mut distances = HashMap::from([(goal.clone(), 0)]);
     let mut queue = VecDeque::from([(goal.clone(), 0)]);
@@ -86,7 +86,7 @@ pub(crate) fn all_boards(rows: usize, cols: usize) -> Vec<Grid> {
     permutations.iter().map(|tiles| tiles.chunks(cols).map(<[u64]>::to_vec).collect()).collect()
 }
 
-/// What is wrong with an answer of `/solve`; nothing, if the solution stands up to a replay.
+/// Errors found when replaying the solution in a reply of `/solve`.
 pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let mut claim = |holds: bool, what: String| {
@@ -142,7 +142,7 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the expansions of an answer to a board, if there are any.
+/// Errors in the `expansions` of a reply.
 pub(crate) fn faults_of_expansions(reply: &Value) -> Vec<String> {
     let start = grid_of(&reply["start"]);
     let Some(expansions) = reply["expansions"].as_array() else { return Vec::new() };

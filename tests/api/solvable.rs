@@ -1,4 +1,4 @@
-//! `/solvable`: the verdict and its counts, against counts and searches of the tests' own.
+//! `/solvable`: the verdict and its counts, compared with independent counts and searches.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::client::shared;
 use crate::question::Question;
 use crate::simulator::{Grid, all_boards, blank_last, distances, find, grid, notation};
 
-/// The counts, straight from their definitions.
+/// The counts, computed from their definitions.
 fn counts(start: &Grid, goal: &Grid) -> (u64, &'static str, u64) {
     let flat = |grid: &Grid| grid.concat();
     let place = |tile: u64| flat(goal).iter().position(|there| *there == tile).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! `/solve`: solutions, and the figures that come with them.
+//! `/solve`: solutions and their figures.
 //!
 //! The client replays every solution and checks `lower_bound` and `optimal` against a breadth-first search.
 
@@ -11,7 +11,7 @@ use crate::simulator::{TO_BLANK_LAST, blank_last, grid, grid_of, slide};
 
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 
-/// Members of an object, to be compared at once.
+/// Numeric members of an object.
 fn figures<const N: usize>(object: &Value, names: [&str; N]) -> [u64; N] {
     names.map(|name| object[name].as_u64().unwrap_or_else(|| panic!("{name} of {object}")))
 }
@@ -195,7 +195,7 @@ async fn counters_keep_their_definitions_on_a_search_that_can_be_done_by_hand() 
     let reply = taquin.solve(&question).await;
     assert_eq!(reply["moves"], "RR");
     assert_eq!(reply["tiles"], json!([7, 8]));
-    // Start: U and R. Then, the blank between 7 and 8: U and R, not L, which goes straight back.
+    // Start: U and R. Then, with the blank between 7 and 8: U and R, but not L, which undoes the last move.
     let search = &reply["search"];
     assert_eq!(figures(search, ["expanded", "generated", "duplicates", "reopened"]), [2, 5, 0, 0]);
     assert_eq!(figures(search, ["peak_open", "iterations", "initial_h"]), [3, 1, 2]);
@@ -320,7 +320,7 @@ async fn limits_are_clamped_and_the_ones_in_force_are_told() {
 #[tokio::test]
 async fn a_fifteen_puzzle_is_solved_optimally() {
     let taquin = shared().await;
-    // Korf's instances are far harder; this one is some moves from its goal in every direction.
+    // A short walk from the goal; Korf's instances are far harder.
     let mut board = blank_last(4, 4);
     for mv in "ULULDDRUULDRRULDLURDLLURDDRU".chars() {
         slide(&mut board, mv);

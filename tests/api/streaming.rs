@@ -1,4 +1,4 @@
-//! Answers that are written while the search goes on.
+//! Streamed responses of `/solve`.
 
 use serde_json::{Value, json};
 
@@ -11,11 +11,11 @@ use crate::simulator::faults_of_solution;
 
 const EVENTS: &str = "text/event-stream";
 
-/// What a stream told, in order.
+/// The events of a stream, in order.
 struct Told(Vec<(String, Value)>);
 
 impl Told {
-    /// Reads a stream, and holds it against all that is promised of one.
+    /// Parses a stream, and checks everything that the contract promises about streams.
     fn read(answer: &Answer) -> Self {
         assert_eq!(answer.status, 200, "{answer}");
         assert_eq!(answer.header("content-type"), EVENTS);
@@ -29,7 +29,7 @@ impl Told {
         told
     }
 
-    /// The last event has to be of this name; its data.
+    /// Data of the last event. Asserts its name.
     fn end(&self, name: &str) -> &Value {
         let (last, data) = self.0.last().expect("an event");
         assert_eq!(last, name, "{data}");
@@ -92,7 +92,7 @@ impl Told {
     }
 }
 
-/// One event: its name and its data.
+/// Parses an event into its name and data.
 fn event(text: &str) -> (String, Value) {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let data = field("data").unwrap_or_else(|| panic!("no data: {text}"));
@@ -100,7 +100,7 @@ fn event(text: &str) -> (String, Value) {
     (name.to_owned(), serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}")))
 }
 
-/// What a schema of the contract has against a value. Of problems the members are open here.
+/// Violations of a schema of the contract by a value.
 fn faults_against(schema: &str, value: &Value) -> Vec<String> {
     CONTRACT.faults_of_value(&json!({ "$ref": format!("#/components/schemas/{schema}") }), value)
 }
@@ -109,14 +109,14 @@ async fn stream(client: &Client, question: &Value) -> Told {
     Told::read(&client.send(Question::post("/solve").json(question).accept(EVENTS)).await)
 }
 
-/// A board that any search makes shorter for a while, with so many milliseconds for it.
+/// A board whose solution becomes shorter for a while under any search, with this time limit.
 async fn large(client: &Client, seed: &str, millis: u64) -> Value {
     let mut question = client.get(&format!("/random?rows=6&cols=6&seed={seed}&as=request")).await.expect(200).json();
     question["limits"] = json!({ "time_ms": millis });
     question
 }
 
-/// A 15-puzzle that takes 80 moves, and minutes with the heuristic that it asks for.
+/// A 15-puzzle with an 80-move solution that takes minutes to find with the requested heuristic.
 fn hard_15(millis: u64) -> Value {
     json!({
         "board": "15 14 8 12/10 11 9 13/2 6 5 1/3 7 4 0", "goal": "blank_first", "require": "optimal",
@@ -127,7 +127,7 @@ fn hard_15(millis: u64) -> Value {
 #[tokio::test]
 async fn what_is_over_at_once_comes_as_a_solution_and_a_result() {
     let taquin = shared().await;
-    // Solved where it is; searched; and kept from before.
+    // Solved without a search; searched; cached.
     for question in [
         json!({ "board": "867254301" }),
         json!({ "board": "867254301", "algorithm": "ida_star", "heuristic": "manhattan" }),
@@ -209,7 +209,7 @@ async fn who_joins_a_search_sees_the_best_at_once_and_then_the_rest() {
     let told = stream(&taquin, &question).await;
     let first = first.answer().await.expect(200).json();
     assert_eq!(told.end("result"), &first, "it is the same search, to the microsecond");
-    // A search of its own would begin with the constructive one, which is twice as long.
+    // A separate search would first report the constructive solution, which is twice as long.
     let seen = told.of("solution")[0]["length"].as_u64().expect("a length");
     assert!(seen < 2 * first["length"].as_u64().expect("a length") * 9 / 10, "{seen}");
 }

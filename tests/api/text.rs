@@ -1,4 +1,4 @@
-//! Answers for a terminal.
+//! Text responses for a terminal.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `/verify`: moves, legal or not, against the simulator and its distances.
+//! `/verify`: legal and illegal moves, compared with the simulator and its distances.
 
 use serde_json::{Value, json};
 

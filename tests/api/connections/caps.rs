@@ -1,4 +1,4 @@
-//! More connections than there are places, and the door that stays open beside.
+//! More connections than the limit allows, and the admin listener, which stays reachable.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The service, started for real, and clients that write what they like.
+//! A running service, and clients that write arbitrary bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,14 +11,14 @@ use taquin::app::App;
 use taquin::config::{Config, Flags};
 use tokio::sync::oneshot;
 
-/// No test waits this long for anything; one that does says for what.
+/// Maximum waiting time. A test that exceeds it fails with the awaited condition.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A board that takes 80 moves, and minutes with the heuristic that is asked for.
+/// A board with an 80-move solution that takes minutes to find with the requested heuristic.
 pub(crate) const HARD: &str =
     "/solve?board=15,14,8,12,10,11,9,13,2,6,5,1,3,7,4,0&goal=blank_first&algorithm=ida_star&heuristic=manhattan";
 
-/// A service of a test's own.
+/// A running service, owned by one test.
 pub(crate) struct Service {
     pub(crate) addr: SocketAddr,
     pub(crate) admin_addr: Option<SocketAddr>,
@@ -27,7 +27,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts the service with these flags on a free port, and waits until it is ready.
+    /// Starts a service with these flags on a free port, and waits until it is ready.
     pub(crate) fn start(flags: &[&str]) -> Self {
         let args = ["taquin", "--listen=127.0.0.1:0", "--tables=small", "--workers=1"].into_iter();
         let flags = Flags::try_parse_from(args.chain(flags.iter().copied())).unwrap_or_else(|error| panic!("{error}"));
@@ -56,7 +56,7 @@ impl Service {
         get(self.addr, target)
     }
 
-    /// Asks for a shutdown, as a signal would.
+    /// Starts a shutdown, as a signal would.
     pub(crate) fn ask_to_stop(&mut self) {
         drop(self.stop.take());
     }
@@ -73,7 +73,7 @@ pub(crate) fn get(addr: SocketAddr, target: &str) -> Answer {
     client.answer()
 }
 
-/// Polls until something holds.
+/// Polls until the condition holds.
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -82,7 +82,7 @@ pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// A connection, and what was read from it but not asked for yet.
+/// A connection with a read buffer.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     unread: Vec<u8>,
@@ -100,25 +100,25 @@ impl Client {
         Self { stream, unread: Vec::new() }
     }
 
-    /// Writes bytes, which the other side may have no ear for any more.
+    /// Writes bytes. Ignores errors, because the server may have closed the connection.
     pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).unwrap_or_default();
     }
 
-    /// Asks for a target, and keeps the connection.
+    /// Sends a GET request, and keeps the connection open.
     pub(crate) fn get(&mut self, target: &str) -> Answer {
         self.write(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
         self.answer()
     }
 
-    /// Reads until a text has come, all of it.
+    /// Reads until the text has arrived completely.
     pub(crate) fn until(&mut self, text: &str) {
         while !self.text().contains(text) {
             assert_ne!(self.read().expect("more"), 0, "closed before {text:?} came: {:?}", self.text());
         }
     }
 
-    /// The next answer, by its framing alone.
+    /// The next response, delimited by its framing only.
     pub(crate) fn answer(&mut self) -> Answer {
         let answer = loop {
             if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -141,13 +141,13 @@ impl Client {
         Answer { status, connection: header("connection"), head, body }
     }
 
-    /// All that comes until the connection ends, in whatever way.
+    /// Everything received until the connection ends in any way.
     pub(crate) fn rest(&mut self) -> String {
         while self.read().is_ok_and(|length| length > 0) {}
         self.text()
     }
 
-    /// Asserts that the connection ends, with no answer before.
+    /// Asserts that the connection ends without a response.
     pub(crate) fn end(&mut self) {
         match self.read() {
             Ok(0) => {}
@@ -156,7 +156,7 @@ impl Client {
         }
     }
 
-    /// Whether nothing happens for a while.
+    /// True if nothing arrives within this time.
     pub(crate) fn is_quiet(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).expect("an option");
         let read = self.read();

@@ -1,4 +1,4 @@
-//! Ten thousand connections that do nothing.
+//! Ten thousand idle connections.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use super::client::{Client, get, until};
 
 const CROWD: usize = 10_000;
 
-/// The binary itself, because memory is a process's own.
+/// The binary as a child process, so that its memory can be measured.
 struct Taquin {
     process: Child,
     addr: SocketAddr,
@@ -32,7 +32,7 @@ impl Taquin {
                 (line["message"] == "listening").then_some(line)
             })
             .expect("a line that tells the address");
-        // Nobody else needs what follows, but a closed pipe would be noticed.
+        // Discard the rest of the log; a closed pipe would cause write errors.
         std::thread::spawn(move || lines.for_each(drop));
         let addr = listening["addr"].as_str().expect("an address").parse().expect("an address");
         until("the service is ready", || get(addr, "/readyz").status == 200);
@@ -45,7 +45,7 @@ impl Taquin {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    /// Asserts that others are served, and prints what it takes.
+    /// Asserts that other clients are served, and prints memory and latency.
     fn tell(&self, what: &str) {
         let begun = Instant::now();
         get(self.addr, "/livez").expect(200);
@@ -63,14 +63,14 @@ impl Drop for Taquin {
     }
 }
 
-/// Whether this process and the one it starts may each open so many files.
+/// True if this process and its child may each open this many files.
 fn may_open(files: u64) -> bool {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     getrlimit(Resource::Nofile).current.or(current).is_none_or(|limit| limit >= files)
 }
 
-/// `cargo test --release --test api connections:: -- --ignored --nocapture`
+/// Run with `cargo test --release --test api connections:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes ten thousand ports"]
 fn ten_thousand_idle_connections_are_in_nobodys_way() {

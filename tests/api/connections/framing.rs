@@ -1,11 +1,11 @@
-//! Where one request ends and the next begins.
+//! Boundaries between requests on a connection.
 
 use std::fmt::Write;
 
 use super::client::{Client, Service};
 
-/// A request that hides in another one: a 404 is an answer too many, unless it stands behind a whole request. It is the
-/// last one on its connection.
+/// A smuggled request, the last one on its connection. A 404 response shows that it was read as a request of its own,
+/// which is correct only after a complete request.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 fn headers(count: usize) -> String {
@@ -15,7 +15,7 @@ fn headers(count: usize) -> String {
     })
 }
 
-/// The statuses of all answers to some bytes, until the connection ends.
+/// Statuses of all responses to these bytes, until the connection ends.
 fn statuses(service: &Service, bytes: &str) -> Vec<u16> {
     let mut client = service.connect();
     client.write(bytes);
@@ -117,7 +117,7 @@ fn line_and_headers_have_at_most_16_kib() {
     refused(&mut client, 431);
 }
 
-/// hyper answers by itself: a status, no document, and the end.
+/// Asserts a response by hyper itself: a status, no body, and a closed connection.
 fn refused(client: &mut Client, status: u16) {
     let answer = client.answer().expect(status);
     assert_eq!((answer.connection.as_str(), answer.body.as_str()), ("close", ""), "{answer:?}");
@@ -206,7 +206,7 @@ fn no_request_hides_in_another() {
             format!("{post}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n{SMUGGLED}").replacen("HTTP/1.1", "HTTP/1.0", 1),
             vec![400],
         ),
-        // A chunked body ends the connection if there is a length as well: what follows is not read.
+        // With both a length and chunks, the connection closes after the body; the rest is not read.
         (
             "a length and chunks",
             format!(
@@ -241,7 +241,7 @@ fn no_request_hides_in_another() {
             format!("{post}Transfer-Encoding: chunked\r\n\r\n{length:x}\n{board}\n0\n\n{SMUGGLED}"),
             vec![400],
         ),
-        // Unambiguous: the same length twice, and heads whose lines end with LF alone.
+        // Unambiguous: equal duplicate lengths, and header lines that end with only LF.
         (
             "the same length twice",
             format!("{post}Content-Length: {length}\r\nContent-Length: {length}\r\n\r\n{board}{SMUGGLED}"),
@@ -252,7 +252,7 @@ fn no_request_hides_in_another() {
             format!("{post}Content-Length: {length}\r\n\r\n{board}{SMUGGLED}").replace("\r\n", "\n"),
             vec![200, 404],
         ),
-        // A body that nobody reads is no request either, and the connection ends after it.
+        // An unread body is not parsed as a request, and the connection closes after it.
         (
             "a body where none is read",
             format!("GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: {hidden}\r\n\r\n{SMUGGLED}{SMUGGLED}"),

@@ -1,5 +1,5 @@
-//! Connections as hostile, slow and broken clients make them: each is cut off by the time-out or the limit that is
-//! meant for it, and nobody else notices.
+//! Connections of hostile, slow and broken clients. Each is closed by the intended timeout or limit, without effect on
+//! other clients.
 
 mod caps;
 mod client;

@@ -1,4 +1,4 @@
-//! Clients that take their time.
+//! Slow clients.
 
 use std::io::Write;
 use std::thread::{self, sleep};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use super::client::{Client, HARD, PATIENCE, Service, until};
 
-/// Every board of three by three, one after another: an answer larger than what the system buffers.
+/// Lists the expansions of a whole 3×3 search: a response larger than the buffers of the system.
 const LARGE: &str = "/solve?board=867254301&algorithm=breadth_first&include=expansions";
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Asserts that something took as long as it should; a busy machine may take longer for everything.
+/// Asserts a minimum duration. The upper bound is loose, because the machine may be busy.
 fn took(begun: Instant, least: Duration) {
     let time = begun.elapsed();
     assert!((least..PATIENCE / 2).contains(&time), "{time:?}");
 }
 
-/// Writes a byte now and then until nobody listens.
+/// Writes a byte at intervals until the connection is closed.
 fn drip(client: &mut Client, byte: u8) {
     let mut stream = client.stream.try_clone().expect("a stream");
     let writer = thread::spawn(move || {
@@ -57,7 +57,7 @@ fn a_body_that_does_not_end_is_answered_408() {
             .write(format!("POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n{framing}\r\n\r\n3\r\n8 6"));
         let answer = client.answer().expect(408);
         assert!(answer.body.contains("/problems/request-timeout"), "{answer:?}");
-        // What comes later can be neither a body nor a request.
+        // The rest of the body must not be read as a request.
         assert_eq!(answer.connection, "close");
         client.end();
     }
@@ -102,7 +102,7 @@ fn a_client_that_does_not_take_its_answer_is_cut_off() {
     stalled.write(format!("GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert_ne!(stalled.stream.peek(&mut [0]).expect("an answer that begins"), 0);
     service.get("/solve?board=867254301").expect(200);
-    // It is written as it is taken, so nobody waits for the one that stalls.
+    // The response is written as the client reads it, so a stalled client blocks no worker.
     service.get("/solve?board=867254301&algorithm=ida_star").expect(200);
     until("the connection is reset", || stalled.stream.take_error().expect("an option").is_some());
     took(begun, 1500 * MILLISECOND);

@@ -1,4 +1,4 @@
-//! Answers that are written while the search goes on.
+//! Streamed responses.
 
 use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
@@ -10,7 +10,7 @@ use super::client::{Client, HARD, Service, get, until};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Asks for the events of a search that goes on for minutes.
+/// Requests the events of a search that runs for minutes.
 fn ask(client: &mut Client) {
     client.write(format!("GET {HARD} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n"));
 }
@@ -24,11 +24,11 @@ fn gauge(addr: SocketAddr, name: &str) -> u64 {
 fn until_idle(service: &Service) {
     until("the search has stopped", || gauge(service.addr, "taquin_jobs_in_progress") == 0);
     until("its worker is free", || gauge(service.addr, "taquin_workers_busy") == 0);
-    // The one that asks.
+    // The remaining connection reads the metrics.
     until("its connection is closed", || gauge(service.addr, "taquin_http_connections") == 1);
 }
 
-/// A connection whose side here holds next to nothing that is not read.
+/// A connection with a minimal receive buffer.
 fn narrow(addr: SocketAddr) -> Client {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     sockopt::set_socket_recv_buffer_size(&socket, 1).expect("an option");
@@ -58,7 +58,7 @@ fn events_come_as_they_happen() {
     assert!(came[3] >= 1900 * MILLISECOND, "{came:?}");
     assert!(came[1] < came[3] - 1000 * MILLISECOND, "well before the end: {came:?}");
     assert!(came[2] < came[3] - 700 * MILLISECOND, "well before the end: {came:?}");
-    // The stream has an end, and the connection goes on.
+    // The stream ends, and the connection stays open.
     client.until("\r\n0\r\n\r\n");
     let mut next = Client::of(client.stream.try_clone().expect("a stream"));
     next.get("/livez").expect(200);
@@ -75,7 +75,7 @@ fn a_stream_that_is_cut_stops_its_search() {
         drop(client);
         until_idle(&service);
     }
-    // Whoever leaves before anything has come.
+    // The client disconnects before the first byte of the response.
     let mut client = service.connect();
     ask(&mut client);
     until("the search has begun", || gauge(service.addr, "taquin_jobs_in_progress") == 1);
@@ -129,7 +129,7 @@ fn a_stream_may_take_longer_than_any_time_out() {
     ]);
     let mut client = service.connect();
     let head = "HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nConnection: close";
-    // Before it is asked for: the time counts from then on.
+    // Measured from before the request.
     let begun = Instant::now();
     client.write(format!("GET {HARD}&limits.time_ms=2500 {head}\r\n\r\n"));
     let stream = client.rest();
