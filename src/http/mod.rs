@@ -1,7 +1,7 @@
 //! Third floor: HTTP. Reads requests and writes responses; does not depend on the implementation of a search.
 //!
-//! A handler takes [`RequestFields`](request::RequestFields) and returns a response or a [`Problem`]. The outer layer,
-//! [`exchange`], adds the request id, access line, span and problem document.
+//! A handler takes `RequestFields` and returns a response or a [`Problem`]. The outer layer,
+//! `exchange`, adds the request id, access line, span and problem document.
 //!
 //! Modules, from the top down. A module uses only those below it:
 //!
