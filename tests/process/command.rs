@@ -1,4 +1,4 @@
-//! The command line: exit codes, and what is said with them.
+//! The command line: exit codes and messages.
 
 use std::net::TcpListener;
 use std::process::{Command, Output};

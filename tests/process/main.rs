@@ -1,4 +1,4 @@
-//! The binary as a process: its command line, its table cache, and load and chaos against it.
+//! The binary as a process: command line, table cache, load and chaos.
 
 mod chaos;
 mod command;

@@ -1,4 +1,4 @@
-//! Tables that are kept between runs: whatever becomes of the files, answers are right.
+//! Table files cached between runs. Solutions are correct whatever happens to the files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// A directory that goes when it is dropped.
+/// A directory, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -27,7 +27,7 @@ impl Directory {
         Self(path)
     }
 
-    /// The only file with an extension.
+    /// The only file with this extension.
     fn find(&self, extension: &str) -> Option<PathBuf> {
         let mut files = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
         files.find(|path| path.extension().is_some_and(|other| other == extension))
@@ -40,7 +40,7 @@ impl Drop for Directory {
     }
 }
 
-/// Keeps the warnings.
+/// Collects warnings.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -74,7 +74,7 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Has the standard tables in a directory, and gives what was warned of.
+/// Loads the standard tables from a directory, and returns the warnings.
 fn load(directory: &Path) -> Vec<String> {
     let warnings = Warnings::default();
     tracing::subscriber::with_default(warnings.clone(), || {
@@ -117,7 +117,7 @@ fn tables_that_cannot_be_kept_are_used_all_the_same() {
     let directory = Directory::new();
     let file = directory.0.join("a file");
     fs::write(&file, "").unwrap();
-    // Neither can be a file: something to be waited for without end would look the same.
+    // Neither path can be used as a cache. A load that waited for the lock forever would hang here.
     fs::create_dir(directory.0.join("lock")).unwrap();
     for place in [&file, &directory.0] {
         let warnings = load(place);
@@ -126,7 +126,7 @@ fn tables_that_cannot_be_kept_are_used_all_the_same() {
     }
 }
 
-/// The service, until it is dropped.
+/// A service process, killed when dropped.
 struct Service {
     child: Child,
     address: String,
@@ -186,7 +186,7 @@ impl Drop for Service {
 fn a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_believed() {
     let directory = Directory::new();
     let begun = Instant::now();
-    // It may be done before it is killed; then it does not count.
+    // If the process finished writing before it was killed, try again.
     while directory.find("part").is_none() {
         assert!(begun.elapsed() < Duration::from_secs(120), "no file was ever being written");
         if let Some(file) = directory.find("tables") {

@@ -1,15 +1,15 @@
-//! Questions, easy and hard.
+//! Easy and hard requests.
 
 use serde_json::{Value, json};
 
-/// As hard as a 15-puzzle gets: 80 moves.
+/// The hardest 15-puzzles: 80 moves.
 const HARDEST: &str = include_str!("../../../benches/data/hard15.txt");
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// A number below another one.
+    /// A random number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,7 +18,7 @@ impl Random {
     }
 }
 
-/// A board as rows, any permutation: half of them are solvable.
+/// A random permutation as rows. Half of them are solvable.
 pub(crate) fn any_board(random: &mut Random, rows: usize, cols: usize) -> Value {
     let mut tiles: Vec<usize> = (0..rows * cols).collect();
     for place in (1..tiles.len()).rev() {
@@ -27,29 +27,29 @@ pub(crate) fn any_board(random: &mut Random, rows: usize, cols: usize) -> Value 
     rows_of(&tiles, cols)
 }
 
-/// A board that is some moves away from the goal at most.
+/// A board at most this many moves from the goal.
 pub(crate) fn near_board(random: &mut Random, rows: usize, cols: usize, moves: usize) -> Value {
     let mut tiles: Vec<usize> = (1..rows * cols).chain([0]).collect();
     walk(random, &mut tiles, cols, moves);
     rows_of(&tiles, cols)
 }
 
-/// A 3×3 board that can be solved; no two of a run are likely to be the same.
+/// A solvable 3×3 board. Duplicates within a run are unlikely.
 pub(crate) fn eight(random: &mut Random) -> Value {
     near_board(random, 3, 3, 200)
 }
 
-/// One of any number of different boards that take 70 moves or more.
+/// The `nth` of many different boards that need 70 moves or more.
 pub(crate) fn hard(nth: usize) -> Value {
     let boards: Vec<&str> = HARDEST.lines().filter(|line| !line.starts_with('#')).collect();
     let numbers = boards[nth % boards.len()].split(' ').skip(1).take(16);
     let mut tiles: Vec<usize> = numbers.map(|number| number.parse().expect("a tile")).collect();
-    // Away from it by ways that differ, but not far.
+    // Different short walks away from the hardest boards.
     walk(&mut Random(nth as u64), &mut tiles, 4, nth % 10);
     rows_of(&tiles, 4)
 }
 
-/// A search of a board by a method, with the limits of the house.
+/// A search of a board by an algorithm, with the default limits.
 pub(crate) fn by(board: &Value, algorithm: &str) -> Value {
     match algorithm {
         "auto" | "breadth_first" => json!({ "board": board, "algorithm": algorithm }),
@@ -57,21 +57,21 @@ pub(crate) fn by(board: &Value, algorithm: &str) -> Value {
     }
 }
 
-/// A search that takes hours and no memory. Its limit is its own, so that nobody else's is the same question.
+/// A search that takes hours but little memory. Its time limit varies, so that no two requests are equal.
 pub(crate) fn endless(nth: usize) -> Value {
     let mut question = by(&hard(nth), "ida_star");
     question["limits"] = json!({ "time_ms": 60_000 - nth % 10_000 });
     question
 }
 
-/// One that takes hours and all the memory it can have.
+/// A search that takes hours and the maximum memory.
 pub(crate) fn greedy(nth: usize) -> Value {
     let mut question = by(&hard(nth), "astar");
     question["limits"] = json!({ "time_ms": 60_000, "nodes": 9_007_199_254_740_991_u64 });
     question
 }
 
-/// A search that has all the memory for as long as anybody waits for it.
+/// A search that holds the maximum memory until its time limit.
 pub(crate) fn lasting(random: &mut Random) -> Value {
     let limits =
         json!({ "time_ms": 60_000, "expanded": 9_007_199_254_740_991_u64, "nodes": 9_007_199_254_740_991_u64 });
@@ -88,7 +88,7 @@ fn rows_of(tiles: &[usize], cols: usize) -> Value {
     json!(tiles.chunks(cols).collect::<Vec<_>>())
 }
 
-/// Slides tiles at random, none back at once.
+/// Slides tiles at random, without undoing the last move.
 fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
     let mut from = usize::MAX;
     for _ in 0..moves {
@@ -106,7 +106,7 @@ fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
     }
 }
 
-/// What has an answer of six megabytes after some milliseconds; each number is another question.
+/// A search with a response of six megabytes after a few milliseconds. Each `nth` gives a different request.
 pub(crate) fn much(nth: usize) -> Value {
     json!({
         "board": "8 6 7/2 5 4/3 0 1",

@@ -1,4 +1,4 @@
-//! Clients that see how their connection ends.
+//! Clients that report how their connection ends.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// No answer takes this long.
+/// Maximum waiting time for a response.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection, kept until it is dropped.
+/// A connection, closed when dropped.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     unread: Vec<u8>,
@@ -23,16 +23,16 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Why there is no answer.
+/// Reason for a missing response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// Nobody listens.
+    /// Connection refused.
     Refused,
-    /// Closed before a byte of it.
+    /// Closed before the first byte of the response.
     Closed,
-    /// Reset before a byte of it.
+    /// Reset before the first byte of the response.
     Reset,
-    /// Ended within it.
+    /// Ended within the response.
     Torn,
 }
 
@@ -40,7 +40,7 @@ impl Client {
     pub(crate) fn try_connect(addr: SocketAddr) -> Result<Self, End> {
         let stream = TcpStream::connect(addr).map_err(|error| match error.kind() {
             ErrorKind::ConnectionRefused => End::Refused,
-            // It stood in the system's queue when the door was closed.
+            // The connection was in the backlog when the listener closed.
             ErrorKind::ConnectionReset => End::Reset,
             _ => panic!("no connection: {error}"),
         })?;
@@ -53,12 +53,12 @@ impl Client {
         Self::try_connect(addr).unwrap_or_else(|end| panic!("{addr}: {end:?}"))
     }
 
-    /// Writes bytes; whether they were taken.
+    /// Writes bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), End> {
         self.stream.write_all(bytes).map_err(|_| End::Reset)
     }
 
-    /// The next answer, or how the connection ends instead.
+    /// The next response, or how the connection ends instead.
     pub(crate) fn answer(&mut self) -> Result<Answer, End> {
         let end = loop {
             if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -83,7 +83,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// A body in chunks.
+    /// Reads a chunked body.
     fn chunks(&mut self) -> Result<String, End> {
         let mut body = Vec::new();
         loop {
@@ -148,7 +148,7 @@ impl Answer {
     }
 }
 
-/// `POST /solve`, with more headers (each with its line's end).
+/// A `POST /solve` request with additional headers, each terminated by CRLF.
 pub(crate) fn post(question: &Value, headers: &str) -> Vec<u8> {
     let body = question.to_string();
     let length = body.len();

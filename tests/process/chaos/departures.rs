@@ -1,4 +1,4 @@
-//! Clients that leave, at each stage.
+//! Clients that disconnect at each stage.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use super::taquin::Taquin;
 
 const SLOT: Duration = Duration::from_millis(20);
 
-/// A connection with a question that nobody waits for yet.
+/// Sends a request without waiting for the response.
 fn begin(taquin: &Taquin, question: &Value) -> Client {
     let mut client = taquin.client();
     client.write(&post(question, "")).expect("an ear");
     client
 }
 
-/// The same with a stream that has begun to tell of it.
+/// Sends a request for a stream, and waits for its first byte.
 fn begin_stream(taquin: &Taquin, question: &Value) -> Client {
     let mut client = taquin.client();
     client.write(&post(question, "Accept: text/event-stream\r\n")).expect("an ear");
@@ -28,8 +28,8 @@ fn begin_stream(taquin: &Taquin, question: &Value) -> Client {
     client
 }
 
-/// Leaves, and asks by a connection that is open until there is a place; how long that took. Nothing, if there is a place
-/// before: what it asked for was there, or is not asked for yet.
+/// Disconnects, and repeats a request on another connection until it is admitted. Returns the duration, or `None` if a
+/// place was free already: the search had ended or not yet started.
 fn slot_after(leaving: Client, other: &mut Client, random: &mut Random) -> Option<Duration> {
     let quick = by(&eight(random), "ida_star");
     let is_full = (0..20).any(|_| other.solve(&quick).status == 503);
@@ -47,7 +47,7 @@ fn told(what: &str, times: Vec<Duration>) {
     within(&format!("a client leaves {what}: its place is free within"), SLOT, times.worst(), rest);
 }
 
-/// Nobody wants anything, so nothing is done.
+/// Asserts that the service is idle without clients.
 fn is_at_rest(taquin: &Taquin) {
     taquin.until_idle();
     sleep(Duration::from_millis(100));
@@ -62,7 +62,7 @@ fn who_leaves_a_search_leaves_its_place() {
     let taquin = Taquin::start(1024, &["--workers=1", "--queue=0", "--tables=small", "--cache-memory=0"]);
     let (mut other, mut random) = (taquin.client(), Random(3));
     type Search = fn(usize) -> Value;
-    // A* has some dozen megabytes of nodes by then.
+    // By then, A* has a few dozen megabytes of nodes.
     let kinds: [(&str, Search, u64); 2] = [("in the midst of IDA*", endless, 20), ("in the midst of A*", greedy, 300)];
     for (what, search, millis) in kinds {
         let times = (0..short_or_long(5, 30)).map(|nth| {
@@ -89,7 +89,7 @@ fn who_leaves_a_stream_leaves_its_place() {
         let times = (0..short_or_long(5, 30)).map(|nth| {
             let streaming = begin_stream(&taquin, &search(100 + nth));
             taquin.until("taquin_jobs_in_progress", 1.0);
-            // Between two events, and within them.
+            // Between two events, and during one.
             sleep(Duration::from_millis(300 + 17 * nth as u64));
             slot_after(streaming, &mut other, &mut random).expect("a search that goes on")
         });
@@ -105,7 +105,7 @@ fn who_leaves_the_queue_leaves_its_place() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=1", "--queue=1", "--tables=small", "--cache-memory=0"]);
     let (mut other, mut random) = (taquin.client(), Random(4));
-    // It may take all the memory, so the next one cannot begin.
+    // It may take all the memory, so the next search cannot start.
     let running = begin(&taquin, &lasting(&mut random));
     taquin.until("taquin_jobs_in_progress", 1.0);
     let times = (0..short_or_long(10, 50)).map(|nth| {
@@ -119,12 +119,12 @@ fn who_leaves_the_queue_leaves_its_place() {
     taquin.end("clients that leave the queue");
 }
 
-/// A question for a 2×8 board, whose small tables take a while to build, with its blank's goal somewhere.
+/// A request for a 2×8 board, whose small tables take a while to build, with the blank's goal in this cell.
 fn with_tables(blank: usize) -> Value {
     let mut goal: Vec<usize> = (1..16).collect();
     goal.insert(blank, 0);
     let mut board = goal.clone();
-    // Two pairs, so that it can be solved.
+    // Two swaps, so that the board is solvable.
     let mut tiles: Vec<usize> = (0..16).filter(|cell| *cell != blank).collect();
     tiles.truncate(4);
     board.swap(tiles[0], tiles[1]);
@@ -137,7 +137,7 @@ fn who_leaves_while_tables_are_built_leaves_its_place() {
     let _alone = alone();
     let flags = ["--workers=1", "--queue=0", "--cache-memory=0"];
     let (mut waits, mut searches, mut random) = (Vec::new(), Vec::new(), Random(5));
-    // Tables are built once, so each pass has a service of its own.
+    // Tables are built once, so each pass starts a new service.
     for pass in 0..short_or_long(1, 3) {
         let taquin = Taquin::start(1024, &flags);
         let mut other = taquin.client();
@@ -145,7 +145,7 @@ fn who_leaves_while_tables_are_built_leaves_its_place() {
             let waiting = begin(&taquin, &with_tables(blank));
             sleep(Duration::from_millis(5));
             waits.extend(slot_after(waiting, &mut other, &mut random));
-            // They are built on, for the next one to ask.
+            // The tables are still being built, for later requests.
             let searching = begin(&taquin, &endless(10 * pass + blank));
             taquin.until("taquin_jobs_in_progress", 1.0);
             searches.extend(slot_after(searching, &mut other, &mut random));
@@ -169,11 +169,11 @@ fn who_leaves_at_any_byte_leaves_nothing() {
     for nth in 0..count {
         let request = &whole[nth % whole.len()];
         let mut client = taquin.client();
-        // Within the headers, within the body, or when all is said.
+        // Within the headers, within the body, or after the request.
         let sent = if nth.is_multiple_of(4) { request.len() } else { random.below(request.len()) };
         client.write(&request[..sent]).expect("an ear");
         if nth.is_multiple_of(8) {
-            // Within the answer, or before there is one.
+            // Within the response, or before it.
             let mut byte = [0];
             client.stream.set_read_timeout(Some(Duration::from_millis(5))).expect("an option");
             let _ = client.stream.peek(&mut byte);

@@ -1,4 +1,4 @@
-//! A table cache on a disk that is full: told of once, and served all the same.
+//! A table cache on a full disk: one log line, and the service keeps working.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::boards::{Random, by, hard, near_board};
 use super::figures::{alone, tell};
 use super::taquin::{BINARY, Taquin};
 
-/// A directory that goes when it is dropped.
+/// A directory, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -25,7 +25,7 @@ impl Drop for Directory {
     }
 }
 
-/// What shell script leaves 1 MiB for the tables and becomes the service then.
+/// Shell script that limits the space for tables to 1 MiB, and then executes the service.
 const FULL_DISK: &str = r#"mount -t tmpfs -o size=1m none "$0" && exec "$@""#;
 const FILE_LIMIT: &str = r#"trap '' XFSZ && ulimit -f 1024 && exec "$@""#;
 
@@ -49,7 +49,7 @@ fn serves(what: &str, directory: &Directory, mut command: Command, script: &str)
 #[test]
 fn a_full_disk_is_told_of_once() {
     let _alone = alone();
-    // A disk of its own, that nobody else sees and that goes with the process.
+    // A mount in a separate namespace; it disappears with the process.
     let can = Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|output| output.status.success());
     if !can {
         println!("skipped: no namespace to mount a disk in");

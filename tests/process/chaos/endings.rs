@@ -1,4 +1,4 @@
-//! The end by a signal, with every request accounted for, and the end by force.
+//! Shutdown by a signal, with the outcome of every request, and forced termination.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -16,25 +16,25 @@ use super::taquin::{BINARY, Taquin};
 
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// One request, as its client saw it.
+/// A request from the client's side.
 struct Seen {
     id: String,
-    /// When it was wholly sent.
+    /// Time at which the request was sent completely.
     sent: Instant,
     done: Instant,
     came: Result<u16, End>,
 }
 
-/// What a client asks, and whether it keeps its connection.
+/// Kind of request.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Answered where it is read.
+    /// Solved without the queue.
     Instant,
     /// Goes through the queue.
     Quick,
     /// Ends within the grace period.
     Hard,
-    /// Does not.
+    /// Does not end within the grace period.
     Endless,
 }
 
@@ -52,7 +52,7 @@ fn question(kind: Kind, nth: usize) -> Value {
     }
 }
 
-/// Asks one question after another until nobody listens any more.
+/// Sends one request after another until the connection is refused.
 fn ask_on(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mutex<Vec<Seen>>) {
     let mut connection: Option<Client> = None;
     for nth in 0.. {
@@ -79,10 +79,10 @@ fn ask_on(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mut
     }
 }
 
-/// How many requests had which fate.
+/// Number of requests by outcome.
 type Account = HashMap<&'static str, usize>;
 
-/// Full load, a signal in the midst of it, and the account of every request.
+/// Sends a signal under full load, and counts the outcome of every request.
 fn run(nth: usize) -> Account {
     let flags =
         ["--workers=2", "--queue=16", "--shutdown-grace=1500ms", "--tables=small", "--log=info,taquin::job=off"];
@@ -133,7 +133,7 @@ fn run(nth: usize) -> Account {
     account
 }
 
-/// Which request a line is of, and its status.
+/// Request id and status of an access line.
 fn access(line: &Value) -> (String, u64) {
     (line["http.request_id"].as_str().expect("an id").to_owned(), line["http.status"].as_u64().expect("a status"))
 }

@@ -1,33 +1,33 @@
-//! How long the suite may take, and what it measures.
+//! Short and long form of the suite, and its measurements.
 
 use std::env;
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Whether this is the long form.
+/// True in the long form.
 pub(crate) fn is_long() -> bool {
     env::var("TAQUIN_CHAOS").is_ok_and(|form| form == "long")
 }
 
-/// One number or another, by the form.
+/// Selects a value by the form.
 pub(crate) fn short_or_long<T>(short: T, long: T) -> T {
     if is_long() { long } else { short }
 }
 
-/// What is measured is disturbed by nothing else in this suite for as long as this is held.
+/// While a test holds the guard, no other test that takes it runs.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A line of the table.
+/// Prints a line of the table.
 pub(crate) fn tell(what: &str, bound: impl Display, measured: impl Display) {
     println!("\n| {what} | {bound} | {measured} |");
 }
 
-/// Tells the worst of some times and holds it against its bound. The short form, in a debug build and on a machine with
-/// other work, allows ten times as much.
+/// Prints the worst of several times, and checks it against its bound. The short form allows ten times as much, because
+/// it runs in a debug build on a busy machine.
 #[track_caller]
 pub(crate) fn within(what: &str, bound: Duration, worst: Duration, rest: impl Display) {
     tell(what, format!("{bound:?}"), format!("{worst:.1?}{rest}"));
@@ -35,7 +35,7 @@ pub(crate) fn within(what: &str, bound: Duration, worst: Duration, rest: impl Di
     assert!(worst <= allowed, "{what}: {worst:?}, and {allowed:?} are allowed");
 }
 
-/// Times, in order.
+/// Sorted times.
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {

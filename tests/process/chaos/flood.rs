@@ -1,4 +1,4 @@
-//! More hard questions than there are workers.
+//! More hard searches than workers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use super::taquin::Taquin;
 
 const CROWD: usize = 40;
 
-/// Tells others to stop when it is dropped, by a panic too.
+/// Sets the flag when dropped, also by a panic, to stop the other threads.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -24,14 +24,14 @@ impl Drop for Over<'_> {
     }
 }
 
-/// How one of the crowd fared.
+/// Outcome of one client.
 struct Fate {
     refused: Vec<Duration>,
     status: u16,
     time: Duration,
 }
 
-/// Asks until there is an answer, and comes back when it is told to.
+/// Repeats a request after each `Retry-After` until it is not rejected.
 fn insist(addr: SocketAddr, nth: usize) -> Fate {
     let mut question = by(&hard(nth), "auto");
     question["limits"] = json!({ "time_ms": short_or_long(200, 10_000) });
@@ -47,7 +47,7 @@ fn insist(addr: SocketAddr, nth: usize) -> Fate {
     }
 }
 
-/// Asks for a sign of life over and over, until it is told to stop.
+/// Latencies of `/livez`, requested repeatedly until the flag is set.
 fn probe(addr: SocketAddr, is_over: &AtomicBool) -> Vec<Duration> {
     let (mut client, mut times) = (Client::connect(addr), Vec::new());
     while !is_over.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ fn probes_are_answered_beside_long_answers() {
     taquin.end(&what);
 }
 
-/// Asks hard questions without end, each another one.
+/// Sends different hard requests until the flag is set.
 fn pester(addr: SocketAddr, next: &AtomicUsize, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -142,7 +142,7 @@ fn easy_boards_are_soon_solved_in_a_flood_of_hard_ones() {
         for _ in 0..16 {
             scope.spawn(|| pester(addr, &next, &is_over));
         }
-        // All have begun.
+        // All clients have started.
         sleep(Duration::from_millis(500));
         for algorithm in ["auto", "ida_star", "astar"] {
             let (mut client, mut random) = (taquin.client(), Random(1));

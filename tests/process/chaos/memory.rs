@@ -1,4 +1,4 @@
-//! Searches that want more memory than there is.
+//! Searches that need more memory than available.
 
 use std::thread;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::client::{Answer, Client, post};
 use super::figures::{alone, short_or_long, tell};
 use super::taquin::Taquin;
 
-/// The status, and the limit that was met.
+/// The status and the exceeded limit.
 fn outcome(answer: &Answer) -> String {
     let body: Value = serde_json::from_str(&answer.body).expect("a document");
     format!("{} {}", answer.status, body["limit"].as_str().unwrap_or_default())
 }
 
-/// Six of them at once, in the long form twice, so that what the first have left behind counts.
+/// Runs six greedy searches at once. The long form repeats them, so that leaked memory counts.
 fn six_greedy_searches(memory_mib: u64) {
     let taquin = Taquin::start(memory_mib, &["--workers=2", "--queue=16", "--cache-memory=0"]);
     let idle = taquin.resident_mib();
@@ -65,7 +65,7 @@ fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() 
         let flags = [&format!("--workers={workers}")[..], "--tables=small", "--search-memory=128MiB"];
         let taquin = Taquin::start(1024, &flags);
         let mut random = Random(9);
-        // Each may take all that one may, for as long as anybody waits for it.
+        // Each holds the maximum memory of one search until its time limit.
         let running: Vec<Client> = (0..workers)
             .map(|_| {
                 let mut client = taquin.client();
@@ -83,14 +83,14 @@ fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() 
     }
 }
 
-/// `POST /solve` by a client that takes nothing of a long answer.
+/// Sends `POST /solve` with a long response that the client does not read.
 fn ask_for_much(taquin: &Taquin, nth: usize) -> Client {
     let mut client = taquin.client();
     client.write(&post(&much(nth), "")).expect("an ear");
     client
 }
 
-/// The status line of an answer that is there, which stays where it is.
+/// Status of a received response, without consuming it.
 fn status(client: &Client) -> String {
     let mut line = [0; 12];
     assert_eq!(client.stream.peek(&mut line).expect("an answer"), line.len());
@@ -116,7 +116,7 @@ fn long_answers_that_nobody_takes_stay_within_the_plan_and_others_are_answered()
     assert!(metrics["taquin_reply_memory_bytes"] > 0.0);
     assert!(metrics["taquin_reply_memory_bytes"] <= metrics["taquin_reply_memory_limit_bytes"], "{metrics:?}");
     assert_eq!(metrics["taquin_refusals_total{reason=\"replies_wait\"}"], refused.len() as f64);
-    // Short answers need nothing.
+    // Short responses reserve no memory.
     taquin.client().solve(&by(&eight(&mut Random(5)), "astar")).expect(200);
     drop((taken, refused));
     taquin.until("taquin_reply_memory_bytes", 0.0);

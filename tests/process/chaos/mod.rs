@@ -1,7 +1,7 @@
-//! Load and chaos against the binary itself: floods, departures, signals, a full disk, panics, and a soak.
+//! Load and chaos tests of the binary: floods, disconnects, signals, a full disk, panics, and a soak.
 //!
-//! `cargo test --test process chaos::` is the short form. `.ci/chaos` runs the long one, in a release build and with the bounds as
-//! they are required, and prints what was measured.
+//! `cargo test --test process chaos::` runs the short form. `.ci/chaos` runs the long form in a release build with the
+//! required bounds, and prints the measurements.
 
 mod boards;
 mod client;

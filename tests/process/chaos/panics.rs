@@ -1,4 +1,4 @@
-//! A bug in a search, as far as it can be made to happen.
+//! An injected panic in a search.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -15,14 +15,14 @@ use super::boards::{Random, by, eight};
 use super::client::{Client, post};
 use super::figures::{alone, tell};
 
-/// Who asks for so many expansions gets a panic.
+/// A job with this limit of expansions panics.
 const UNLUCKY: u64 = 13;
 
 fn trip(job: &Job) {
     assert_ne!(job.limits.expanded, UNLUCKY, "as asked for");
 }
 
-/// A service with one worker, no queue, and a bug.
+/// Starts a service with one worker, no queue, and the injected panic.
 fn start() -> (SocketAddr, oneshot::Sender<()>, thread::JoinHandle<()>) {
     let args = ["taquin", "--listen=127.0.0.1:0", "--tables=small", "--workers=1", "--queue=0"];
     let config = Config::try_from(&Flags::try_parse_from(args).expect("flags")).expect("settings");
@@ -52,7 +52,7 @@ fn a_panic_costs_one_answer_and_the_next_thousand_are_right() {
     assert_eq!((&problem["type"], &problem["request_id"]), (&json!("/problems/internal"), &json!("the-unlucky-one")));
     assert!(!answer.body.contains("as asked for"), "it tells nothing of the bug");
     for nth in 0..1000 {
-        // There is one place: it is free, or this is refused.
+        // There is only one place. If the panic leaked it, this request is rejected.
         let algorithm = ["ida_star", "astar", "breadth_first", "auto"][nth % 4];
         let answer = client.solve(&by(&eight(&mut random), algorithm)).expect(200);
         assert!(answer.body.contains("\"optimal\":true"), "{answer:?}");

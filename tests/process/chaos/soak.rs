@@ -1,4 +1,4 @@
-//! Everything at once, for a while.
+//! Mixed load over a longer time.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,7 +15,7 @@ use super::taquin::Taquin;
 
 const CLIENTS: u64 = 6;
 
-/// What the contract allows of `/solve`, without guards.
+/// Statuses that the contract allows for `/solve` without guards.
 const STATUSES: [u16; 9] = [200, 400, 406, 408, 413, 415, 422, 431, 503];
 
 const ALGORITHMS: [&str; 10] = [
@@ -31,13 +31,13 @@ const ALGORITHMS: [&str; 10] = [
     "anytime",
 ];
 
-/// The long form takes `TAQUIN_CHAOS_MINUTES`, 10 if nobody says.
+/// Duration of the soak. The long form takes `TAQUIN_CHAOS_MINUTES`, by default 10.
 fn time() -> Duration {
     let minutes = env::var("TAQUIN_CHAOS_MINUTES").ok().and_then(|text| text.parse::<u64>().ok());
     if is_long() { Duration::from_secs(60 * minutes.unwrap_or(10)) } else { Duration::from_secs(6) }
 }
 
-/// A search of a board of any size by any method; it may have no solution, or make no sense.
+/// A random search of a board of any size by any method. It may be unsolvable or invalid.
 fn search(random: &mut Random) -> Value {
     let sides = [2, 3, 3, 3, 4, 4, 4, 5, 6, 8, 10];
     let (rows, cols) = (sides[random.below(sides.len())], sides[random.below(sides.len())]);
@@ -57,7 +57,7 @@ fn search(random: &mut Random) -> Value {
     question
 }
 
-/// A request of any kind, in order or not.
+/// A random request, valid or not.
 fn request(random: &mut Random) -> Vec<u8> {
     let question = search(random);
     let whole = post(&question, "");
@@ -73,7 +73,7 @@ fn request(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// Asks anything, and leaves now and then without an answer; how often which status came.
+/// Sends random requests, some of which it abandons. Returns the count of each status.
 fn ask_on(addr: SocketAddr, seed: u64, until: Instant) -> BTreeMap<u16, usize> {
     let (mut random, mut statuses) = (Random(seed), BTreeMap::new());
     let mut connection: Option<Client> = None;
@@ -88,7 +88,7 @@ fn ask_on(addr: SocketAddr, seed: u64, until: Instant) -> BTreeMap<u16, usize> {
         }
         let _ = client.write(&request);
         let Ok(answer) = client.answer() else {
-            // A body that is too large may be cut short by a reset before its answer is read.
+            // If the body is too large, the connection may be reset before the response is read.
             assert!(request.len() > 60_000, "no answer to {}", String::from_utf8_lossy(&request));
             continue;
         };
@@ -120,7 +120,7 @@ fn memory_is_flat_whatever_is_asked_for() {
             *statuses.entry(status).or_default() += count;
         }
     });
-    // A third is for warming up: tables are built on first use, and answers are kept.
+    // The first third is warm-up: tables are built on first use, and results are cached.
     let third = samples.len() / 3;
     let (before, after) = (mean(&samples[third..2 * third]), mean(&samples[2 * third..]));
     let total: usize = statuses.values().sum();

@@ -1,4 +1,4 @@
-//! The binary, as a child of the test.
+//! The binary as a child process of the test.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,7 +17,7 @@ use super::figures::tell;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 
-/// A process that is ended with the test.
+/// A child process, killed when dropped.
 pub(crate) struct Taquin {
     pub(crate) addr: SocketAddr,
     process: Child,
@@ -27,8 +27,8 @@ pub(crate) struct Taquin {
 }
 
 impl Taquin {
-    /// Starts it with so much memory and these flags on a free port, and waits until it is ready, and has the tables that
-    /// it builds at the start.
+    /// Starts the service with this memory limit and these flags on a free port. Waits until it is ready and has
+    /// built its startup tables.
     pub(crate) fn start(memory_mib: u64, flags: &[&str]) -> Self {
         let taquin = Self::spawn(Command::new(BINARY), memory_mib, flags);
         let tables = if flags.contains(&"--tables=small") { "tables are ready" } else { "standard tables are ready" };
@@ -36,7 +36,7 @@ impl Taquin {
         taquin
     }
 
-    /// Starts it by a command that becomes it, and waits until it listens.
+    /// Starts the service by a command that executes it, and waits until it listens.
     pub(crate) fn spawn(mut command: Command, memory_mib: u64, flags: &[&str]) -> Self {
         if !flags.iter().any(|flag| flag.starts_with("--listen")) {
             command.arg("--listen=127.0.0.1:0");
@@ -67,7 +67,7 @@ impl Taquin {
         Client::connect(self.addr)
     }
 
-    /// Waits for a line of the log.
+    /// Waits for a log line with this message.
     pub(crate) fn until_told(&self, message: &str) -> Value {
         let begun = Instant::now();
         loop {
@@ -83,12 +83,12 @@ impl Taquin {
         self.log.lock().expect("a log").clone()
     }
 
-    /// Lines of trouble.
+    /// Log lines of a level.
     pub(crate) fn lines_at(&self, level: &str) -> Vec<Value> {
         self.lines().into_iter().filter(|line| line["level"] == level).collect()
     }
 
-    /// What it says of itself.
+    /// All metrics, by name.
     pub(crate) fn metrics(&self) -> HashMap<String, f64> {
         let body = self.client().get("/metrics").expect(200).body;
         let samples = body.lines().filter(|line| !line.starts_with('#'));
@@ -104,13 +104,13 @@ impl Taquin {
         }
     }
 
-    /// Waits until no job is in hand, and asserts that nothing is held.
+    /// Waits until no job runs, and asserts that nothing is reserved.
     pub(crate) fn until_idle(&self) {
         self.until("taquin_jobs_in_progress", 0.0);
         self.until("taquin_queue_waiting", 0.0);
         self.until("taquin_workers_busy", 0.0);
         self.until("taquin_memory_reserved_bytes", 0.0);
-        // The one that asks.
+        // The remaining connection reads the metrics.
         self.until("taquin_http_connections", 1.0);
     }
 
@@ -132,7 +132,7 @@ impl Taquin {
         self.status_kib("VmHWM:") / 1024
     }
 
-    /// CPU time so far.
+    /// CPU time used so far.
     pub(crate) fn cpu(&self) -> Duration {
         let stat = self.proc("stat");
         let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
@@ -140,14 +140,14 @@ impl Taquin {
         Duration::from_millis(10 * ticks)
     }
 
-    /// The share of a core that it takes during a while, in percent.
+    /// CPU use during this time, in percent of a core.
     pub(crate) fn cpu_percent(&self, time: Duration) -> f64 {
         let (before, begun) = (self.cpu(), Instant::now());
         sleep(time);
         100.0 * (self.cpu() - before).as_secs_f64() / begun.elapsed().as_secs_f64()
     }
 
-    /// Where its root is, whatever it has mounted.
+    /// Path of its root directory, including its own mounts.
     pub(crate) fn root(&self) -> String {
         format!("/proc/{}/root", self.process.id())
     }
@@ -157,7 +157,7 @@ impl Taquin {
         kill_process(id, signal).expect("a process that runs");
     }
 
-    /// Waits for its end, and for the end of its log.
+    /// Waits until the process and its log end.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let begun = Instant::now();
         let status = loop {
@@ -171,7 +171,7 @@ impl Taquin {
         status
     }
 
-    /// Asserts that it took no more memory than it may, and has no bug to tell of.
+    /// Asserts that it stayed within its memory limit, and logged no error.
     #[track_caller]
     pub(crate) fn check(&self, what: &str) {
         let peak = self.peak_mib();
@@ -180,7 +180,7 @@ impl Taquin {
         assert_eq!(self.lines_at("ERROR"), [Value::Null; 0]);
     }
 
-    /// [Checks](Self::check), and has it end by a signal.
+    /// [Checks](Self::check) the process, and stops it by a signal.
     #[track_caller]
     pub(crate) fn end(mut self, what: &str) {
         self.check(what);
