@@ -1,4 +1,4 @@
-//! Anytime search: always a solution, never below a proven bound, the same for the same budget.
+//! Anytime search: always finds a solution, never below the proven bound, and reproducibly for a given budget.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn short<P: Packed>(puzzle: &Puzzle, heuristic: &LinearConflict, budget: &Budget
     anytime(&Space::<P>::new(puzzle), heuristic, &stages, Aim::Short, budget)
 }
 
-/// The best solution, held against what it claims.
+/// Length of the best solution. Checks the solution and its bound.
 fn best(puzzle: &Puzzle, outcome: &Outcome) -> usize {
     let best = outcome.result.as_ref().ok().or(outcome.best.as_ref()).expect("there always is a solution");
     best.replay(puzzle).unwrap();
@@ -26,7 +26,7 @@ fn best(puzzle: &Puzzle, outcome: &Outcome) -> usize {
     best.len()
 }
 
-/// A goal with the blank in a cell.
+/// A goal with the blank in this cell.
 fn goal(size: Size, blank: Cell) -> Board {
     let mut goal = Board::blank_last(size);
     while size.row_of(goal.blank()) > size.row_of(blank) {
@@ -111,7 +111,7 @@ fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
     assert!(helped > 0, "no beam was wide enough");
 }
 
-/// Of Korf & Felner's 24-puzzles (2002), with their optimal lengths.
+/// 24-puzzles of Korf & Felner (2002), with their optimal lengths.
 const KORF_24: [(&str, usize); 3] = [
     ("14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13", 95),
     ("3 17 9 8 24/1 11 12 14 0/5 4 22 13 16/21 15 6 7 10/20 23 2 18 19", 81),

@@ -1,4 +1,4 @@
-//! The laws of heuristics: agreement of the fast path with the slow one, admissibility, consistency.
+//! Properties of heuristics: agreement with a slow implementation, admissibility, consistency.
 
 use crate::twins::{SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
@@ -10,7 +10,7 @@ use taquin::search::heuristic::{
 };
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
 
-/// Something to do with every heuristic.
+/// Generic operation on every heuristic.
 trait Visitor<P: Packed> {
     fn visit<H: Heuristic<P>>(&mut self, kind: HeuristicKind, heuristic: &H);
 }
@@ -47,7 +47,7 @@ fn state<P: Packed>(board: &Board, goal: &Board) -> State<P> {
     Space::<P>::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
 
-/// Law 1.
+/// Property 1: incremental values agree with evaluation from scratch along walks.
 struct AgreesAlongWalks<'a> {
     goal: Board,
     random: &'a mut SplitMix,
@@ -82,7 +82,7 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape() {
     walk_on_shapes(1);
 }
 
-/// On every so many-th shape.
+/// Checks every `step`-th size.
 fn walk_on_shapes(step: usize) {
     let mut random = SplitMix(11);
     for size in Size::all().step_by(step) {
@@ -101,9 +101,9 @@ fn walk_on_shapes(step: usize) {
     }
 }
 
-/// Laws 2 and 3.
+/// Properties 2 and 3: admissibility and consistency on all boards.
 struct HoldsOnAllBoards<'a> {
-    /// Each board with its distance and its neighbours' places in this list.
+    /// Each board with its distance and the indices of its neighbors in this list.
     boards: &'a [(State<Packed64>, u32, Vec<usize>)],
 }
 
@@ -163,7 +163,7 @@ fn laws_hold_on_oblong_boards() {
     }
 }
 
-/// Manhattan distance as the tutorials write it.
+/// Manhattan distance by definition.
 fn slow_manhattan(board: &Board, goal: &Board) -> usize {
     let find = |board: &Board, tile: u8| board.tiles().iter().position(|t| *t == tile).unwrap();
     let cols = board.size().cols();
@@ -175,7 +175,7 @@ fn slow_manhattan(board: &Board, goal: &Board) -> usize {
         .sum()
 }
 
-/// The most tiles of a line that may stay is found by trying every subset.
+/// Linear conflict by definition: tries every subset of the tiles that may stay in a line.
 fn slow_linear_conflict(board: &Board, goal: &Board) -> usize {
     let (rows, cols) = (board.size().rows(), board.size().cols());
     let to = |tile: u8| goal.tiles().iter().position(|t| *t == tile).unwrap();
@@ -204,8 +204,8 @@ fn slow_linear_conflict(board: &Board, goal: &Board) -> usize {
     slow_manhattan(board, goal) + in_rows.chain(in_cols).sum::<usize>()
 }
 
-/// Gaschnig's puzzle played: the blank's place is filled by the tile that belongs there, or, when
-/// the blank is at home, by any misplaced one.
+/// Plays Gaschnig's relaxed puzzle: swaps the blank with the tile that belongs in its cell, or, if the blank is at
+/// home, with any misplaced tile.
 fn slow_gaschnig(board: &Board, goal: &Board) -> usize {
     let mut tiles = board.tiles().to_vec();
     let goal = goal.tiles();

@@ -13,6 +13,6 @@ mod properties;
 mod signature;
 mod wide_patterns;
 
-/// As in the service: [memory] measures it.
+/// The allocator of the service, because [memory] measures it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! What a search takes, against what its limit on nodes promises.
+//! Memory of a search, compared with the size that its node limit allows.
 
 #![cfg(target_os = "linux")]
 
@@ -13,14 +13,14 @@ use taquin::search::{
     TieBreaking, Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 
-/// Memory that is resident, or was at most, in bytes.
+/// Current or peak resident memory in bytes, by the name of the line in `/proc/self/status`.
 fn resident(line: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let value = status.lines().find_map(|status| status.strip_prefix(line)).unwrap();
     1024 * value.trim_matches([':', ' ', '\t']).strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
 }
 
-/// A random board and its goal, as a search sees them; from now on the highest is that of the search.
+/// A space of a random board. Resets the peak of resident memory.
 fn space<P: Packed>(side: usize) -> Space<P> {
     let goal = Board::blank_last(size(side, side));
     let start = random_board(&goal, &mut SplitMix(5));
@@ -28,7 +28,7 @@ fn space<P: Packed>(side: usize) -> Space<P> {
     Space::new(&Puzzle::try_new(start, goal).unwrap())
 }
 
-/// Bytes that are resident at most while a search fills its nodes.
+/// Peak of resident memory in bytes while a search fills its nodes.
 fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
     let space = space::<P>(side);
     let heuristic = Manhattan::new(space.size(), space.goal_blank());
@@ -39,7 +39,7 @@ fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64
     resident("VmHWM")
 }
 
-/// The same of anytime search, in rounds up to beams that fill them.
+/// Peak of resident memory in bytes while anytime search widens its beam until it fills the nodes.
 fn highest_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
     let space = space::<P>(side);
     let heuristic = Manhattan::new(space.size(), space.goal_blank());
@@ -52,20 +52,20 @@ fn highest_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
     resident("VmHWM")
 }
 
-/// Which search a process is to make.
+/// Environment variable with the search of a child process.
 const CASE: &str = "TAQUIN_MEMORY_CASE";
 
 const CASES: usize = 12;
 
-/// Boards of a beam take so much less than others that there must be more of them to measure.
+/// Factor for the nodes of a beam: they are so small that a measurement needs more of them.
 const BEAM: u64 = 5;
 
-/// Makes one search and holds what it took against what was promised.
+/// Runs one search, and compares its memory with the limit.
 fn check(case: usize) {
     let before = resident("VmRSS");
     let buckets = || BucketOpenList::new(TieBreaking::LowH);
     let heap = || HeapOpenList::new(TieBreaking::LowH);
-    // Limits just beyond a power of two, where arrays that double are at their worst.
+    // Limits just above a power of two: the worst case for growing arrays.
     let nodes = [300_000, 1_050_000][case % 2] * if case / 2 < 4 { 1 } else { BEAM };
     let beside = |side| bytes_beside_nodes(size(side, side));
     let (name, highest, per_node, beside) = match case / 2 {
@@ -81,7 +81,7 @@ fn check(case: usize) {
     assert!(growth > promised / 8, "{name}: {growth} bytes of {promised} is no measurement");
 }
 
-/// Each in a process of its own, so that none has what another one left.
+/// Runs each search in its own process, so that none reuses memory of another.
 #[test]
 fn searches_take_no_more_than_their_nodes_are_said_to() {
     if let Ok(case) = env::var(CASE) {

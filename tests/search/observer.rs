@@ -1,4 +1,4 @@
-//! What a search tells while it goes on: true at any time, and of no effect on what it finds.
+//! Progress reports of a search: always correct, and without effect on the result.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use taquin::search::{
     Space, Stages, TieBreaking, Trace, Weight, anytime, best_first, breadth_first, depth_first, ida_star,
 };
 
-/// Writes down what it is told.
+/// Records all reports.
 #[derive(Debug, Default)]
 struct Notes {
     progress: Mutex<Vec<Progress>>,
@@ -46,7 +46,7 @@ fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H
     }
 }
 
-/// Searches with and without a observer; what was told.
+/// Searches with and without an observer. Returns the outcome and the reports.
 fn watched<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, expanded: u64) -> (Outcome, Notes) {
     let notes = Notes::default();
     let budget = Budget { expanded, nodes: 500_000, ..Budget::UNLIMITED };
@@ -59,7 +59,7 @@ fn watched<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &
 fn check(algorithm: Algorithm, puzzle: &Puzzle, (outcome, notes): (Outcome, Notes)) {
     let name = algorithm.name();
     let (progress, found) = (notes.progress.into_inner().unwrap(), notes.found.into_inner().unwrap());
-    // Parts of a search, and constructing, may be over before they look up.
+    // Short parts of a search, and the constructive method, may end without a report.
     let looks = outcome.stats.expanded / 1024;
     assert!(progress.len() as u64 + 40 >= looks, "{name}: {} of {looks}", progress.len());
     assert!(progress.is_sorted_by_key(|progress| progress.expanded), "{name}");

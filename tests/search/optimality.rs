@@ -1,4 +1,4 @@
-//! Solutions against breadth-first distances that were found without the product's searches.
+//! Solutions compared with distances of an independent breadth-first search.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: SearchOption
     report
 }
 
-/// Every wish that goes with boards of a shape.
+/// All search options that are valid for boards of a size.
 fn wishes(size: Size) -> Vec<SearchOptions> {
     let heuristics = || HeuristicKind::ALL.iter().map(|heuristic| Some(*heuristic)).chain([None]);
     let algorithms = Algorithm::ALL.iter().map(|algorithm| Some(*algorithm)).chain([None]);
@@ -94,7 +94,7 @@ fn check_every_search(samples: usize) {
     for goal in [Board::blank_last(size(3, 3)), Board::snail(size(3, 3)), goal_with_blank(size(2, 4), 0, 2)] {
         let distances = distances(&goal);
         for wish in wishes(goal.size()) {
-            // Blind tree searches meet each board many times over.
+            // Blind tree searches visit each board many times.
             let samples =
                 if wish.algorithm == Some(Algorithm::IterativeDeepening) { samples.div_ceil(4) } else { samples };
             for _ in 0..samples {
@@ -118,7 +118,7 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
     }
 }
 
-/// The search that the service makes of A* with a full table, against the loop that it stands for.
+/// Compares the search that replaces A* with an exact table to A* itself.
 #[test]
 fn a_perfect_heuristic_needs_no_lists_and_counts_as_if_it_had_them() {
     compare_perfect_search_with_best_first(50);
@@ -130,7 +130,7 @@ fn a_perfect_heuristic_needs_no_lists_on_any_board() {
     compare_perfect_search_with_best_first(1);
 }
 
-/// On every so many-th board.
+/// Checks every `step`-th board.
 fn compare_perfect_search_with_best_first(step: usize) {
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         let table = DistanceTable::build(goal.size(), goal.blank());
@@ -293,7 +293,7 @@ fn the_tutorials_board_is_solved_by_every_search() {
     let (start, goal) = (board("3 7 8/2 0 6/4 5 1"), Board::blank_last(size(3, 3)));
     let (tables, distance) = (Tables::default(), distances(&goal)[&start]);
     for wish in wishes(size(3, 3)) {
-        // Without an estimate, iterative deepening to 28 moves takes minutes; a shorter board stands for it above.
+        // With the zero heuristic, IDA* to 28 moves takes minutes; a shorter board above covers it.
         if wish.heuristic.is_none_or(|h| h != HeuristicKind::Zero) || wish.algorithm != Some(Algorithm::IdaStar) {
             check(&start, &goal, distance, &wish, &tables);
         }
@@ -311,7 +311,7 @@ fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
     solve_large_boards(1);
 }
 
-/// Of every so many-th shape.
+/// Solves boards of every `step`-th size.
 fn solve_large_boards(step: usize) {
     let tables = Tables::default();
     let mut random = SplitMix(99);

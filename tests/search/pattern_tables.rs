@@ -1,9 +1,8 @@
-//! Every bit of the pattern tables that the service has, against costs found by other code.
+//! Every bit of the service's pattern tables, compared with independently computed costs.
 //!
-//! The twin of a table has a byte for each entry, found by breadth-first search from home, entry by
-//! entry, over sets, regions and orders that are listed here anew: no more than the layout of the bits
-//! is shared. The search looks at every move of every entry, and sees that the cost changes by exactly
-//! one; in the end it has come to every entry.
+//! The reference table has a byte for each entry. It is computed by breadth-first search from the goal, entry by entry,
+//! over sets, regions and orders that are enumerated here. Only the layout of the bits is shared. The search checks
+//! that every move of every entry changes the cost by exactly one, and that it reaches every entry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,23 +10,23 @@ use std::sync::Arc;
 use taquin::domain::Size;
 use taquin::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Tier};
 
-/// How patterns of so many tiles can lie on boards of a shape.
+/// All placements of patterns with this number of tiles on boards of a size.
 struct Layout {
-    /// The sets of cells ascending, and for each the regions of the blank by their lowest cells.
+    /// Sets of cells in ascending order, each with the regions of the blank in order of their lowest cells.
     slots: Vec<(u64, u64)>,
-    /// The orders of the tiles, read by ascending cell, in lexicographic order.
+    /// Orders of the tiles by ascending cell, sorted lexicographically.
     orders: Vec<Vec<u8>>,
-    /// By slot: the moves of the pattern's tiles that lead into it.
+    /// For each slot, the moves of the pattern's tiles into it.
     moves: Vec<Vec<Move>>,
-    /// What becomes of the orders when a tile passes others, by the two places of the tile.
+    /// Permutation of the order ranks when a tile passes others, by its positions before and after.
     shifts: HashMap<(u32, u32), Vec<u16>>,
 }
 
-/// A tile goes into the blank's region.
+/// Move of a tile into the blank's region.
 struct Move {
     /// The slot before.
     slot: usize,
-    /// The tile's place among the others before and after.
+    /// Position of the tile among the others before and after.
     places: (u32, u32),
 }
 
@@ -43,7 +42,7 @@ impl Layout {
         let slot_of: HashMap<(u64, usize), usize> =
             numbered.flat_map(|(slot, (set, region))| cells(*region).map(move |cell| ((*set, cell), slot))).collect();
         let moves_into = |(set, region): &(u64, u64)| {
-            // The cell that the tile came from is the blank's, the one that it came to was.
+            // After the move, the tile's old cell belongs to the blank's region; its new cell did before.
             let ways = cells(*set).flat_map(|to| cells(beside[to] & region).map(move |from| (from, to)));
             let moves = ways.map(|(from, to)| {
                 let before = set ^ 1 << from ^ 1 << to;
@@ -59,7 +58,7 @@ impl Layout {
         Self { slots, orders, moves, shifts }
     }
 
-    /// The cost of each entry, row by row.
+    /// Cost of each entry, row by row.
     fn costs(&self, goal_blank: u8, labels: &[u8]) -> Vec<u8> {
         const NONE: u8 = u8::MAX;
         let row = self.orders.len();
@@ -67,12 +66,12 @@ impl Layout {
         let home = self.slots.iter().position(|slot| slot.0 == set && slot.1 >> goal_blank & 1 != 0).unwrap();
         let mut costs = vec![NONE; self.slots.len() * row];
         let mut layer = vec![Vec::<u16>::new(); self.slots.len()];
-        // At home the tiles are in their own order, which is the first.
+        // At the goal, the tiles are in the first order.
         costs[home * row] = 0;
         layer[home].push(0);
         let mut found = 1;
         for cost in 1.. {
-            // The orders that come into a row from those found last.
+            // Orders that reach a row from the previous layer.
             let arrivals = |(moves, costs): (&Vec<Move>, &mut [u8])| {
                 let mut orders = Vec::new();
                 for mv in moves {
@@ -99,8 +98,7 @@ impl Layout {
         costs
     }
 
-    /// Where the bits of a table are not the second ones of the costs, if anywhere: the set, the region
-    /// and the orders of a word of bits.
+    /// First word of bits that differs from the second bits of the costs, with its set, region and orders.
     fn difference(&self, costs: &[u8], bits: &[u64]) -> Option<String> {
         let words = self.orders.len().div_ceil(64);
         assert_eq!(bits.len(), self.slots.len() * words);
@@ -117,12 +115,12 @@ impl Layout {
     }
 }
 
-/// All sets of so many of the first cells, ascending.
+/// All sets of `tiles` of the first `cells` cells, ascending.
 fn sets(cells: usize, tiles: usize) -> Vec<u64> {
     match (cells, tiles) {
         (_, 0) => vec![0],
         (0, _) => Vec::new(),
-        // Those without the last cell come first.
+        // Sets without the last cell come first.
         _ => {
             let with_last = sets(cells - 1, tiles - 1).into_iter().map(|set| set | 1 << (cells - 1));
             sets(cells - 1, tiles).into_iter().chain(with_last).collect()
@@ -130,7 +128,7 @@ fn sets(cells: usize, tiles: usize) -> Vec<u64> {
     }
 }
 
-/// For each cell the set of those beside it.
+/// For each cell, the set of its neighbors.
 fn beside(size: Size) -> Vec<u64> {
     let place = |cell: usize| (cell / size.cols(), cell % size.cols());
     let is_beside = |a: usize, b: usize| {
@@ -141,10 +139,10 @@ fn beside(size: Size) -> Vec<u64> {
     (0..size.cells()).map(beside).collect()
 }
 
-/// The connected regions of the cells outside a set, by their lowest cells.
+/// Connected regions of the cells outside a set, in order of their lowest cells.
 fn regions(set: u64, beside: &[u64]) -> Vec<u64> {
     let free = (0..beside.len()).filter(|cell| set >> cell & 1 == 0);
-    // Each cell makes one region of those that it touches.
+    // Each cell merges the regions that it touches.
     let mut regions = free.fold(Vec::new(), |regions: Vec<u64>, cell| {
         let (touched, mut others): (Vec<u64>, Vec<u64>) =
             regions.into_iter().partition(|region| region & beside[cell] != 0);
@@ -155,7 +153,7 @@ fn regions(set: u64, beside: &[u64]) -> Vec<u64> {
     regions
 }
 
-/// All orders of some tiles, in lexicographic order if the tiles are.
+/// All orders of the tiles, in lexicographic order if the tiles are sorted.
 fn orders(tiles: &[u8]) -> Vec<Vec<u8>> {
     if tiles.is_empty() {
         return vec![Vec::new()];
@@ -168,8 +166,7 @@ fn orders(tiles: &[u8]) -> Vec<Vec<u8>> {
     tiles.iter().flat_map(beginning_with).collect()
 }
 
-/// For each pair of places: the rank of each order after the tile at one was taken out and put back at
-/// the other.
+/// For each pair of positions, the rank of each order after moving its tile from the first to the second position.
 fn shifts(orders: &[Vec<u8>], places: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32), Vec<u16>> {
     let ranks: HashMap<&[u8], u16> = orders.iter().map(Vec::as_slice).zip(0..).collect();
     let shift = |(from, to): (u32, u32)| {
@@ -184,7 +181,7 @@ fn shifts(orders: &[Vec<u8>], places: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32
     places.into_iter().map(shift).collect()
 }
 
-/// Builds every pattern of the choices for some classes, each once, and compares it with its twin.
+/// Builds every pattern of the default partitions of these classes once, and compares it with its reference table.
 fn compare(classes: impl Iterator<Item = GoalClass>, tiers: &[Tier]) {
     let choices = classes.flat_map(|class| tiers.iter().map(move |tier| (class, Partition::choose(class, *tier))));
     let mut patterns: Vec<(GoalClass, Vec<u8>)> = choices

@@ -1,4 +1,4 @@
-//! Pattern tables against costs that are found without bits, regions or ranks.
+//! Pattern tables compared with costs computed without bits, regions or ranks.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -12,8 +12,8 @@ use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partitio
 use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
-/// The cost of one pattern by 0-1 breadth-first search: for the cells of its tiles and of the blank,
-/// the moves of its tiles that it takes at least.
+/// Costs of one pattern by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
+/// its tiles and the blank.
 struct SlowPattern {
     labels: Vec<u8>,
     cells: usize,
@@ -51,7 +51,7 @@ impl SlowPattern {
         slow
     }
 
-    /// Each cell as its place among those that are not taken yet.
+    /// Index of a placement: each cell counts by its position among the cells not yet taken.
     fn index(&self, cells: &[u8]) -> usize {
         (0..cells.len()).fold(0, |index, nth| {
             let before = cells[..nth].iter().filter(|cell| **cell < cells[nth]).count();
@@ -59,14 +59,14 @@ impl SlowPattern {
         })
     }
 
-    /// The cost of a board whose labels are in the given cells.
+    /// Cost of a board with the labels in the given cells.
     fn cost(&self, cell_of: impl Fn(u8) -> u8, blank: u8) -> u32 {
         let cells: Vec<u8> = self.labels.iter().map(|label| cell_of(*label)).chain([blank]).collect();
         u32::from(self.costs[self.index(&cells)])
     }
 }
 
-/// The larger sum of the costs from both sides.
+/// Maximum of the sums of the costs of the board and its mirror image.
 fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let fits = |way: &Symmetry| way.size() == class.size && way.cell(goal_blank) == class.goal_blank;
@@ -90,7 +90,7 @@ fn patterns_of(class: GoalClass, tiles: usize) -> Vec<Vec<u8>> {
     labels.chunks(tiles).map(<[u8]>::to_vec).collect()
 }
 
-/// The patterns that the house chooses for a goal.
+/// The default partitions for a goal.
 fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     let class = GoalClass::of(goal.size(), goal.blank());
     Partition::build_all(class, &Partition::choose(class, tier).unwrap())
@@ -111,7 +111,7 @@ fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
     check_costs_of_3x3(1);
 }
 
-/// On every so many-th board.
+/// Checks every `step`-th board.
 fn check_costs_of_3x3(step: usize) {
     for (row, col) in [(0, 0), (2, 2), (0, 1), (1, 1)] {
         let goal = goal_with_blank(size(3, 3), row, col);
@@ -130,7 +130,7 @@ fn check_costs_of_3x3(step: usize) {
     }
 }
 
-/// Sides of the board, place of the goal's blank, tiles of a pattern.
+/// Rows and columns of the board, row and column of the goal's blank, tiles of a pattern.
 type Case = (usize, usize, usize, usize, usize);
 
 #[test]
@@ -227,11 +227,11 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         for _ in 0..boards {
             let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
-            // A trace is what the common one alone can write.
+            // Only the sequential search can write a trace.
             let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
             let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
             assert_eq!(fast, common);
-            // Of the shortest solutions the first one in order, as with a heuristic that refuses nothing but the step back.
+            // The first optimal solution in move order, as with a heuristic that only skips the inverse move.
             if goal.size() != size(4, 4) {
                 let manhattan = Manhattan::new(goal.size(), goal.blank());
                 let plain = ida_star(&space, &manhattan, &Budget::UNLIMITED, &mut Trace::new(0));
@@ -275,7 +275,7 @@ fn check_limits_on_expansions(limits: u64) {
     for (goal, moves) in [(Board::blank_last(size(4, 4)), 40), (goal_with_blank(size(3, 4), 0, 1), 50)] {
         let partitions = chosen(&goal, Tier::Small);
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
-        // Easy boards, whose parts are small, and whatever comes.
+        // Easy boards, whose subtrees are small, and random boards.
         for nth in 0..12 {
             let start =
                 if nth < 8 { random_walk(&goal, moves + nth, &mut random) } else { random_board(&goal, &mut random) };

@@ -1,4 +1,4 @@
-//! Laws of the notations, on boards and texts that nobody would think of.
+//! Properties of the notations, on random boards and texts.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ fn size() -> impl Strategy<Value = Size> {
     (sides.clone(), sides).prop_map(|sides| Size::try_from(sides).unwrap())
 }
 
-/// Any permutation on any shape.
+/// Any permutation on a board of any size.
 fn board() -> impl Strategy<Value = Board> {
     size().prop_flat_map(board_of)
 }
@@ -44,7 +44,7 @@ fn encoding() -> impl Strategy<Value = Encoding> {
     prop_oneof![Just(Encoding::Tiles), Just(Encoding::Positions)]
 }
 
-/// A board in the text notation, with its own spelling of everything that has more than one.
+/// A board in text notation, with the given variants of blank and separators.
 fn spelled(board: &Board, blank: &str, between_cells: &str, between_rows: &str) -> String {
     let cell = |tile: &u8| if *tile == 0 { blank.to_owned() } else { tile.to_string() };
     let row = |row: &[u8]| row.iter().map(cell).collect::<Vec<_>>().join(between_cells);
@@ -67,7 +67,7 @@ fn of_size(size: Size) -> Sides {
     Sides { rows: Some(size.rows()), cols: Some(size.cols()) }
 }
 
-/// Text that is nearly a board, or is anything.
+/// Almost valid boards, and arbitrary text.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => r"[0-9_.xX /;,\n-]{0,60}",
@@ -76,7 +76,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Entries that are nearly a permutation, or are anything.
+/// Almost valid permutations, and arbitrary entries.
 fn entries() -> impl Strategy<Value = Vec<Option<i64>>> {
     let number = prop_oneof![8 => (-1_i64..18).prop_map(Some), 1 => any::<i64>().prop_map(Some), 1 => Just(None)];
     let permutation = (2_i64..120).prop_flat_map(|cells| Just((0..cells).map(Some).collect::<Vec<_>>()).prop_shuffle());
@@ -89,7 +89,7 @@ fn entries() -> impl Strategy<Value = Vec<Option<i64>>> {
     prop_oneof![permutation, nearly, prop::collection::vec(number, 0..130)]
 }
 
-/// Lengths of rows that may or may not hold `entries`.
+/// Rows of `entries`, of consistent or inconsistent length.
 fn raw() -> impl Strategy<Value = RawBoard> {
     (entries(), prop::option::of(1_usize..12), any::<bool>()).prop_map(|(entries, length, is_sound)| {
         let row_lengths = length.map(|length| {
@@ -103,7 +103,7 @@ fn raw() -> impl Strategy<Value = RawBoard> {
     })
 }
 
-/// A board is its entries, and a refusal says why and where.
+/// Checks that an accepted board equals its entries, and that a rejection has the correct reason and position.
 fn check(raw: &RawBoard, sides: Sides, encoding: Encoding) -> Result<(), TestCaseError> {
     match raw.board(sides, encoding) {
         Ok(board) => {
@@ -214,7 +214,7 @@ proptest! {
         let faults = RawBoard { entries, row_lengths: None }.board(of_size(board.size()), Encoding::Tiles).unwrap_err();
         let places: Vec<usize> = faults.iter().filter_map(BoardFault::entry).collect();
         prop_assert_eq!(places.len(), 1, "{:?}", faults);
-        // Of two equal tiles it is the second one that is one too many.
+        // Of two equal tiles, the second one is reported.
         let is_tile = usize::try_from(wrong).is_ok_and(|wrong| wrong < cells);
         prop_assert!(places[0] == at || is_tile && places[0] > at, "{:?}", faults);
         prop_assert_eq!(faults.len(), 2, "and one number is missing: {:?}", faults);
@@ -225,7 +225,7 @@ proptest! {
         let moves: Option<Vec<Move>> = letters.to_lowercase().chars().map(Move::from_letter).collect();
         let path = Path::from(moves.unwrap());
         prop_assert_eq!(path.to_string(), letters);
-        // The reference: exchange the blank with its neighbour on a grid.
+        // The reference: swap the blank with its neighbor on a grid.
         let (size, mut grid) = (puzzle.size(), puzzle.start().tiles().to_vec());
         let mut slid = Vec::new();
         for mv in path.moves() {
@@ -257,13 +257,13 @@ proptest! {
         let start = random_walk(&goal, moves, &mut SplitMix(seed));
         prop_assert!(Puzzle::try_new(start, goal).is_ok());
         prop_assert_eq!(start, random_walk(&goal, moves, &mut SplitMix(seed)), "one seed, one board");
-        // Each move takes the blank one step, so its distance from home has the parity of the walk.
+        // Each move shifts the blank one step, so its distance from home has the parity of the walk.
         let distance = goal.size().distance(start.blank(), goal.blank());
         prop_assert!(distance <= moves && distance % 2 == moves % 2);
     }
 }
 
-/// Optimal lengths from `goal` to everything that can be reached, by breadth-first search.
+/// Optimal lengths from `goal` to all reachable boards, by breadth-first search.
 fn lengths(goal: &Board) -> HashMap<Board, u32> {
     let mut lengths = HashMap::from([(*goal, 0)]);
     let mut reached = vec![*goal];

@@ -1,4 +1,4 @@
-//! The counters themselves: a change that moves them says so.
+//! The exact counters of every search. A change of them must be intended.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -19,8 +19,7 @@ fn puzzle(start: &str, goal: &str) -> Puzzle {
     Puzzle::try_new(board(start), board(goal)).unwrap()
 }
 
-/// The course project's A*: a binary heap ordered by f alone, a tree search that only refuses to
-/// undo the last move.
+/// A* of the course project: a tree search that never undoes the last move, with a binary heap ordered only by f.
 #[test]
 fn the_course_projects_table_comes_out_to_the_digit() {
     for (start, goal, length, expanded, generated) in [
@@ -46,7 +45,7 @@ fn the_course_projects_table_comes_out_to_the_digit() {
     }
 }
 
-/// One line for each search of a board of 20 moves: what it found and what it counted.
+/// Result and counters of each search of a 20-move board, one line each.
 fn counters() -> String {
     let puzzle = puzzle("1 2 8/6 4 5/0 3 7", "1 2 3/4 5 6/7 8 0");
     let tables = Tables::default();
@@ -92,8 +91,8 @@ const WEIGHT: Weight = match Weight::from_hundredths(150) {
     None => Weight::ONE,
 };
 
-/// `signature.txt` says what every search counts on one board. A change that moves a line says so in
-/// its commit; the test prints the new text.
+/// `signature.txt` holds the counters of every search on one board. A commit that changes a line explains it. The test
+/// prints the new text.
 #[test]
 fn the_counters_of_every_search_are_those_of_the_signature() {
     let found = counters();

@@ -1,4 +1,4 @@
-//! Slow, obvious twins of what the product does fast. They share no code with it but boards.
+//! Slow reference implementations. They share only the board type with the product.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +26,7 @@ pub(crate) fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
 }
 
-/// Blank-last with the blank walked to a cell, so that any cell can be the blank's goal.
+/// The blank-last goal with the blank moved to another cell.
 pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
     let mut goal = Board::blank_last(size);
     while size.row_of(goal.blank()) > row {
@@ -48,7 +48,7 @@ pub(crate) fn neighbours(board: &Board) -> Vec<Board> {
         .collect()
 }
 
-/// The distance of every board that can be reached from `goal`.
+/// Distance of every board reachable from `goal`.
 pub(crate) fn distances(goal: &Board) -> HashMap<Board, u32> {
     let mut distances = HashMap::from([(*goal, 0)]);
     let mut queue = VecDeque::from([*goal]);
@@ -64,7 +64,7 @@ pub(crate) fn distances(goal: &Board) -> HashMap<Board, u32> {
     distances
 }
 
-/// The distance between two boards, by layers from both ends until they meet.
+/// Distance between two boards, by bidirectional breadth-first search.
 pub(crate) fn distance_between(start: &Board, goal: &Board) -> u32 {
     let mut sides = [HashMap::from([(*start, 0)]), HashMap::from([(*goal, 0)])];
     let mut layers = [vec![*start], vec![*goal]];
@@ -96,7 +96,7 @@ pub(crate) fn distance_between(start: &Board, goal: &Board) -> u32 {
     unreachable!()
 }
 
-/// Every permutation of the tiles of a shape.
+/// All permutations of the tiles of a size.
 pub(crate) fn all_boards(size: Size) -> Vec<Board> {
     fn extend(size: Size, tiles: &mut Vec<i64>, boards: &mut Vec<Board>) {
         if tiles.len() == size.cells() {
@@ -116,7 +116,7 @@ pub(crate) fn all_boards(size: Size) -> Vec<Board> {
     boards
 }
 
-/// Helps with one thread more whenever asked, and soon needs them for something else.
+/// Lends one more thread on request, and soon withdraws it.
 #[derive(Debug, Default)]
 pub(crate) struct Fickle {
     pub(crate) helped: AtomicU32,

@@ -1,4 +1,4 @@
-//! Sums of patterns' costs on boards of more than sixteen cells.
+//! Additive patterns on boards of more than 16 cells.
 
 use crate::twins::{Fickle, SplitMix, goal_with_blank};
 use taquin::domain::{MoveSet, Packed, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board, random_walk};
@@ -7,14 +7,14 @@ use taquin::search::heuristic::{
 };
 use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
 
-/// Patterns of three tiles: tables that are quickly built, on any board.
+/// Maximum number of patterns of three tiles, whose tables are built quickly for any board.
 const MOST: usize = 12;
 
 fn sizes() -> impl Iterator<Item = Size> {
     Size::all().filter(|size| size.cells() > 16 && GoalClass::serves(*size))
 }
 
-/// As the service's own are put together, but for their number.
+/// Partitions assembled like those of the service, but fewer.
 fn partitions(class: GoalClass) -> Vec<Partition> {
     let tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
     let mut by_column = tiles.clone();
@@ -29,8 +29,8 @@ fn partitions(class: GoalClass) -> Vec<Partition> {
     Partition::build_all(class, &choice)
 }
 
-/// Along a walk: the memo is what evaluation from scratch gives, h changes by one or not at all, and is at least
-/// Manhattan's, since a pattern's tiles need their distances.
+/// Checks along a walk that the incremental value equals a full evaluation, that h changes by at most one, and that it
+/// is at least Manhattan distance.
 fn walk<P: Packed>(space: &Space<P>, heuristic: &impl Heuristic<P>, random: &mut SplitMix) {
     let manhattan = Manhattan::new(space.size(), space.goal_blank());
     let mut state = space.start();
@@ -63,7 +63,7 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape_and_goal() {
     walk_on_shapes(1, 1);
 }
 
-/// On every so many-th shape, with the blank in every so many-th cell of the goal.
+/// Checks every `shapes`-th size, with the goal's blank in every `cells`-th cell.
 fn walk_on_shapes(shapes: usize, cells: usize) {
     let mut random = SplitMix(5);
     for size in sizes().step_by(shapes) {
@@ -81,7 +81,7 @@ fn walk_on_shapes(shapes: usize, cells: usize) {
     }
 }
 
-/// The service's own tables, which have a descent of their own.
+/// Tables of the service, which the parallel IDA\* searches.
 #[test]
 fn a_descent_finds_and_counts_what_the_common_search_does() {
     let mut random = SplitMix(7);
@@ -94,7 +94,7 @@ fn a_descent_finds_and_counts_what_the_common_search_does() {
         for moves in [0, 1, 2, 15, 30, 40, 44, 45] {
             let start = random_walk(&goal, moves, &mut random);
             let space = Space::<Packed128>::new(&Puzzle::try_new(start, goal).unwrap());
-            // A trace is what the common one alone can write.
+            // Only the sequential search can write a trace.
             let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
             let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
             assert_eq!(fast, common, "{start}");
