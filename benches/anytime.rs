@@ -1,7 +1,8 @@
-//! Boards of more than 16 cells: how good solutions are, and after how long.
+//! Boards of more than 16 cells: quality of solutions over time.
 //!
-//! `cargo bench --bench anytime` searches in process, on two cores, or on one where `ONE_CORE` is set; words after `--` choose sections: `first` the first
-//! solutions, `korf24` 24-puzzles against their optimal lengths, `shapes` others against the constructive method's.
+//! `cargo bench --bench anytime` searches in process on two cores, or on one if `ONE_CORE` is set. Words after `--`
+//! select sections: `first` for first solutions, `korf24` for 24-puzzles compared with their optimal lengths, `shapes`
+//! for other sizes compared with the constructive method.
 
 mod common;
 
@@ -15,7 +16,7 @@ use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, Help, Helpers, MainWork};
 use taquin::service::{Report, SearchContext, Tables, solve};
 
-/// As the service has it.
+/// The allocator of the service.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -24,15 +25,15 @@ const KORF: &str = include_str!("data/korf24.txt");
 
 const SHAPES: [(usize, usize); 13] =
     [(5, 5), (5, 6), (6, 6), (6, 7), (7, 7), (7, 8), (8, 8), (8, 9), (9, 9), (9, 10), (10, 10), (3, 10), (2, 10)];
-/// Time for what takes as long as it takes.
+/// Practically unlimited time.
 const ENOUGH: Duration = Duration::from_secs(600);
-/// Random boards of each shape.
+/// Number of random boards of each size.
 const BOARDS: usize = 5;
 
 /// A start and its goal.
 type Question = (Board, Board);
 
-/// One thread that helps when it is asked, as an idle service with two workers has.
+/// One helper thread, as in an idle service with two workers.
 #[derive(Debug, Default)]
 struct Second {
     is_busy: AtomicBool,
@@ -53,18 +54,18 @@ impl Helpers for Second {
     }
 }
 
-/// Tables, the standard ones of 24-puzzles among them once they are asked for.
+/// Tables, including the standard ones of 24-puzzles after first use.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(Tables::default)
 }
 
-/// What a search has after some time.
+/// Report of a search after this time.
 fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) -> Report {
     let deadline = Some(Instant::now() + time);
     let job = job(start, goal, algorithm, None);
     let second = Second::default();
-    // ONE_CORE leaves the second one idle.
+    // `ONE_CORE` leaves the second core idle.
     let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Helpers);
     solve(&job, tables(), SearchContext { deadline, helpers, ..SearchContext::default() }).expect("a report")
 }
@@ -126,7 +127,7 @@ fn others() {
     for size in shapes() {
         let (mut lengths, mut bounds, mut late) = ([const { Vec::new() }; 3], Vec::new(), Vec::new());
         for question in random_boards(size, BOARDS) {
-            // Tables are built before time counts.
+            // Build the tables before measuring.
             after(question, None, Duration::from_millis(1));
             lengths[0].push(length(&after(question, Some(Algorithm::Constructive), ENOUGH)));
             for (lengths, time) in lengths[1..].iter_mut().zip([100, 1_000].map(Duration::from_millis)) {

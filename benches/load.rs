@@ -1,7 +1,7 @@
-//! `POST /solve` on 3×3 boards against a bare axum handler, over loopback, in one run.
+//! `POST /solve` on 3×3 boards, compared with a bare axum handler, over loopback in one run.
 //!
-//! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the
-//! same body and returns a constant of the same size; 32 keep-alive connections ask each in turn.
+//! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the body and returns a
+//! constant of equal size. 32 keep-alive connections send requests to each in turn.
 
 mod common;
 
@@ -18,16 +18,16 @@ use taquin::domain::{Board, Size, random_board};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// As the service has it.
+/// The allocator of the service.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const CONNECTIONS: usize = 32;
 const ROUND: Duration = Duration::from_secs(3);
 const ROUNDS: usize = 5;
-/// What the bench calls itself with to be the bare server.
+/// Environment variable that turns this program into the bare server.
 const BARE: &str = "TAQUIN_BENCH_BARE";
-/// As long as the service's answers to these boards are on average.
+/// Average size of the service's responses to these boards.
 const ANSWER_BYTES: usize = 560;
 
 async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
@@ -37,7 +37,7 @@ async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], &ANSWER[..])
 }
 
-/// Requests answered by one connection until the deadline, with the time of each.
+/// Response times of the requests on one connection until the deadline.
 async fn connection(address: SocketAddr, requests: Vec<Vec<u8>>, deadline: Instant) -> Vec<Duration> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream.set_nodelay(true).expect("no delay");
@@ -71,7 +71,7 @@ fn is_complete(answer: &[u8]) -> bool {
     answer.len() >= end + 4 + length.trim().parse::<usize>().expect("a number")
 }
 
-/// Answers per second, and the 50th and 99th percentile of their times.
+/// Responses per second, and the 50th and 99th percentile of their times.
 async fn load(address: SocketAddr, requests: &[Vec<u8>]) -> (f64, Duration, Duration) {
     let begun = Instant::now();
     let tasks: Vec<_> = (0..CONNECTIONS)

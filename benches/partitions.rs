@@ -1,12 +1,11 @@
-//! Looks for partitions whose patterns leave little to search.
+//! Hill climbing for partitions with strong patterns.
 //!
-//! `cargo bench --bench partitions -- 4 4 0 7,7,1` climbs from a partition of so many tiles, of a
-//! board of so many rows and columns with the blank's goal in that cell: as long as exchanging two
-//! tiles of different patterns makes the sample of random boards cheaper, it is kept. What it costs is
-//! the mean logarithm of the nodes that IDA* generates. Tiles after the sizes say where to begin, as
-//! in `1,2,3/4,5`, or `1,2,3/4,5+1,4/2,3,5` for two partitions that both look; without them it is
-//! column by column, and row by row too where the class has no mirror. `boards=N` sets the size of the
-//! sample, and `seed=N` the order in which exchanges are tried.
+//! `cargo bench --bench partitions -- 4 4 0 7,7,1` takes the rows and columns of a board, the cell of the blank's goal,
+//! and the sizes of the patterns. It swaps two tiles of different patterns as long as this lowers the cost of a sample
+//! of random boards: the mean logarithm of the nodes that IDA* generates. Tiles after the sizes set the initial
+//! partition, for example `1,2,3/4,5`, or `1,2,3/4,5+1,4/2,3,5` for two partitions of which the maximum counts. The
+//! default is column by column, and also row by row if the class has no mirror image. `boards=N` sets the size of the
+//! sample, and `seed=N` the order of the swaps.
 
 mod common;
 
@@ -21,9 +20,9 @@ use taquin::search::{Budget, Space, Trace, ida_star};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Expansions after which a board counts as that hard.
+/// Limit of expansions for each board.
 const ENOUGH: u64 = 5_000_000;
-/// Boards after which a partition that is clearly worse is given up.
+/// Number of boards after which a clearly worse partition is abandoned.
 const GLANCE: usize = 24;
 
 struct Climb {
@@ -43,7 +42,7 @@ impl Climb {
         Self { class, sample: (0..boards).map(draw).collect(), tables: HashMap::new(), costs: HashMap::new() }
     }
 
-    /// The mean logarithm of nodes generated; more than `bound` where it is clearly above that.
+    /// Mean logarithm of the generated nodes. Any value above `bound` if the mean is clearly above it.
     fn cost(&mut self, partitions: &[Patterns], bound: f64) -> f64 {
         let mut known: Vec<Patterns> = partitions.to_vec();
         known.iter_mut().for_each(|patterns| patterns.sort());
@@ -52,7 +51,7 @@ impl Climb {
         }
         for (labels, geometry) in partitions.iter().flatten().zip(Partition::geometries(self.class, partitions)) {
             if !self.tables.contains_key(labels) {
-                // Those of the partition in hand are kept, and few others.
+                // Keep the tables of the current partition and a few others.
                 if self.tables.len() > 24 {
                     self.tables.retain(|labels, _| partitions.iter().flatten().any(|other| other == labels));
                 }

@@ -1,9 +1,8 @@
 //! Boards of 10 to 16 cells, proven optimal with pattern tables.
 //!
-//! `cargo bench --bench patterns` prints times, nodes and tables; words after `--` choose sections:
-//! `korf` and `goals` in process and on one thread, `http` over HTTP, with start-up time and memory.
-//! Beside each time stands how many times as long IDA* with Manhattan takes, of which most boards can
-//! only be estimated (`common/manhattan.rs`).
+//! `cargo bench --bench patterns` prints times, nodes and tables. Words after `--` select sections: `korf` and `goals`
+//! in process on one thread, `http` over HTTP with startup time and memory. Each time has its ratio to IDA* with
+//! Manhattan distance, which is estimated for most boards (`common/manhattan.rs`).
 
 mod common;
 
@@ -20,18 +19,18 @@ use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::search::{Algorithm, HeuristicKind};
 use taquin::service::{SearchContext, Tables, solve};
 
-/// As the service has it.
+/// The allocator of the service.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A 15-puzzle that others have solved.
+/// A published 15-puzzle.
 #[derive(Clone, Copy)]
 struct Instance {
     start: Board,
     goal: Board,
     /// Its optimal length.
     length: u32,
-    /// Nodes that IDA* with Manhattan generates, where they were published.
+    /// Published number of nodes that IDA* with Manhattan distance generates.
     nodes: Option<f64>,
 }
 
@@ -46,17 +45,17 @@ fn instances(text: &str, goal: fn(Size) -> Board) -> Vec<Instance> {
     text.lines().filter(|line| !line.starts_with('#')).map(instance).collect()
 }
 
-/// Boards that were solved one after another.
+/// Results of boards solved one after another.
 #[derive(Default)]
 struct Run {
-    /// Of each board: milliseconds, nodes generated, and the optimal length.
+    /// For each board: milliseconds, generated nodes, and optimal length.
     times: Vec<f64>,
     nodes: Vec<f64>,
     lengths: Vec<u32>,
 }
 
 impl Run {
-    /// By IDA* with a heuristic, or by what the house chooses.
+    /// Solves the boards by IDA* with a heuristic, or by `auto`.
     fn new(boards: &[(Board, Board)], heuristic: Option<HeuristicKind>, tables: &Tables) -> Self {
         let mut run = Self::default();
         for (start, goal) in boards {
@@ -75,7 +74,7 @@ impl Run {
         self.times.iter().sum()
     }
 
-    /// Nodes in a second.
+    /// Nodes per second.
     fn speed(&self) -> f64 {
         self.nodes.iter().sum::<f64>() / self.total() * 1e3
     }
@@ -88,7 +87,7 @@ impl Run {
         );
     }
 
-    /// Prints a line; `manhattan` is what IDA* with Manhattan takes for all boards, in milliseconds.
+    /// Prints a line. `manhattan` is the time of IDA* with Manhattan distance for all boards, in milliseconds.
     fn print(&self, name: &str, manhattan: f64, more: &str) {
         let (total, count) = (self.total(), self.times.len());
         let mut times = self.times.clone();
@@ -113,7 +112,7 @@ fn estimate(instance: &Instance) -> Estimate {
     Estimate::new(instance.start, instance.goal, instance.length)
 }
 
-/// How near estimates of Manhattan's nodes come to counts.
+/// Prints the agreement of estimated and counted nodes.
 fn print_agreement(counted: &str, pairs: &[(f64, f64)]) {
     let sum = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>();
     let (total, logs) = (sum(|pair| pair.0) / sum(|pair| pair.1), sum(|pair| (pair.0 / pair.1).ln()));
@@ -211,7 +210,7 @@ fn goal_with_blank(size: Size, cell: Cell) -> Board {
     goal
 }
 
-/// A connection to the service that is kept.
+/// A keep-alive connection to the service.
 struct Client(BufReader<TcpStream>);
 
 impl Client {
@@ -221,7 +220,7 @@ impl Client {
         Self(BufReader::new(stream))
     }
 
-    /// Asks for something, and returns its body if the status is 200.
+    /// Sends a request, and returns the response body if the status is 200.
     fn ask(&mut self, head: &str, body: &str) -> Option<String> {
         let length = body.len();
         let request = format!(
@@ -242,14 +241,14 @@ impl Client {
     }
 }
 
-/// A line of `/proc`'s account of a process, in MB.
+/// A line of `/proc/PID/status` in MB.
 fn memory(server: &Server, what: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what)).and_then(|line| line.split_whitespace().next());
     line.and_then(|kib| kib.parse::<f64>().ok()).map_or(f64::NAN, |kib| kib * 1024.0 / 1e6)
 }
 
-/// How often Korf's boards are asked for over HTTP.
+/// Number of times that Korf's boards are requested over HTTP.
 const ROUNDS: usize = 5;
 
 /// Korf's boards one after another over HTTP, against the same in process; the hardest with all
@@ -267,7 +266,7 @@ fn http() {
     for workers in ["1", "2"] {
         let address = free_address();
         let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
-        // Without answers that are kept, so that boards can be asked for again.
+        // Without a result cache, so that boards can be repeated.
         command.args(["--listen", &address.to_string(), "--workers", workers, "--cache-memory", "0B"]);
         let begun = Instant::now();
         let server = Server::start(command, address);
@@ -286,7 +285,7 @@ fn http() {
         println!("idle: {:.1} MB, at most {:.1} MB before", memory(&server, "VmRSS:"), memory(&server, "VmHWM:"));
         for (name, boards) in [("Korf's", &korf), ("at 80 moves", &hard)] {
             let mut times = [const { Vec::new() }; 3];
-            // As a client asks that does nothing else: in process first, and then over HTTP.
+            // Sequential requests: first in process, then over HTTP.
             let rounds = if name == "Korf's" { ROUNDS } else { 1 };
             for _ in (0..rounds).filter(|_| workers == "1" || name != "Korf's") {
                 times[0].extend(boards.iter().map(|instance| {
@@ -329,7 +328,7 @@ fn http() {
 
 fn main() {
     let sections: [(&str, fn()); 3] = [("korf", korf), ("goals", goals), ("http", http)];
-    // Words after `--` choose sections; cargo itself adds flags.
+    // Words after `--` select sections; cargo adds flags.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (name, section) in sections {
         if chosen.is_empty() || chosen.iter().any(|word| word == name) {

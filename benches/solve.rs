@@ -1,4 +1,4 @@
-//! Nodes per second of each loop, and the time of a 3×3 board.
+//! Nodes per second of each search loop, and the time of a 3×3 board.
 //!
 //! `cargo bench --bench solve` prints ratios against named baselines measured in the same run:
 //! Manhattan IDA* of this crate for loops, and the `pathfinding` crate's A* for the 31-move boards.
@@ -14,14 +14,14 @@ use taquin::domain::{Board, Size, random_board};
 use taquin::search::{Algorithm, HeuristicKind, Named};
 use taquin::service::{Job, SearchContext, Tables, solve};
 
-/// As the service has it.
+/// The allocator of the service.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Rounds of each measurement, of which the median is told.
+/// Rounds of each measurement. The median is reported.
 const ROUNDS: usize = 7;
 
-/// Solves all jobs once, and gives the time with the nodes expanded and generated.
+/// Solves all jobs once. Returns the time, and the expanded and generated nodes.
 fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
     let begun = Instant::now();
     let (mut expanded, mut generated) = (0, 0);
@@ -109,7 +109,7 @@ fn small_boards(tables: &Tables) {
     }
 }
 
-/// What somebody writes who takes a crate for A* from the shelf.
+/// A straightforward solver with the `pathfinding` crate.
 fn with_pathfinding(start: &Board, goal: &Board) -> usize {
     let positions = goal.positions();
     let size = goal.size();
@@ -128,7 +128,7 @@ fn with_pathfinding(start: &Board, goal: &Board) -> usize {
     astar(start, successors, h, |board| board == goal).expect("solvable").1 as usize
 }
 
-/// The same with as small a state as that crate can be given: nine bytes.
+/// A solver with the `pathfinding` crate and its smallest possible state of nine bytes.
 fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
     let tiles = |board: &Board| -> [u8; 9] { board.tiles().try_into().expect("nine cells") };
     let (start, goal) = (tiles(start), tiles(goal));
@@ -164,7 +164,7 @@ fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
     astar(&start, successors, h, |board| *board == goal).expect("solvable").1 as usize
 }
 
-/// The mission's main job alone, for a profiler.
+/// Runs only the main job, `auto` on 3×3 boards, for a profiler.
 fn auto_alone(tables: &Tables) {
     let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
     let mut random = SplitMix(1);
@@ -222,7 +222,7 @@ fn main() {
         ("pathfinding", &|| against_pathfinding(&tables)),
         ("loops", &|| loops(&tables)),
     ];
-    // Words after `--` choose sections; cargo itself adds flags.
+    // Words after `--` select sections; cargo adds flags.
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (name, section) in sections {
         if chosen.is_empty() || chosen.iter().any(|word| word == name) {

@@ -1,4 +1,4 @@
-//! What IDA* with Manhattan costs, also on boards where nobody can wait for its end.
+//! Cost of IDA* with Manhattan distance, estimated for boards on which it would take too long.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,25 +10,24 @@ use taquin::service::{Job, Limits, SearchContext, Tables, solve};
 
 use super::{SplitMix, UNLIMITED, job};
 
-/// Nodes that it generates until it has proven an optimal length, estimated.
+/// Estimated number of nodes generated until an optimal length is proven.
 pub(crate) struct Estimate {
-    /// In the iterations below that length, all of which it must complete.
+    /// In the iterations below that length, all of which must be completed.
     pub(crate) below: f64,
-    /// In the last one, as if it did not end at the goal.
+    /// In the last iteration, as if it did not end at the goal.
     pub(crate) last: f64,
 }
 
-/// How much of the last iteration comes before the goal: anything, on one board; with a quarter the
-/// estimates for all of Korf's boards are as high as the counts in his paper.
+/// Share of the last iteration before the goal is found. It varies by board; with a quarter, the sum of the estimates
+/// for Korf's boards matches the counts in his paper.
 const SHARE_OF_LAST: f64 = 0.25;
 
-/// For one board's estimate to be within a tenth or two, and the sum over many nearer.
+/// Number of probes. The estimate of one board is within 10 to 20 %, and sums over many boards are closer.
 const PROBES: u32 = 64;
 
 impl Estimate {
-    /// The mean of some probes of the tree that the last iteration searches, by stratified sampling
-    /// (Chen 1992): of a level's nodes with the same h, the blank in the same cell and come there by the
-    /// same move, one that is drawn stands for all. The estimates of both counts have no bias.
+    /// Mean of several probes of the tree of the last iteration, by stratified sampling (Chen 1992). A random node
+    /// represents all nodes of its level with equal h, blank cell and last move. Both estimates are unbiased.
     pub(crate) fn new(start: Board, goal: Board, length: u32) -> Self {
         let puzzle = Puzzle::try_new(start, goal).expect("solvable");
         let mut sampling = Sampling::new(&puzzle, length);
@@ -42,13 +41,13 @@ impl Estimate {
     }
 }
 
-/// A node that stands for some of its level.
+/// A node that represents others of its level.
 #[derive(Clone, Copy)]
 struct Delegate {
     state: State<Packed64>,
     h: u16,
     back: MoveSet,
-    /// How many.
+    /// Number of nodes it represents.
     weight: f64,
 }
 
@@ -63,7 +62,7 @@ struct Sampling {
     heuristic: Manhattan,
     length: u32,
     random: SplitMix,
-    /// By stratum: the place of its delegate in the next level.
+    /// For each stratum, the index of its delegate in the next level.
     places: Vec<Option<usize>>,
     sum: Estimate,
 }
@@ -79,7 +78,7 @@ impl Sampling {
     fn probe(&mut self) {
         let state = self.space.start();
         let h = self.heuristic.evaluate(&state);
-        // An iteration begins with one node.
+        // An iteration starts with one node.
         self.sum.below += f64::from((self.length - u32::from(h)) / 2);
         self.sum.last += 1.0;
         let mut level = vec![Delegate { state, h, back: MoveSet::EMPTY, weight: 1.0 }];
@@ -93,7 +92,7 @@ impl Sampling {
         for parent in level {
             let moves = self.space.moves_except(parent.state.blank, parent.back);
             let generated = parent.weight * moves.len() as f64;
-            // On the way down f never falls: every iteration from that of its f on comes here.
+            // f never falls along a path, so every iteration from threshold f on visits this node.
             self.sum.below += generated * f64::from((self.length - g - u32::from(parent.h)) / 2);
             self.sum.last += generated;
             for mv in moves {
@@ -109,7 +108,7 @@ impl Sampling {
         next
     }
 
-    /// Of two in a stratum, each is as likely to stay as it stands for many.
+    /// Of two nodes in a stratum, keeps one with probability proportional to its weight.
     fn elect(&mut self, level: &mut Vec<Delegate>, new: Delegate) {
         let place = *self.places[new.stratum()].get_or_insert(level.len());
         let Some(known) = level.get_mut(place) else { return level.push(new) };
@@ -118,17 +117,17 @@ impl Sampling {
     }
 }
 
-/// What came of trying it on some boards.
+/// Results of limited searches of several boards.
 #[derive(Default)]
 pub(crate) struct Trials {
     nodes: f64,
     seconds: f64,
-    /// Where it came to the end: estimated and generated nodes.
+    /// Estimated and generated nodes of each completed search.
     pub(crate) ended: Vec<(f64, f64)>,
 }
 
 impl Trials {
-    /// As many expansions as it gets on a board.
+    /// Limit of expansions for each board.
     const EXPANDED: u64 = 2_000_000;
 
     pub(crate) fn add(&mut self, start: Board, goal: Board, tables: &Tables) {
@@ -144,7 +143,7 @@ impl Trials {
         }
     }
 
-    /// Nodes generated in a second.
+    /// Nodes generated per second.
     pub(crate) fn speed(&self) -> f64 {
         self.nodes / self.seconds
     }

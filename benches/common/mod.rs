@@ -1,4 +1,4 @@
-//! What benches share.
+//! Code shared by the benchmarks.
 
 #![allow(dead_code, reason = "each bench uses some of it")]
 
@@ -47,14 +47,14 @@ pub(crate) fn free_address() -> SocketAddr {
     listener.local_addr().expect("an address")
 }
 
-/// A server of our own, ended when dropped.
+/// A server process, killed when dropped.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// Starts it and waits until it listens.
+    /// Starts the server, and waits until it listens.
     pub(crate) fn start(mut command: Command, address: SocketAddr) -> Self {
         let server = Self { child: command.stdout(Stdio::null()).spawn().expect("a server"), address };
         let begun = Instant::now();
