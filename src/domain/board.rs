@@ -110,7 +110,7 @@ impl Board {
         Self::from_fn(size, |cell| cell)
     }
 
-    /// The goal `1 2 3/8 0 4/7 6 5`: clockwise, spiralling inward, the blank at the end.
+    /// The goal `1 2 3/8 0 4/7 6 5`: clockwise, spiraling inward, the blank at the end.
     pub fn snail(size: Size) -> Self {
         const CLOCKWISE: [Move; 4] = [Move::Right, Move::Down, Move::Left, Move::Up];
         let mut tiles = [0; Size::MAX_CELLS];

@@ -63,7 +63,7 @@ pub fn anytime<P: Packed, H: IdaStar<P>>(
     }
 }
 
-/// What an anytime search optimises for.
+/// Objective of an anytime search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aim {
     /// A short solution.
@@ -198,7 +198,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         shorten::<P>(self.space.puzzle().start(), &mut self.best, windows, &mut self.accounting)
     }
 
-    /// Runs IDA\* with so many nodes to raise the lower bound or find an optimal solution.
+    /// Runs IDA\* with this many nodes to raise the lower bound or find an optimal solution.
     fn prove(&mut self, expanded: u64) -> Result<(), StopReason> {
         let allowed = self.accounting.meter.allowed(self.accounting.stats.expanded);
         let observer = self.budget.observer.map(|whole| PartObserver { whole, before: self.accounting.stats });

@@ -16,7 +16,7 @@ impl RecentHashes {
     /// Memory per board of a level, when the number of boards is not a power of two.
     pub(super) const BYTES_PER_BOARD: usize = 4 * size_of::<[u32; Self::WAYS]>();
 
-    /// Capacity for several levels of so many boards.
+    /// Capacity for several levels of this many boards.
     pub(super) fn for_levels_of(boards: usize) -> Self {
         let places = boards.saturating_mul(2).clamp(*Self::PLACES.start(), *Self::PLACES.end());
         Self { places: vec![[0; Self::WAYS]; places.next_power_of_two()] }

@@ -3,7 +3,7 @@
 /// An open-addressing hash table of node indices. The boards themselves stay in the arena.
 ///
 /// Eight slots form a group with a one-byte tag each, and one comparison tests all eight tags. So a new board is
-/// mostly recognised without reading any other board and without an unpredictable branch (after Abseil's Swiss
+/// mostly recognized without reading any other board and without an unpredictable branch (after Abseil's Swiss
 /// tables, 2017).
 #[derive(Clone, Debug)]
 pub(super) struct ClosedList {
@@ -37,7 +37,7 @@ impl ClosedList {
     /// still holds the smaller tables before it, which together are as large.
     pub(super) const MAX_BYTES_PER_NODE: usize = 2 * 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
 
-    /// A table for so many nodes. Callers must not insert more.
+    /// A table for this many nodes. Callers must not insert more.
     pub(super) fn with_capacity(nodes: usize) -> Self {
         let groups = nodes.div_ceil(Self::LOAD).next_power_of_two().max(2);
         Self { tags: vec![0; groups], nodes: vec![[0; GROUP]; groups], shift: u64::BITS - groups.ilog2() }

@@ -166,7 +166,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             self.arena.record(self.trace, self.space, index, h, f);
         }
         let f_of_g = self.evaluation.f(node.g + 1, 0);
-        // Unrolled so that the compiler specialises the code for each direction.
+        // Unrolled so that the compiler specializes the code for each direction.
         self.generate(index, node, f_of_g, moves, Move::Up);
         self.generate(index, node, f_of_g, moves, Move::Left);
         self.generate(index, node, f_of_g, moves, Move::Down);

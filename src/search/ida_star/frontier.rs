@@ -101,7 +101,7 @@ impl<S: BoardForm> Frontier<S> {
 }
 
 /// Estimate of the logarithm of a subtree's size, from the slack between cost and moves left, and from the moves
-/// left. The weights minimise idle lanes.
+/// left. The weights minimize idle lanes.
 fn promise<S: BoardForm>(node: &BatchNode<S>) -> u32 {
     3 * node.slack() + 2 * u32::from(node.left)
 }

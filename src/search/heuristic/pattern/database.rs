@@ -17,7 +17,7 @@ use crate::domain::{Cell, Size};
 /// **One bit.** A move of one of the tiles changes the cost by exactly one. It changes it by at most one, because the
 /// blank's region is part of the entry, so the move can be undone (tables without the blank lack this property). It
 /// changes it by at least one, because it flips the parity of the tiles' distances from home. So the second bit of
-/// the cost distinguishes a cost from its neighbours (Clausecker & Reinefeld 2019; storing costs modulo a small
+/// the cost distinguishes a cost from its neighbors (Clausecker & Reinefeld 2019; storing costs modulo a small
 /// number is due to Cooperman & Finkelstein 1992).
 #[derive(Clone, Debug)]
 pub struct PatternTable {
@@ -170,7 +170,7 @@ impl<'t> Lookup16<'t> {
 }
 
 impl Geometry {
-    /// For patterns of so many tiles on boards of a shape.
+    /// For patterns of this many tiles on boards of a size.
     pub fn new(size: Size, tiles: usize) -> Self {
         let permutations = Permutations::new(tiles);
         let row = permutations.count().div_ceil(64);

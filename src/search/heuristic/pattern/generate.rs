@@ -36,7 +36,7 @@ pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations, ti
 
 /// State of the generation.
 ///
-/// Each move takes a tile to a cell of the other chequerboard colour, so all costs of a slot have the same parity.
+/// Each move takes a tile to a cell of the other checkerboard color, so all costs of a slot have the same parity.
 /// The last entries found of a slot are therefore not in the way of the next ones, two moves later.
 struct Generator {
     rows: Rows,

@@ -141,7 +141,7 @@ fn neighbours(size: Size) -> Neighbours {
     neighbours
 }
 
-/// All sets of so many cells of a board, ascending.
+/// All sets of this many cells of a board, ascending.
 fn sets(size: Size, tiles: usize) -> impl Iterator<Item = Cells> {
     let all = all_cells(size);
     // The next higher number with the same number of ones (Gosper, HAKMEM item 175, 1972).

@@ -7,7 +7,7 @@ use crate::domain::{Cell, Move, Size};
 /// Cells of the largest boards that this index supports.
 pub(crate) const MAX_CELLS: usize = 16;
 
-/// Data of each set of so many cells.
+/// Data of each set of a given number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Index16 {
     ranks: SetRanks,
@@ -96,7 +96,7 @@ impl SetRanks {
 }
 
 impl Index16 {
-    /// An empty index for sets of so many cells.
+    /// An empty index for sets of this many cells.
     pub(crate) fn new(tiles: usize) -> Self {
         Self { ranks: SetRanks::new(tiles), layouts: Vec::new() }
     }

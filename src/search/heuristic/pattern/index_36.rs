@@ -4,7 +4,7 @@ use super::cells::{Cells, MAX_CELLS, Regions, before, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Size};
 
-/// Data of each set of so many cells.
+/// Data of each set of a given number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Index36 {
     ranks: SetRanks,
@@ -123,7 +123,7 @@ fn binomial(of: u32, some: u32) -> u32 {
 }
 
 impl Index36 {
-    /// An empty index for sets of so many cells.
+    /// An empty index for sets of this many cells.
     pub(crate) fn new(size: Size, tiles: usize) -> Self {
         Self { ranks: SetRanks::new(size, tiles), layouts: Vec::new() }
     }

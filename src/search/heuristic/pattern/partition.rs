@@ -30,14 +30,14 @@ impl Tier {
     }
 }
 
-/// Rows, columns, the blank's goal cell, the tier, and the patterns, separated by `/` between patterns and by `+` between
-/// partitions.
+/// Rows, columns, the blank's goal cell, the tier, and the patterns, separated by `/` between patterns and by `+`
+/// between partitions.
 ///
-/// Found with `benches/partitions.rs`: small boards with `-- R C G 6,5 boards=60` and similar (3×5 and 2×7 with 40 boards;
-/// 3×5 with `7,7` and 100), starting from columns and rows; the others starting from
+/// Found with `benches/partitions.rs`: small boards with `-- R C G 6,5 boards=60` and similar (3×5 and 2×7 with 40
+/// boards; 3×5 with `7,7` and 100), starting from columns and rows; the others starting from
 ///
-/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its size; no neighbour is
-///   better;
+/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its size; no neighbor
+///   is better;
 /// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and two others that led to the same result;
 /// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
 /// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
