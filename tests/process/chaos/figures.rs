@@ -45,7 +45,7 @@ impl Times {
         Self(times)
     }
 
-    /// Percentile by nearest rank: the shortest time that at least `percent` of a hundred times do not exceed.
+    /// Percentile by nearest rank: the shortest time that `percent` of every hundred times do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         self.0[(self.0.len() * percent).div_ceil(100).max(1) - 1]
     }
