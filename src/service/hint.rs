@@ -7,11 +7,9 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use crate::domain::{Move, Puzzle, Tile};
-use crate::service::job::{Job, Limits, RequestedLimits};
+use crate::service::job::{Answer, Job, Limits, Origin, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::Metrics;
-use crate::service::plan::Plan;
 use crate::service::pool::{CacheUsage, Pool};
-use crate::service::report::{Answer, Origin, Report, ServiceError};
 
 /// Time limit of a hint whose request names none, on boards whose search uses all its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -100,8 +98,8 @@ impl HintCache {
         };
         // A client requests the hints of a board a few times and never again, so recency predicts use and frequency
         // does not.
-        let lately = EvictionPolicy::lru();
-        Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(lately).build())
+        let policy = EvictionPolicy::lru();
+        Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(policy).build())
     }
 
     /// Returns the next move for a job's start board: from a solution of an earlier hint that leads over this board, or

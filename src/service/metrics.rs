@@ -10,8 +10,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::search::{Algorithm, HeuristicKind, Named};
-use crate::service::job::Job;
-use crate::service::report::{Origin, Report};
+use crate::service::job::{Job, Origin, Report};
 
 /// Counters and histograms of jobs, by method and outcome: see docs/OPERATING.md.
 ///

@@ -16,20 +16,16 @@
 //! - `solver`: one job on the caller's thread, and the dispatch from enums to compiled searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
 //! - `metrics`: counters and histograms of jobs
-//! - `report`: the result of a job, or the error
-//! - `job`: the puzzle, the plan and the limits of a search
-//! - `plan`: requested search options, checked and completed
+//! - `job`: the puzzle, the plan and the limits of a search, and its report
 
 mod distance;
 mod gauges;
 mod hint;
 mod job;
 mod metrics;
-mod plan;
 mod pool;
 mod random;
 mod reply_memory;
-mod report;
 #[expect(clippy::module_inception, reason = "it holds the struct of this name")]
 mod service;
 mod solver;
@@ -39,13 +35,14 @@ mod tables;
 pub use crate::search::heuristic::Tier;
 pub use distance::{AttemptCheck, Distance, check_attempt};
 pub use hint::Hint;
-pub use job::{BeforeSearchHook, Job, Limits, RequestedLimits};
+pub use job::{
+    Answer, BeforeSearchHook, Job, Limits, Origin, Plan, PlanConflict, Report, RequestedLimits, SearchOptions,
+    ServiceError, Solution,
+};
 pub use metrics::{Metrics, Refusal};
-pub use plan::{Plan, PlanConflict, SearchOptions};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, Subscription};
 pub use random::{Draw, DrawError, DrawnBoard, draw, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
-pub use report::{Answer, Origin, Report, ServiceError, Solution};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};
 pub use tables::{TableEntry, Tables};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::service::report::Report;
+use crate::service::job::Report;
 
 /// Counts the memory of long responses until they are sent or their connection ends. A report counts once, however many
 /// responses are written from it.

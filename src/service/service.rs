@@ -12,13 +12,11 @@ use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, HeuristicKind};
 use crate::service::distance::{self, AttemptCheck, check_attempt};
 use crate::service::hint::{self, Hint, HintCache};
-use crate::service::job::{BeforeSearchHook, Job, Limits, RequestedLimits};
+use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::plan::Plan;
 use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, Subscription};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
-use crate::service::report::{Answer, Report, ServiceError};
 use crate::service::solver::nodes_within;
 use crate::service::tables::{BackgroundBuilder, Tables};
 

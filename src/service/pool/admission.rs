@@ -66,9 +66,9 @@ impl Admission {
 
     /// Adds the worker time of a finished job to the moving average.
     pub(crate) fn record_duration(&self, worked: Duration) {
-        let (average_micros, average) = (worked.as_micros() as u64, self.average_micros.load(Ordering::Relaxed));
-        self.average_micros
-            .store(if average == 0 { average_micros } else { (7 * average + average_micros) / 8 }, Ordering::Relaxed);
+        let (micros, average) = (worked.as_micros() as u64, self.average_micros.load(Ordering::Relaxed));
+        let average = if average == 0 { micros } else { (7 * average + micros) / 8 };
+        self.average_micros.store(average, Ordering::Relaxed);
     }
 
     /// The Retry-After estimate for a job whose deadline passed in the queue.
@@ -80,21 +80,21 @@ impl Admission {
     /// time, so that they do not all retry at once.
     ///
     /// The estimate is the smaller of two: the recent rate at which jobs ended, and the deadlines of the admitted jobs,
-    /// by which they have ended at any rate.
+    /// by which they have ended in any case.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
-        admitted.retry_times.retain(|retry_times| *retry_times > now);
+        admitted.retry_times.retain(|retry_time| *retry_time > now);
         let before = admitted.retry_times.len();
-        let in_hand = admitted.deadlines.len().max(1);
-        let free = admitted.deadlines.iter().nth(before % in_hand).map_or(deadline, |(deadline, _)| *deadline);
-        // Clients do not retry on the dot: one second of slack for each round.
+        let jobs = admitted.deadlines.len().max(1);
+        let free = admitted.deadlines.iter().nth(before % jobs).map_or(deadline, |(deadline, _)| *deadline);
+        // Clients retry a little late: one second of slack for each round.
         let round = deadline.saturating_duration_since(now) + Duration::from_secs(1);
-        let rounds = (before / in_hand) as u32;
-        let surely = free.saturating_duration_since(now) + round.saturating_mul(rounds);
+        let rounds = (before / jobs) as u32;
+        let latest = free.saturating_duration_since(now) + round.saturating_mul(rounds);
         let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
-        // Half as much again, because averages are often exceeded.
+        // One and a half times the average, because averages are often exceeded.
         let likely = average.saturating_mul(3 * (before as u32 + 1)) / (2 * self.workers);
-        let wait = if average.is_zero() { surely } else { surely.min(likely) };
+        let wait = if average.is_zero() { latest } else { latest.min(likely) };
         let wait = wait.clamp(Duration::from_secs(1), Self::MAX_RETRY_AFTER);
         // Bounds memory: more retry times change the estimate little.
         if admitted.retry_times.len() < 4 * self.capacity.max(64) {

@@ -28,9 +28,8 @@ pub use subscription::{SearchEvent, Subscription};
 use crate::domain::{Packed, Packed64};
 use crate::search::heuristic::GoalClass;
 use crate::search::{HeuristicKind, Named, Observer, StopReason};
-use crate::service::job::{BeforeSearchHook, Job};
+use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Report, ServiceError};
 use crate::service::metrics::{JobPhase, Metrics, Refusal};
-use crate::service::report::{Answer, Origin, Report, ServiceError};
 use crate::service::solver::{self, JobTables, SearchContext, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
 use crate::service::tables::{LoadedPatterns, TableMemoryExceeded, Tables};
@@ -227,9 +226,8 @@ impl Pool {
         if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
             return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
         }
-        let cancellation = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
-        let patterns =
-            timeout_at((submitted + cancellation).into(), self.tables.ready_patterns(size, goal_blank)).await;
+        let wait = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
+        let patterns = timeout_at((submitted + wait).into(), self.tables.ready_patterns(size, goal_blank)).await;
         let patterns = match patterns {
             Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
                 let stronger = self.tables.stronger_patterns(Arc::clone(&small));

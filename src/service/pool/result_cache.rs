@@ -13,8 +13,7 @@ use moka::sync::Cache;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::progress::SearchProgress;
-use crate::service::job::Job;
-use crate::service::report::{Report, ServiceError};
+use crate::service::job::{Job, Report, ServiceError};
 
 /// Result of a search.
 type SearchResult = Result<Arc<Report>, ServiceError>;

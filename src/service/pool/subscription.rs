@@ -9,8 +9,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::progress::{FoundSolution, SearchProgress};
 use super::result_cache::SharedSearch;
 use crate::search::{Observer, Progress};
-use crate::service::job::Job;
-use crate::service::report::{Answer, Origin, ServiceError};
+use crate::service::job::{Answer, Job, Origin, ServiceError};
 use crate::service::solver;
 
 /// A subscription to an admitted or finished search. Dropping it leaves the search, which stops with its last caller.
@@ -99,7 +98,7 @@ impl Running {
                 found = self.later.recv() => match found {
                     Ok(found) => SearchEvent::FoundSolution(found),
                     Err(RecvError::Lagged(_)) => continue,
-                    Err(RecvError::Closed) => unreachable!("the flight in hand holds the other end"),
+                    Err(RecvError::Closed) => unreachable!("the search in progress holds the sender"),
                 },
                 outcome = &mut self.search => {
                     let origin = self.origin;

@@ -118,7 +118,7 @@ fn dispatch_heuristic<P: Packed, C: HeuristicCall>(space: &Space<P>, heuristic: 
         HeuristicKind::InversionDistance => call.call(space, &InversionDistance::new(size, goal_blank)),
         HeuristicKind::LinearConflict => call.call(space, &LinearConflict::new(size, goal_blank)),
         HeuristicKind::WalkingDistance | HeuristicKind::PatternDatabase => {
-            unreachable!("heuristics with tables were connected before")
+            unreachable!("`dispatch` serves heuristics with tables")
         }
     }
 }

@@ -15,9 +15,7 @@ use crate::search::{
     Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
     depth_first, ida_star, perfect,
 };
-use crate::service::job::Job;
-use crate::service::plan::Plan;
-use crate::service::report::{Report, ServiceError, Solution};
+use crate::service::job::{Job, Plan, Report, ServiceError, Solution};
 use crate::service::tables::Tables;
 
 /// Deadline, cancel flags, helpers and observer of a search.
@@ -251,10 +249,10 @@ mod tests {
     use crate::domain::{Board, Encoding, RawBoard, Sides};
     use crate::service::{Limits, SearchOptions};
 
-    fn job(start: &str, wish: SearchOptions) -> Job {
+    fn job(start: &str, options: SearchOptions) -> Job {
         let start = RawBoard::parse(start).board(Sides::default(), Encoding::Tiles).unwrap();
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
-        let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
+        let plan = Plan::try_new(&options, puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
         Job { puzzle, plan, limits, expansions: 0, states: false }
     }

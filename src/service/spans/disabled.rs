@@ -1,7 +1,6 @@
 //! Stand-ins for builds without the `otel` feature; they record nothing.
 
-use crate::service::job::Job;
-use crate::service::report::{Report, ServiceError};
+use crate::service::job::{Job, Report, ServiceError};
 
 /// Stand-in for the trace context of the caller.
 pub(crate) struct TraceContext;

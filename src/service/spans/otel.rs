@@ -4,8 +4,7 @@ use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue, global};
 
 use crate::search::Named;
-use crate::service::job::Job;
-use crate::service::report::{Report, ServiceError};
+use crate::service::job::{Job, Report, ServiceError};
 
 /// Trace context of the caller, which can be moved to another thread.
 pub(crate) struct TraceContext(Context);

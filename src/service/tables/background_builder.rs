@@ -36,7 +36,7 @@ impl BackgroundBuilder {
         // Built before the priority falls, because searches wait for it.
         MoveAutomaton::get();
         lower_thread_priority();
-        for tier in [Tier::Standard, Tier::Large].into_iter().filter(|requests| *requests <= tier) {
+        for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
             if tier == Tier::Large {
                 tables.build_distances();
             }

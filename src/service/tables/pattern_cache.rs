@@ -174,8 +174,8 @@ impl PatternCache {
     /// there are none.
     pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<LoadedPatterns> {
         let entry = self.entry(GoalClass::of(size, goal_blank));
-        self.last_used(entry);
-        let loaded = entry.loaded().unwrap_or_else(|| self.first(entry, threads()));
+        self.mark_used(entry);
+        let loaded = entry.loaded().unwrap_or_else(|| self.small(entry, threads()));
         self.request_if_weak(entry, loaded)
     }
 
@@ -190,7 +190,7 @@ impl PatternCache {
         goal_blank: Cell,
     ) -> Result<Arc<LoadedPatterns>, TableMemoryExceeded> {
         let entry = self.entry(GoalClass::of(size, goal_blank));
-        self.last_used(entry);
+        self.mark_used(entry);
         let _waiting = WaitGuard::begin(entry);
         loop {
             let changed = entry.changed.notified();
@@ -228,14 +228,14 @@ impl PatternCache {
 
     fn build_first(&self, class: GoalClass) {
         let entry = self.entry(class);
-        let _ordered = FirstBuildGuard(entry);
+        let _guard = FirstBuildGuard(entry);
         // One build at a time, and none without a waiting caller.
         let _building = self.building.lock();
         if entry.waiting.load(Ordering::Acquire) == 0 {
             return;
         }
         match self.memory_for_first(entry) {
-            Ok(threads) => drop(self.first(entry, threads)),
+            Ok(threads) => drop(self.small(entry, threads)),
             Err(exceeded) => *entry.rejected.lock() = Some((Instant::now(), exceeded)),
         }
     }
@@ -269,7 +269,7 @@ impl PatternCache {
         needed.map(|loaded| loaded.bytes() as u64).sum()
     }
 
-    fn last_used(&self, entry: &ClassEntry) {
+    fn mark_used(&self, entry: &ClassEntry) {
         entry.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         entry.last_used_second.store(self.age_in_seconds(), Ordering::Relaxed);
     }
@@ -282,7 +282,7 @@ impl PatternCache {
     }
 
     /// Builds the small tables of a class, unless they are loaded.
-    fn first(&self, entry: &ClassEntry, threads: usize) -> Arc<LoadedPatterns> {
+    fn small(&self, entry: &ClassEntry, threads: usize) -> Arc<LoadedPatterns> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
             let loaded = build(entry.class, Tier::Small, threads).expect("every class has small patterns");
@@ -318,13 +318,13 @@ impl PatternCache {
     /// Builds stronger tables on one thread, if the class is still loaded and all recently used tables fit beside them.
     /// Returns true if anything was built.
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
-        let _promised = UpgradeGuard(self.entry(class));
+        let _guard = UpgradeGuard(self.entry(class));
         // No other large build runs meanwhile.
         let _building = class.is_wide().then(|| self.building.lock());
         let others = self.used_within(UPGRADE_KEEP_SECONDS, class);
         let fits = |MemoryNeed { tables, to_build }| others + tables + to_build <= self.memory;
-        let is_room = is_pinned(class) || MemoryNeed::of(class, tier).is_some_and(fits);
-        is_room && self.entry(class).loaded().is_some() && self.improve_on(1, class, tier)
+        let has_memory = is_pinned(class) || MemoryNeed::of(class, tier).is_some_and(fits);
+        has_memory && self.entry(class).loaded().is_some() && self.improve_on(1, class, tier)
     }
 
     fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier) -> bool {
@@ -554,7 +554,7 @@ mod tests {
         };
         let (changed, ()) = tokio::join!(cache.stronger(Arc::clone(&small)), build);
         assert!(Arc::ptr_eq(&changed, &strong));
-        // Without room for stronger tables the small ones are returned at once.
+        // Without memory for stronger tables the small ones are returned at once.
         let other = cache.get(size(4, 4), 5);
         assert_eq!(requests.try_recv().unwrap(), other.class);
         let (changed, ()) =

@@ -151,9 +151,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "solver",
             "tables",
             "metrics",
-            "report",
             "job",
-            "plan",
         ],
     ),
     (

@@ -115,9 +115,7 @@ impl Plan {
             is_heuristic_open: options.heuristic.is_none() && size.cells() > OPTIMAL_CELLS,
         }
     }
-}
 
-impl Plan {
     /// True if the search takes microseconds on every board: A* with the exact distance that prefers the newest of
     /// equal nodes goes straight to the goal.
     pub(crate) fn is_instant(&self) -> bool {
@@ -125,9 +123,7 @@ impl Plan {
             && self.heuristic == HeuristicKind::PatternDatabase
             && self.tie_breaking.is_newest_first()
     }
-}
 
-impl Plan {
     /// True if a constructed solution is reported before the search ends: its result is optimal or that solution.
     /// Anytime search reports its own.
     pub(crate) fn reports_initial_solution(&self) -> bool {
@@ -157,9 +153,7 @@ impl Plan {
             _ => (2..=size.cells() as u64).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX),
         }
     }
-}
 
-impl Plan {
     /// Replaces the heuristic with one that needs no tables.
     pub(crate) fn without_tables(self) -> Self {
         Self { heuristic: HeuristicKind::LinearConflict, ..self }
@@ -253,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_takes_the_best_search_for_the_shape() {
+    fn auto_chooses_the_best_search_for_the_size() {
         let auto = SearchOptions::default();
         assert_eq!(planned(auto, size(3, 3)), (Algorithm::AStar, HeuristicKind::PatternDatabase));
         assert_eq!(planned(auto, size(4, 4)), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
@@ -267,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_at_their_defaults_go_with_every_algorithm() {
+    fn options_at_their_defaults_fit_every_algorithm() {
         for algorithm in Algorithm::ALL {
             let options = SearchOptions { algorithm: Some(*algorithm), ..SearchOptions::default() };
             assert!(Plan::try_new(&options, size(3, 3)).is_ok(), "{algorithm:?}");
@@ -275,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_knob_that_would_be_ignored_is_refused_at_once() {
+    fn every_option_without_effect_is_rejected_at_once() {
         let options = SearchOptions {
             algorithm: Some(Algorithm::BreadthFirst),
             heuristic: Some(HeuristicKind::Manhattan),
@@ -303,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn a_heuristic_is_refused_where_it_has_no_table() {
+    fn a_heuristic_is_rejected_where_it_has_no_table() {
         let options = SearchOptions { heuristic: Some(HeuristicKind::PatternDatabase), ..SearchOptions::default() };
         assert_eq!(Plan::try_new(&options, size(4, 10)).unwrap_err()[0].field, "heuristic");
     }
 
     #[test]
-    fn anytime_search_goes_by_what_is_admissible() {
+    fn anytime_search_needs_an_admissible_heuristic() {
         for (heuristic, fits) in [(HeuristicKind::Manhattan, true), (HeuristicKind::ManhattanPlusHamming, false)] {
             let named = SearchOptions {
                 algorithm: Some(Algorithm::Anytime),

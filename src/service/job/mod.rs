@@ -1,9 +1,19 @@
-//! A job: the puzzle, the plan of its search and its limits.
+//! A job and its report.
+//!
+//! A [`Job`] is a puzzle, the [`Plan`] of its search and its [`Limits`]; a [`Report`] is the result.
+//!
+//! - `report`: the result of a job, or the error
+//! - `plan`: requested search options, checked and completed
+
+mod plan;
+mod report;
 
 use std::time::Duration;
 
 use crate::domain::Puzzle;
-use crate::service::plan::Plan;
+
+pub use plan::{Plan, PlanConflict, SearchOptions};
+pub use report::{Answer, Origin, Report, ServiceError, Solution};
 
 /// Limits of one search. The time counts from submission, so it includes waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
