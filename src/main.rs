@@ -1,5 +1,8 @@
 //! The binary: parses the settings, starts the log and the service, and sets the exit code.
 
+// Invalid settings are reported before there is a log, so `main` alone writes to the console.
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used))]
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
