@@ -15,9 +15,8 @@ import sys
 import yaml
 
 UNITS = {"": 1, "Mi": 1 << 20, "Gi": 1 << 30, "MiB": 1 << 20, "GiB": 1 << 30, "s": 1, "m": 60}
-# What docs/OPERATING.md says of the built-in tables, in bytes, and of everything without a setting.
-TABLES = {"small": 0, "standard": 40e6, "large": 850e6}
-BASE_MEMORY = 200e6
+# Memory of the process with its tables while they are built, by TAQUIN_TABLES (docs/OPERATING.md, Size).
+BASE_MEMORY = {"small": "64MiB", "standard": "208MiB", "large": "900MiB"}
 
 errors = []
 
@@ -40,10 +39,12 @@ def amount(text):
 
 
 def planned_memory(settings):
-    """Returns the bytes that docs/OPERATING.md says to plan for."""
+    """Returns the bytes that give every worker its full share, as docs/OPERATING.md plans them."""
     searches = int(settings["TAQUIN_WORKERS"]) * amount(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
-    tables = TABLES[settings.get("TAQUIN_TABLES", "standard")]
-    return searches + tables + amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB")) + BASE_MEMORY
+    base = amount(BASE_MEMORY[settings.get("TAQUIN_TABLES", "standard")])
+    tables = amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB"))
+    cache = amount(settings.get("TAQUIN_CACHE_MEMORY", "32MiB"))
+    return (searches + base + tables + cache) / 0.9  # a tenth stays free
 
 
 def port(address):
