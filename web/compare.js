@@ -19,6 +19,9 @@ const COURSE = [
 /** Limits of each method. */
 const LIMITS = { time_ms: 5000 };
 
+/** Result of a method that reached a limit. */
+const STOPPED = { time: 'out of time', expanded: 'out of expansions', nodes: 'out of nodes', depth: 'none within the depth limit' };
+
 export class Comparison {
   /**
    * `commitInput()` makes the displayed board the puzzle; `puzzle()` returns the puzzle; `choose(puzzle)` replaces it.
@@ -63,7 +66,7 @@ export class Comparison {
     return this.presets.find((preset) => preset.name === name);
   }
 
-  /** Replaces the list of methods by a preset or a custom list, and stops a running comparison. */
+  /** Replaces the list of methods with a preset or a custom list, and stops a running comparison. */
   setMethods({ name = null, methods }) {
     this.abort?.abort();
     Object.assign(this, { preset: name, methods, results: [] });
@@ -71,7 +74,7 @@ export class Comparison {
     this.draw();
   }
 
-  /** Removes the results of the previous board. */
+  /** Clears the results of the previous board. */
   clear() {
     this.setMethods(this.preset ? this.named(this.preset) : { methods: this.methods });
   }
@@ -82,7 +85,7 @@ export class Comparison {
     await this.run();
   }
 
-  /** Turns the button into Stop or back, and shows the elapsed time while running. */
+  /** Switches the button between Compare and Stop, and shows the elapsed time of a running comparison. */
   setRunning(isRunning) {
     this.go.classList.toggle('danger', isRunning);
     this.go.textContent = isRunning ? 'Stop' : 'Compare';
@@ -152,7 +155,7 @@ export class Comparison {
   }
 }
 
-/** Returns the method of a result, as a request has it. */
+/** Returns the method of a result, in the form of a request. */
 function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit }) {
   const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
@@ -160,15 +163,15 @@ function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detectio
 
 function cells(result, most) {
   if (!result) return Array.from({ length: 4 }, () => el('td', { class: 'none' }, '·'));
-  // A search that reached a limit has statistics too.
+  // A search that reached a limit also has statistics.
   const { length, optimal, lower_bound: bound, search, limit } = { ...result, ...result.problem };
   if (!search) {
     return el('td', { colspan: 4, class: 'bad' }, errorText(new Problem(result.problem)));
   }
-  const bar = el('span', { class: length === undefined ? 'bar vain' : 'bar' });
+  const bar = el('span', { class: length === undefined ? 'bar unsolved' : 'bar' });
   bar.style.inlineSize = `${Math.max(1.5, (Math.log10(search.expanded + 1) / Math.log10(most + 1)) * 100)}%`;
   const found = length === undefined
-    ? [el('span', { class: 'bad' }, `out of ${limit === 'expanded' ? 'expansions' : limit}`), el('small', {}, ` ≥ ${bound}`)]
+    ? [el('span', { class: 'bad' }, STOPPED[limit]), el('small', {}, ` ≥ ${bound}`)]
     : [el('b', {}, String(length)), el('small', {}, optimal ? ' optimal' : ` ≥ ${bound}`)];
   return [
     el('td', { class: 'number' }, found),

@@ -4,7 +4,7 @@ import { el } from './dom.js';
 
 const BLANK = /^\s*[_.x]?\s*$/;
 
-/** Returns the value of a cell. Text that is not a number is sent as it is; the service reports the error. */
+/** Returns the value of a cell. Text that is not a number is sent unchanged; the service reports the error. */
 function read(text) {
   if (BLANK.test(text)) return 0;
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : text;
@@ -75,14 +75,14 @@ export class Editor {
   }
 }
 
-/** Returns the place of a JSON pointer in words. */
+/** Returns the location of a JSON pointer in words. */
 function place(pointer) {
   const [, name = '', row, col] = pointer.split('/');
   const within = row === undefined ? '' : col === undefined ? `, entry ${Number(row) + 1}` : `, row ${Number(row) + 1}, column ${Number(col) + 1}`;
   return `${name || 'request'}${within}:`;
 }
 
-/** Creates a list of errors with their places. */
+/** Creates a list of errors with their locations. */
 export const errorList = (problem) => el('div', { class: 'error-list' },
   el('p', {}, problem.errors.length ? problem.document.title : problem.message),
   problem.errors.length > 0 && el('ul', {}, problem.errors.map(({ pointer, detail }) =>

@@ -10,7 +10,7 @@ export function fromParameters(text) {
   return fields;
 }
 
-/** Parses a board in JSON. Invalid JSON is returned as it is, and the service rejects it. */
+/** Parses a board in JSON. Invalid JSON is returned unchanged, and the service rejects it. */
 function listed(text) {
   try {
     return JSON.parse(text);

@@ -93,7 +93,7 @@ class Playground {
     this.toggleProjector(kept('projected', { forLong: true }) === 'true');
   }
 
-  /** Handles keys on the board except arrows. In the editor they are text. */
+  /** Handles keys on the board except arrows. In the editor, keys enter text. */
   press(event) {
     if (event.target !== this.view.frame || event.altKey) return;
     const isUndo = event.ctrlKey || event.metaKey;
@@ -276,7 +276,7 @@ class Playground {
     this.updateButtons();
   }
 
-  /** Stops playback while the editor is open. */
+  /** Pauses playback, and hides the player while the editor is open. */
   setEditing(isOn) {
     this.player.pause();
     this.player.controls.hidden = isOn || !this.player.states;

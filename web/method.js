@@ -42,7 +42,7 @@ export class Method {
     const { inputs } = this;
     this.more = el('details', {}, el('summary', {}, 'More settings'), el('div', { class: 'fields' },
       field('Weight of h', inputs.weight, 'weighted A*'), field('Tie-breaking', inputs.tie_breaking),
-      field('Duplicate detection', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth first'),
+      field('Duplicate detection', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth-first'),
       field('Solution', inputs.require), field('Time limit (ms)', inputs.time_ms)));
     inputs.algorithm.addEventListener('change', () => this.weigh());
     this.element = el('div', { onchange: () => { this.explain(); change(); } },

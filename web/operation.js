@@ -18,7 +18,7 @@ function examplesOf({ example, examples, schema }) {
   return (resolved(schema)?.examples ?? []).map((value, at) => [`example ${at + 1}`, value]);
 }
 
-/** Returns a parameter with its `schema`, also if the schema is in `content`. */
+/** Returns a parameter with its `schema`, even if the schema is in `content`. */
 function plain(parameter) {
   const own = resolved(parameter);
   const [media] = Object.values(own.content ?? {});
@@ -62,7 +62,7 @@ const samples = (media) => examplesOf(media).map(([name, value]) => el('figure',
 
 /** A form that sends a request and displays the response as it arrives. */
 class Trial {
-  /** `prefilled`: optional parameters that make the request of the form complete. */
+  /** `prefilled`: optional parameters whose examples are filled in, so that the request succeeds. */
   constructor(path, method, { parameters, prefilled, body, success }) {
     Object.assign(this, { path, method, prefilled, body });
     this.inputs = parameters.filter((parameter) => parameter.in !== 'header').map((parameter) => [parameter, this.input(parameter)]);
@@ -166,7 +166,7 @@ class Trial {
   }
 }
 
-/** Formats JSON. Text that is not valid JSON stays as it is. */
+/** Formats JSON. Text that is not valid JSON stays unchanged. */
 function formatted(text) {
   try {
     return shown(JSON.parse(text || 'null'));

@@ -120,7 +120,7 @@ export class Game {
     });
   }
 
-  /** Tells whether the last move was good, if both lengths are known. */
+  /** Says whether the last move led closer to the goal, if both lengths are known. */
   trend(length) {
     const before = this.lastDistance;
     if (length === null || before?.start !== this.start || before.moves !== this.moves.slice(0, -1)) return '';
@@ -137,7 +137,7 @@ export class Game {
     }
   }
 
-  /** Lets the service verify the moves and compares their number with the optimal length. */
+  /** Asks the service to verify the moves, and compares their number with the optimal length. */
   async finish() {
     const { start, goal, moves } = this;
     const message = `Solved in ${counted(moves.length, 'move')}.`;
@@ -158,7 +158,7 @@ export class Game {
     return service.solve({ ...puzzle, limits: LIMITS }, signal);
   }
 
-  /** Marks the tile to slide next; the second call for a board slides it. */
+  /** Marks the tile to slide next; a second call for the same board slides it. */
   async hint() {
     const { board, goal } = this;
     if (this.isSolved) {
@@ -185,7 +185,7 @@ export class Game {
 /** Compares the length of a game with the proven bounds. */
 function compareLength(length, { length: shortest, optimal, lower_bound: bound }) {
   if (optimal && length === shortest) return 'No solution is shorter.';
-  if (optimal) return `The shortest solution has ${shortest}.`;
+  if (optimal) return `The shortest solution has ${counted(shortest, 'move')}.`;
   if (length < shortest) return `Shorter than the solution of ${shortest} moves that the service found in two seconds!`;
   return `The service found a solution of ${shortest} moves; every solution has at least ${bound}.`;
 }

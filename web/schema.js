@@ -1,4 +1,4 @@
-// Renders JSON Schemas (2020-12), as far as the OpenAPI document uses them.
+// Renders the parts of JSON Schema (2020-12) that the OpenAPI document uses.
 
 import { el } from './dom.js';
 import { prose } from './prose.js';
@@ -84,6 +84,6 @@ export function full(schema) {
 
 const examples = (list) => el('div', {}, list.map((value) => el('pre', { tabindex: 0 }, el('code', {}, shown(value)))));
 
-/** Returns a value as text: JSON formatted, strings as they are. */
+/** Returns a value as text: strings unchanged, other values as formatted JSON. */
 export const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 1)
   .replace(/\[\s+([-\d\s,."]+?)\s+\]/g, (_, inner) => `[${inner.replace(/\s+/g, ' ')}]`));

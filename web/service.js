@@ -19,16 +19,16 @@ export class Problem extends Error {
   }
 }
 
-/** Returns any error as a problem. */
+/** Converts any error to a problem. */
 export function asProblem(error) {
   if (error instanceof Problem) return error;
   console.error(error);
   return new Problem({ title: 'Unexpected response', detail: 'The page cannot read the response of the service.' });
 }
 
-// The token of a guarded service. It is kept until the tab is closed, and only sent to the service.
+// The token of a guarded service. It is stored until the tab is closed, and sent only to the service.
 const TOKEN = 'taquin-token';
-/** True if a header can carry the text and the service accepts it as a token. */
+/** True if the text can be sent in a header as a token. */
 export const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 export const token = () => {
   const own = kept(TOKEN) ?? '';

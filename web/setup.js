@@ -14,17 +14,17 @@ export const GOALS = [['blank_last', 'blank in the last cell'], ['blank_first', 
 /** Well-known boards. */
 const KNOWN = [
   ['8-puzzle, 31 moves (the maximum)', '8 6 7/2 5 4/3 0 1', 'blank_last'],
-  ['8-puzzle, the other board of 31 moves', '6 4 7/8 5 0/3 2 1', 'blank_last'],
+  ['8-puzzle, the other 31-move board', '6 4 7/8 5 0/3 2 1', 'blank_last'],
   ['Sam Loyd’s 14-15 puzzle, unsolvable', '1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0', 'blank_last'],
   ['Korf’s first 15-puzzle, 57 moves (1985)', '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3', 'blank_first'],
   ['15-puzzle, 80 moves (the maximum)', '0 11 9 13/12 15 10 14/3 7 6 2/4 8 5 1', 'blank_last'],
   ['Korf and Felner’s first 24-puzzle, 95 moves (2002)', '14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13', 'blank_first'],
 ];
 
-/** Maximum optimal length by number of cells, where the service knows all lengths. */
+/** Maximum optimal length by number of cells, for boards with a distance table. */
 const LONGEST = { 4: 6, 6: 21, 8: 36, 9: 31 };
 
-/** Range of lengths as shares of the maximum; otherwise random moves per cell. */
+/** Range of lengths as fractions of the maximum, and random moves per cell for other boards. */
 const LEVELS = { easy: [0.1, 0.35, 2], medium: [0.4, 0.65, 6], hard: [0.75, 1, 20] };
 
 /** Returns the parameters of `/random` for a level and a number of cells. */

@@ -37,7 +37,7 @@ export class Stoppable {
     }
   }
 
-  /** Replaces one button by another and keeps the focus. */
+  /** Replaces one button with another and keeps the focus. */
   swap(button, instead) {
     const hadFocus = document.activeElement === byId(instead);
     byId(button).hidden = false;

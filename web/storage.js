@@ -1,6 +1,6 @@
-// Browser storage. It may be disabled; then nothing is stored.
+// Browser storage. If it is disabled, nothing is stored.
 
-/** Reads a value of this tab or, with `forLong`, of all visits. Returns null if there is none. */
+/** Reads a value of this tab or, with `forLong`, of this browser. Returns null if there is none. */
 export function kept(name, { forLong = false } = {}) {
   try {
     return (forLong ? localStorage : sessionStorage).getItem(name);

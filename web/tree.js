@@ -3,7 +3,7 @@
 import { announce, choice, counted, el, formatNumber, svg } from './dom.js';
 import { grid, isSame, shape, toText } from './puzzle.js';
 
-/** Largest number of nodes that are drawn as boards; more are dots. */
+/** Up to this number, nodes are drawn as boards; more are drawn as dots. */
 const AS_BOARDS = 40;
 const CELL = 17;
 const ZOOMS = [0.15, 0.25, 0.4, 0.6, 0.8, 1, 1.4];
