@@ -5,7 +5,7 @@
 
 BOM is the CycloneDX file of the image, TREE the output of `cargo tree --prefix none --format '{p}'`,
 VERSION the version of taquin. Every crate that Cargo builds into the binary must be listed, and every
-listed crate must be in Cargo.lock with the same version and checksum and have a licence.
+listed crate must be in Cargo.lock with the same version and checksum, and have a license.
 """
 
 import json
@@ -13,7 +13,7 @@ import pathlib
 import sys
 import tomllib
 
-# Linked in statically, though no crates.
+# Linked statically, but not crates.
 SYSTEM_LIBRARIES = ("glibc", "rust-std")
 
 
@@ -39,13 +39,13 @@ def main():
         if key not in locked or sums != [locked[key].get("checksum")]:
             errors.append(f"{key} differs from Cargo.lock")
         if not component.get("licenses"):
-            errors.append(f"{key} has no licence")
+            errors.append(f"{key} has no license")
     errors += [f"{key} is missing" for key in sorted(built - listed.keys())]
     if errors:
         sys.exit("image: FAILED: SBOM: " + "; ".join(errors))
     print(
         f"image: SBOM, CycloneDX {bom['specVersion']}: {len(listed)} crates as in Cargo.lock, "
-        f"all {len(built)} built-in ones among them, and {' and '.join(SYSTEM_LIBRARIES)}: ok"
+        f"including all {len(built)} in the binary, and {' and '.join(SYSTEM_LIBRARIES)}: ok"
     )
 
 
