@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::twins::{Fickle, SplitMix, size};
+use crate::reference::{Fickle, SplitMix, size};
 use taquin::domain::{Board, Cell, Packed, Packed64, Packed128, PackedBytes, Puzzle, Size, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
 use taquin::search::{Aim, Budget, Helpers, Outcome, Space, Stages, StopReason, anytime, constructive};
@@ -121,7 +121,7 @@ const KORF_24: [(&str, usize); 3] = [
 #[test]
 fn solutions_of_24_puzzles_are_near_their_optimal_lengths_and_bounds_never_above() {
     for (start, optimal) in KORF_24 {
-        let start = crate::twins::board(start);
+        let start = crate::reference::board(start);
         let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();
         let outcome = search::<Packed128>(&puzzle, 1_000_000);
         let length = best(&puzzle, &outcome);

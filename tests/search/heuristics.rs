@@ -1,6 +1,6 @@
 //! Properties of heuristics: agreement with a slow implementation, admissibility, consistency.
 
-use crate::twins::{SplitMix, distances, goal_with_blank, neighbours, size};
+use crate::reference::{SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, MoveSet, Packed, Packed64, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board,
 };

@@ -1,9 +1,10 @@
-//! Boards, searches, heuristics and tables, checked against slow [twins](twins) that share no code with them.
+//! Boards, searches, heuristics and tables, checked against slow reference implementations that share no code with them.
 
-mod twins;
+mod reference;
 
 mod anytime;
 mod heuristics;
+mod large_patterns;
 mod memory;
 mod observer;
 mod optimality;
@@ -11,7 +12,6 @@ mod pattern_tables;
 mod patterns;
 mod properties;
 mod signature;
-mod wide_patterns;
 
 /// The allocator of the service, because [memory] measures it.
 #[global_allocator]

@@ -5,7 +5,7 @@
 use std::process::Command;
 use std::{env, fs};
 
-use crate::twins::{SplitMix, size};
+use crate::reference::{SplitMix, size};
 use taquin::domain::{Board, Packed, Packed64, Packed128, PackedBytes, Puzzle, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::twins::{SplitMix, distances, size};
+use crate::reference::{SplitMix, distances, size};
 use taquin::domain::{Board, Packed, Packed64, PackedBytes, Path, Puzzle, Size, random_board, random_walk};
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{

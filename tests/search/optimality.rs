@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::twins::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
+use crate::reference::{SplitMix, all_boards, board, distance_between, distances, goal_with_blank, size};
 use taquin::domain::{Board, Packed64, Puzzle, PuzzleError, Reachability, Size, random_board, random_walk};
 use taquin::search::heuristic::{DistanceTable, ExactDistance, Manhattan};
 use taquin::search::{

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::twins::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
+use crate::reference::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };

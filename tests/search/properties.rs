@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::twins::SplitMix;
+use crate::reference::SplitMix;
 use proptest::prelude::*;
 use taquin::domain::{
     Board, BoardFault, Encoding, Move, Path, Puzzle, RawBoard, ReplayError, Sides, Size, random_board, random_walk,

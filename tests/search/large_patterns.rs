@@ -1,6 +1,6 @@
 //! Additive patterns on boards of more than 16 cells.
 
-use crate::twins::{Fickle, SplitMix, goal_with_blank};
+use crate::reference::{Fickle, SplitMix, goal_with_blank};
 use taquin::domain::{MoveSet, Packed, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board, random_walk};
 use taquin::search::heuristic::{
     GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Patterns, Tier,
@@ -86,7 +86,7 @@ fn walk_on_shapes(shapes: usize, cells: usize) {
 fn a_descent_finds_and_counts_what_the_common_search_does() {
     let mut random = SplitMix(7);
     for (rows, cols, cell) in [(2, 9, 0), (9, 2, 5), (3, 6, 17), (4, 5, 19), (5, 5, 0), (5, 5, 24), (5, 5, 12)] {
-        let size = crate::twins::size(rows, cols);
+        let size = crate::reference::size(rows, cols);
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
         let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
