@@ -1,10 +1,10 @@
-//! Links in the documents lead to files and headings that exist.
+//! Relative links in the documents lead to existing files and headings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn relative_links_lead_to_files_and_headings() {
+fn relative_links_lead_to_existing_files_and_headings() {
     let documents: Vec<PathBuf> = ["", "docs", "docs/adr"].into_iter().flat_map(markdown_in).collect();
     assert!(documents.len() > 30, "{documents:?}");
     let broken: Vec<String> = documents.iter().flat_map(|document| broken_links(document)).collect();
@@ -39,11 +39,11 @@ fn prose(document: &Path) -> Vec<String> {
 fn broken_links(document: &Path) -> Vec<String> {
     let lines = prose(document);
     let targets = lines.iter().flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
-    let is_broken = |target: &&str| !target.contains("://") && !leads_somewhere(document, target);
+    let is_broken = |target: &&str| !target.contains("://") && !is_valid_target(document, target);
     targets.filter(is_broken).map(|target| format!("{}: {target}", document.display())).collect()
 }
 
-fn leads_somewhere(document: &Path, target: &str) -> bool {
+fn is_valid_target(document: &Path, target: &str) -> bool {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = if path.is_empty() { document.to_owned() } else { document.with_file_name(path) };
     file.exists() && (anchor.is_empty() || prose(&file).iter().any(|line| anchor_of(line).as_deref() == Some(anchor)))

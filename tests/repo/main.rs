@@ -1,4 +1,4 @@
-//! The rules of the source tree.
+//! Rules of the repository: layers and folders, sizes, and links.
 
 mod layering;
 mod links;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::source::{Fault, Kind, Source};
+use super::source::{PathKind, Source, Violation};
 
-/// Limit of re-exports and imports that a path is followed through.
+/// Maximum number of re-exports and imports through which a path is followed.
 const MAX_STEPS: usize = 16;
 
-/// Where a path leads.
+/// The module or item that a path names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Target {
     /// Indices of the file and of the module in it.
@@ -39,8 +39,8 @@ impl<'s> Dependencies<'s> {
 
     fn of(&self, file: usize) -> BTreeMap<usize, usize> {
         let mut named = BTreeMap::new();
-        // A re-export is no dependency: a path through it is one, to the file that defines the item.
-        for path in self.sources[file].paths.iter().filter(|path| path.kind != Kind::Reexport) {
+        // A re-export is not a dependency. A path through it is one, on the file that defines the item.
+        for path in self.sources[file].paths.iter().filter(|path| path.kind != PathKind::Reexport) {
             if let Some(Target::Item(to)) = self.resolve((file, path.module), &path.segments, false, 0)
                 && to != file
             {
@@ -51,8 +51,8 @@ impl<'s> Dependencies<'s> {
         named
     }
 
-    /// The item or module that a path in a module names; `None` for other crates and for locals. `is_module` says that more
-    /// names follow.
+    /// The item or module that a path in a module names; `None` for other crates and for locals. `is_module` says that
+    /// more names follow.
     fn resolve(&self, from: (usize, usize), path: &[String], is_module: bool, steps: usize) -> Option<Target> {
         if steps > MAX_STEPS {
             return None;
@@ -78,7 +78,7 @@ impl<'s> Dependencies<'s> {
         self.modules.get(path).map(|(file, module)| Target::Module(*file, *module))
     }
 
-    /// A name within a module. A module and an item can share it: the last name of a path is the item.
+    /// Looks up a name within a module. If a module and an item share the name, it is the item at the end of a path.
     fn lookup(&self, at: (usize, usize), name: &str, is_last: bool, steps: usize) -> Option<Target> {
         let module = &self.sources[at.0].modules[at.1];
         let child = || {
@@ -100,14 +100,14 @@ impl<'s> Dependencies<'s> {
         }
     }
 
-    /// Sets of files that all depend on each other, directly or not.
-    pub(crate) fn cycles(&self) -> Vec<Fault> {
+    /// One violation per set of files that all depend on each other, directly or indirectly.
+    pub(crate) fn cycles(&self) -> Vec<Violation> {
         let reached: Vec<BTreeSet<usize>> = (0..self.sources.len()).map(|file| self.reached_from(file)).collect();
-        let knot = |file: usize| -> Vec<usize> {
+        let cycle = |file: usize| -> Vec<usize> {
             reached[file].iter().copied().filter(|other| reached[*other].contains(&file)).collect()
         };
-        let knots: BTreeSet<Vec<usize>> = (0..self.sources.len()).map(knot).filter(|knot| knot.len() > 1).collect();
-        knots.iter().map(|knot| self.cycle(knot)).collect()
+        let cycles: BTreeSet<Vec<usize>> = (0..self.sources.len()).map(cycle).filter(|cycle| cycle.len() > 1).collect();
+        cycles.iter().map(|cycle| self.describe_cycle(cycle)).collect()
     }
 
     fn reached_from(&self, file: usize) -> BTreeSet<usize> {
@@ -118,38 +118,38 @@ impl<'s> Dependencies<'s> {
         reached
     }
 
-    fn cycle(&self, knot: &[usize]) -> Fault {
-        let dependencies = knot.iter().flat_map(|file| {
-            let dependencies = self.from[*file].iter().filter(|(to, _)| knot.contains(to));
+    fn describe_cycle(&self, cycle: &[usize]) -> Violation {
+        let dependencies = cycle.iter().flat_map(|file| {
+            let dependencies = self.from[*file].iter().filter(|(to, _)| cycle.contains(to));
             dependencies
                 .map(|(to, line)| format!("    src/{}:{line} → {}", self.sources[*file].file, self.sources[*to].file))
         });
         let dependencies: Vec<String> = dependencies.collect();
-        let what = format!("{} files in a cycle:\n{}", knot.len(), dependencies.join("\n"));
-        self.sources[knot[0]].fault(1, what)
+        let what = format!("{} files in a cycle:\n{}", cycle.len(), dependencies.join("\n"));
+        self.sources[cycle[0]].violation(1, what)
     }
 
     /// Dependencies between the folders of a layer that point up in its order.
-    pub(crate) fn upward(&self, layer: &str, order: &[&str]) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub(crate) fn upward(&self, layer: &str, order: &[&str]) -> Vec<Violation> {
+        let mut violations = Vec::new();
         let place = |file: usize| order.iter().position(|entry| Some(*entry) == self.entry(layer, file));
         for (file, source) in self.sources.iter().enumerate() {
             let Some(entry) = self.entry(layer, file) else { continue };
             let Some(from) = place(file) else {
-                faults.push(source.fault(1, format!("`{entry}` has no place in the order of `{layer}`")));
+                violations.push(source.violation(1, format!("`{entry}` is not in the order of `{layer}`")));
                 continue;
             };
             for (to, line) in &self.from[file] {
                 if place(*to).is_some_and(|to| to < from) {
-                    let what = format!("`{layer}/{entry}` names {}: not below it", self.sources[*to].file);
-                    faults.push(source.fault(*line, what));
+                    let what = format!("`{layer}/{entry}` names {}, which is not below it", self.sources[*to].file);
+                    violations.push(source.violation(*line, what));
                 }
             }
         }
-        faults
+        violations
     }
 
-    /// Names in the order without files.
+    /// Entries of the order that have no files.
     pub(crate) fn missing(&self, layer: &str, order: &[&'static str]) -> Vec<&'static str> {
         let entries: BTreeSet<_> = (0..self.sources.len()).filter_map(|file| self.entry(layer, file)).collect();
         order.iter().copied().filter(|entry| !entries.contains(entry)).collect()

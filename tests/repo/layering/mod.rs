@@ -1,8 +1,8 @@
-//! Layers and folders depend downward only, no files depend on each other in a cycle, each layer uses its own crates
-//! alone, nothing is longer than the ceilings, and nothing is unsafe, printed or left undone.
+//! Layers and folders depend downward only. No files depend on each other in a cycle. Each layer uses only the crates
+//! listed for it. No file or function exceeds the ceilings. No code is unsafe, prints, or is unfinished.
 //!
-//! Paths are read from the syntax tree and resolved through re-exports to the file that defines the item. Code of tests
-//! is left out.
+//! Paths are read from the syntax tree and resolved through re-exports to the file that defines the item. Test code is
+//! ignored.
 
 mod dependencies;
 mod source;
@@ -15,9 +15,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use dependencies::Dependencies;
-use source::{Fault, Kind, PathUse, Source};
+use source::{PathKind, PathUse, Source, Violation};
 
-/// What a layer, or a file beside the layers, may name: others of them, and crates beside `std`.
+/// The layers and crates that a layer, or a file outside the layers, may name. All may name `std`.
 struct Rule {
     part: &'static str,
     parts: &'static [&'static str],
@@ -31,14 +31,14 @@ const RULES: [Rule; 10] = [
         part: "service",
         parts: &["domain", "search", "service"],
         crates: &[
-            "futures_util", // a search that many wait for
+            "futures_util", // the result of a search that several callers await
             "getrandom",
             "moka",
-            "opentelemetry", // where a span belongs, not where it goes
+            "opentelemetry", // parents of spans, not their export
             "parking_lot",
             "prometheus_client",
             "rand_chacha",
-            "rustix", // the niceness of the thread that builds tables
+            "rustix", // niceness of the thread that builds tables
             "sha2",
             "thiserror",
             "tokio",
@@ -51,8 +51,8 @@ const RULES: [Rule; 10] = [
         crates: &[
             "axum",
             "bytes",
-            "flate2",       // documents packed once
-            "futures_util", // panics are caught
+            "flate2",       // documents compressed once
+            "futures_util", // catching panics
             "getrandom",    // request ids
             "governor",
             "http_body_util",
@@ -83,7 +83,7 @@ const RULES: [Rule; 10] = [
             "hyper_util",
             "procfs",
             "prometheus_client",
-            "rustix", // the limit of open files
+            "rustix", // limit of open files
             "thiserror",
             "tokio",
             "tokio_util",
@@ -101,7 +101,7 @@ const RULES: [Rule; 10] = [
         parts: &["config", "telemetry"],
         crates: &[
             "async_trait",
-            "http_body_util", // these three: how traces are sent
+            "http_body_util", // this and the hyper crates: export of traces
             "hyper",
             "humantime",
             "hyper_util",
@@ -125,13 +125,13 @@ const RULES: [Rule; 10] = [
     },
 ];
 
-/// Modules of `std` that the two lowest layers must not use: no clock, no I/O, no threads.
-const OUTSIDE_WORLD: [&str; 7] = ["env", "fs", "io", "net", "process", "thread", "time"];
+/// Modules of `std` that the two lowest layers must not use, so that they have no clock, no I/O and no threads.
+const SYSTEM_MODULES: [&str; 7] = ["env", "fs", "io", "net", "process", "thread", "time"];
 
-/// The one exception: the file that reads the clock.
+/// The only exception: the file that reads the clock.
 const CLOCK: (&str, &str) = ("search/budget.rs", "time");
 
-/// The one file with unsafe code.
+/// The only file with unsafe code.
 const UNSAFE: &str = "search/heuristic/pattern/prefetch.rs";
 
 /// The folders and files at the top of each layer: each depends only on those after it.
@@ -192,14 +192,14 @@ const ORDERS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Lines of code, without comments and tests.
+/// Maximum lines of code, without comments and tests.
 const MAX_FILE_LINES: usize = 350;
 const MAX_FUNCTION_LINES: usize = 40;
 
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(Source::all);
 
 #[test]
-fn layers_depend_downward_on_their_own_crates() {
+fn layers_depend_downward_and_on_their_own_crates() {
     assert_none(SOURCES.iter().flat_map(|source| wrong_paths(source, &crates())));
 }
 
@@ -209,7 +209,7 @@ fn folders_depend_downward() {
     for (layer, order) in ORDERS {
         let (entries, arrows) = dependencies.count(layer);
         println!("{layer}: {entries} folders and files at the top, {arrows} dependencies between them");
-        assert_eq!(dependencies.missing(layer, order), [""; 0], "of `{layer}`");
+        assert_eq!(dependencies.missing(layer, order), [""; 0], "no files of `{layer}` for these entries");
     }
     assert_none(ORDERS.iter().flat_map(|(layer, order)| dependencies.upward(layer, order)));
 }
@@ -225,47 +225,47 @@ fn files_and_functions_stay_below_the_ceilings() {
 }
 
 #[test]
-fn nothing_is_unsafe_printed_or_left_undone() {
+fn no_code_is_unsafe_prints_or_is_unfinished() {
     assert_none(SOURCES.iter().flat_map(forbidden_words));
 }
 
-fn above_the_ceilings(source: &Source) -> Vec<Fault> {
+fn above_the_ceilings(source: &Source) -> Vec<Violation> {
     let ceiling =
-        |what: String, lines: usize, max: usize| format!("{what} has {lines} lines of code, {max} are the ceiling");
+        |what: String, lines: usize, max: usize| format!("{what} has {lines} lines of code; the ceiling is {max}");
     let file = (source.lines > MAX_FILE_LINES)
-        .then(|| source.fault(1, ceiling("the file".to_owned(), source.lines, MAX_FILE_LINES)));
+        .then(|| source.violation(1, ceiling("the file".to_owned(), source.lines, MAX_FILE_LINES)));
     let functions = source.functions.iter().filter(|(.., lines)| *lines > MAX_FUNCTION_LINES);
     let functions = functions
-        .map(|(name, line, lines)| source.fault(*line, ceiling(format!("`{name}`"), *lines, MAX_FUNCTION_LINES)));
+        .map(|(name, line, lines)| source.violation(*line, ceiling(format!("`{name}`"), *lines, MAX_FUNCTION_LINES)));
     file.into_iter().chain(functions).collect()
 }
 
-fn forbidden_words(source: &Source) -> Vec<Fault> {
+fn forbidden_words(source: &Source) -> Vec<Violation> {
     let found = source.words.iter().filter(|word| match word.name.as_str() {
-        // Clippy and the compiler deny it; an attribute can allow it.
+        // Clippy and the compiler deny it, but an attribute can allow it.
         "unsafe" | "unsafe_code" => source.file != UNSAFE,
         "todo" | "unimplemented" | "dbg" | "print" | "println" => word.is_macro,
-        // `main` reports invalid settings before there is a log.
+        // `main` reports invalid settings before the log is set up.
         "eprint" | "eprintln" => word.is_macro && source.part() != "main",
-        // `expect` says why it cannot fail.
+        // `expect` states why it cannot fail.
         "unwrap" => word.is_method,
         _ => false,
     });
-    found.map(|word| source.fault(word.line, format!("`{}`", word.name))).collect()
+    found.map(|word| source.violation(word.line, format!("`{}`", word.name))).collect()
 }
 
-fn assert_none(faults: impl Iterator<Item = Fault>) {
-    let faults: Vec<String> = faults.map(|fault| fault.to_string()).collect();
-    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+fn assert_none(violations: impl Iterator<Item = Violation>) {
+    let violations: Vec<String> = violations.map(|violation| violation.to_string()).collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
-/// The crates that Cargo.toml lets the sources name, as paths spell them.
+/// The dependencies in Cargo.toml, as paths spell them, and the crate itself.
 fn crates() -> Vec<String> {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
     let names = lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once([' ', '=', '.']));
     let names: Vec<String> = names.map(|(name, _)| name.replace('-', "_")).collect();
-    assert!(names.contains(&"tokio".to_owned()), "this is how dependencies are written: {names:?}");
+    assert!(names.contains(&"tokio".to_owned()), "unexpected format of the dependencies: {names:?}");
     names.into_iter().chain(["taquin".to_owned()]).collect()
 }
 
@@ -274,51 +274,53 @@ fn rule(source: &Source) -> &'static Rule {
 }
 
 /// Paths to layers and crates that the file must not name.
-fn wrong_paths(source: &Source, crates: &[String]) -> Vec<Fault> {
-    let (rule, mut faults) = (rule(source), BTreeSet::new());
+fn wrong_paths(source: &Source, crates: &[String]) -> Vec<Violation> {
+    let (rule, mut violations) = (rule(source), BTreeSet::new());
     for path in &source.paths {
-        let what = match named(source, path) {
-            Named::Part(part) if !rule.parts.contains(&part) && RULES.iter().any(|rule| rule.part == part) => {
-                format!("`{}` names `{part}`: not below it", rule.part)
+        let what = match path_root(source, path) {
+            PathRoot::Part(part) if !rule.parts.contains(&part) && RULES.iter().any(|rule| rule.part == part) => {
+                format!("`{}` names `{part}`, which is not below it", rule.part)
             }
-            Named::Crate(name) if crates.iter().any(|known| known == name) && !rule.crates.contains(&name) => {
-                format!("`{}` names the crate `{name}`: not its own", rule.part)
+            PathRoot::Crate(name) if crates.iter().any(|known| known == name) && !rule.crates.contains(&name) => {
+                format!("`{}` names the crate `{name}`, which is not listed for it", rule.part)
             }
-            Named::Std(module) if !may_use_std(source, module) => {
-                format!("`{}` names `std::{module}`: not for this layer", rule.part)
+            PathRoot::Std(module) if !may_use_std(source, module) => {
+                format!("`{}` names `std::{module}`, which this layer must not use", rule.part)
             }
             _ => continue,
         };
-        faults.insert(source.fault(path.line, what));
+        violations.insert(source.violation(path.line, what));
     }
-    faults.into_iter().collect()
+    violations.into_iter().collect()
 }
 
 fn may_use_std(source: &Source, module: &str) -> bool {
-    let is_low = ["domain", "search"].contains(&source.part());
-    !is_low || !OUTSIDE_WORLD.contains(&module) || (source.file.as_str(), module) == CLOCK
+    let is_restricted = ["domain", "search"].contains(&source.part());
+    !is_restricted || !SYSTEM_MODULES.contains(&module) || (source.file.as_str(), module) == CLOCK
 }
 
-/// What the beginning of a path names.
-enum Named<'p> {
+/// What a path starts from.
+enum PathRoot<'p> {
+    /// A layer, or a file outside the layers.
     Part(&'p str),
     Crate(&'p str),
+    /// A module of `std`.
     Std(&'p str),
-    Nothing,
+    /// A local, or the file's own module.
+    Local,
 }
 
-fn named<'p>(source: &Source, path: &'p PathUse) -> Named<'p> {
+fn path_root<'p>(source: &Source, path: &'p PathUse) -> PathRoot<'p> {
     let segments = &path.segments;
     let supers = segments.iter().take_while(|name| *name == "super").count();
     let name = |at: usize| segments.get(at).map_or("", String::as_str);
     match name(0) {
-        "crate" => Named::Part(name(1)),
-        "super" if supers >= source.modules[path.module].path.len() => Named::Part(name(supers)),
-        "super" | "self" => Named::Nothing,
-        "std" | "core" | "alloc" => Named::Std(name(1)),
-        "taquin" if rule(source).crates.contains(&"taquin") => Named::Part(name(1)),
-        // A local.
-        _ if path.kind == Kind::Code && segments.len() == 1 => Named::Nothing,
-        first => Named::Crate(first),
+        "crate" => PathRoot::Part(name(1)),
+        "super" if supers >= source.modules[path.module].path.len() => PathRoot::Part(name(supers)),
+        "super" | "self" => PathRoot::Local,
+        "std" | "core" | "alloc" => PathRoot::Std(name(1)),
+        "taquin" if rule(source).crates.contains(&"taquin") => PathRoot::Part(name(1)),
+        _ if path.kind == PathKind::Code && segments.len() == 1 => PathRoot::Local,
+        first => PathRoot::Crate(first),
     }
 }

@@ -10,53 +10,53 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, Item, ItemMacro, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
-/// A broken rule.
+/// A violation of a rule.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct Violation {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) what: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "src/{}:{}: {}", self.file, self.line, self.what)
     }
 }
 
-/// A path in the code, each branch of a `use` by itself.
+/// A path in the code. Each branch of a `use` is a path of its own.
 #[derive(Debug)]
 pub(crate) struct PathUse {
     pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
     /// Index into [`Source::modules`].
     pub(crate) module: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PathKind,
 }
 
-/// Where a path stands.
+/// Context of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// In a `use` for the module alone.
+pub(crate) enum PathKind {
+    /// In a private `use`.
     Import,
-    /// In a `use` that others can see.
+    /// In a `use` with a visibility.
     Reexport,
-    /// Anywhere else; a path of one name may be a local.
+    /// Anywhere else. A path of one name may be a local.
     Code,
 }
 
-/// The names of a module: of a file, or of `mod name { … }` within one.
+/// The names in a module: a file, or `mod name { … }` within one.
 #[derive(Default, Debug)]
 pub(crate) struct Module {
     /// From the crate's root.
     pub(crate) path: Vec<String>,
     pub(crate) items: HashSet<String>,
-    /// Path by the name that `use` gives it.
+    /// Paths, by the names that `use` gives them.
     pub(crate) imports: HashMap<String, Vec<String>>,
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// An identifier.
+/// An identifier in the code.
 #[derive(Debug)]
 pub(crate) struct Word {
     pub(crate) name: String,
@@ -83,12 +83,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Every file of the crate but `tests.rs` files.
+    /// All files of `src` except `tests.rs` files.
     pub(crate) fn all() -> Vec<Self> {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = Vec::new();
         collect(&src, &mut files);
-        assert!(files.len() > 20, "these are not all: {files:?}");
+        assert!(files.len() > 20, "files of `src` are missing: {files:?}");
         let relative = |file: &PathBuf| file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
         let sources = files.iter().filter(|file| !file.ends_with("tests.rs"));
         sources.map(|file| Self::new(&relative(file), &fs::read_to_string(file).unwrap())).collect()
@@ -110,11 +110,11 @@ impl Source {
         Self { file: file.to_owned(), modules, paths, words, functions, lines: lines.len() }
     }
 
-    pub(crate) fn fault(&self, line: usize, what: String) -> Fault {
-        Fault { file: self.file.clone(), line, what }
+    pub(crate) fn violation(&self, line: usize, what: String) -> Violation {
+        Violation { file: self.file.clone(), line, what }
     }
 
-    /// The layer of the file, or its own name if it is in none.
+    /// The layer of the file; the name of the file if it is in none.
     pub(crate) fn part(&self) -> &str {
         self.file.split(['/', '.']).next().expect("a path")
     }
@@ -138,7 +138,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// Drops every `#[cfg(test)]`, with the item that it stands before.
+/// Drops every item with `#[cfg(test)]`.
 fn without_tests(tokens: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -146,7 +146,7 @@ fn without_tests(tokens: TokenStream) -> TokenStream {
         match token {
             TokenTree::Group(group) if is_cfg_test(&group) => {
                 kept.pop();
-                // Up to a body, or a semicolon, which may also follow braces.
+                // The item ends with a body or a semicolon. A semicolon may also follow the braces.
                 let is_end = |token: &TokenTree| match token {
                     TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
                     token => is_sign(token, ';'),
@@ -173,7 +173,7 @@ fn is_cfg_test(group: &proc_macro2::Group) -> bool {
     group.delimiter() == Delimiter::Bracket && group.stream().to_string().replace(' ', "") == "cfg(test)"
 }
 
-/// Collects identifiers, and lines with code. Doc comments are attributes here.
+/// Collects identifiers and lines with code. Doc comments are attributes in the token stream, and are skipped.
 fn read(tokens: TokenStream, words: &mut Vec<Word>, lines: &mut BTreeSet<usize>) {
     let mut tokens = tokens.into_iter().peekable();
     let mut is_method = false;
@@ -220,27 +220,27 @@ struct Reader {
     paths: Vec<PathUse>,
     /// Name, first line and last line.
     functions: Vec<(String, usize, usize)>,
-    /// The module that is being read.
+    /// Index of the current module.
     module: usize,
 }
 
 impl Reader {
-    fn names(&mut self) -> &mut Module {
+    fn current_module(&mut self) -> &mut Module {
         &mut self.modules[self.module]
     }
 
-    fn note(&mut self, segments: Vec<String>, span: Span, kind: Kind) {
+    fn note(&mut self, segments: Vec<String>, span: Span, kind: PathKind) {
         self.paths.push(PathUse { segments, line: line(span), module: self.module, kind });
     }
 
-    fn note_use(&mut self, tree: &UseTree, mut prefix: Vec<String>, kind: Kind) {
+    fn note_use(&mut self, tree: &UseTree, mut prefix: Vec<String>, kind: PathKind) {
         let mut import = |reader: &mut Self, ident: &Ident, name: &Ident| {
             // `a::{self}` names `a`.
             if ident != "self" || prefix.is_empty() {
                 prefix.push(ident.to_string());
             }
             let name = if name == "self" { prefix.last().expect("a name").clone() } else { name.to_string() };
-            reader.names().imports.insert(name, prefix.clone());
+            reader.current_module().imports.insert(name, prefix.clone());
             reader.note(prefix.clone(), ident.span(), kind);
         };
         match tree {
@@ -254,13 +254,13 @@ impl Reader {
                 group.items.iter().for_each(|tree| self.note_use(tree, prefix.clone(), kind));
             }
             UseTree::Glob(glob) => {
-                self.names().globs.push(prefix.clone());
+                self.current_module().globs.push(prefix.clone());
                 self.note(prefix, glob.span(), kind);
             }
         }
     }
 
-    /// Paths in the input of a macro, which need not be Rust.
+    /// Notes the paths in the input of a macro, which may not be valid Rust.
     fn note_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<Ident> = Vec::new();
         let mut colons = 0;
@@ -292,7 +292,7 @@ impl Reader {
 
     fn note_idents(&mut self, path: &[Ident]) {
         if let Some(first) = path.first() {
-            self.note(path.iter().map(Ident::to_string).collect(), first.span(), Kind::Code);
+            self.note(path.iter().map(Ident::to_string).collect(), first.span(), PathKind::Code);
         }
     }
 }
@@ -313,7 +313,7 @@ impl<'ast> Visit<'ast> for Reader {
             _ => None,
         };
         if let Some(name) = name {
-            self.names().items.insert(name.to_string());
+            self.current_module().items.insert(name.to_string());
         }
         visit::visit_item(self, item);
     }
@@ -337,7 +337,7 @@ impl<'ast> Visit<'ast> for Reader {
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
         let Some((_, items)) = &item.content else { return };
-        let mut path = self.names().path.clone();
+        let mut path = self.current_module().path.clone();
         path.push(item.ident.to_string());
         let outer = std::mem::replace(&mut self.module, self.modules.len());
         self.modules.push(Module { path, ..Module::default() });
@@ -346,22 +346,22 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        let kind = if matches!(item.vis, Visibility::Inherited) { Kind::Import } else { Kind::Reexport };
+        let kind = if matches!(item.vis, Visibility::Inherited) { PathKind::Import } else { PathKind::Reexport };
         self.note_use(&item.tree, Vec::new(), kind);
     }
 
-    /// The path of `pub(in …)` names nothing that the code needs.
+    /// Skips visibilities: the path of `pub(in …)` is not a dependency.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        self.note(segments, path.span(), Kind::Code);
+        self.note(segments, path.span(), PathKind::Code);
         visit::visit_path(self, path);
     }
 
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         match &attribute.meta {
-            // Names there are those of the tool, not of the code: `allow(clippy::…)`.
+            // These attributes name tools and settings, not code: `allow(clippy::…)`.
             meta if ["doc", "allow", "expect", "cfg", "cfg_attr"].iter().any(|name| meta.path().is_ident(name)) => {}
             syn::Meta::List(list) => {
                 self.visit_path(&list.path);

@@ -1,16 +1,17 @@
-//! Each rule is broken once.
+//! Tests of the rules: each is violated once.
 
 use super::*;
 
+/// Line and description of each path in a file that its layer must not name.
 fn wrong(file: &str, text: &str) -> Vec<String> {
     let crates = ["tokio", "axum", "serde_json", "taquin", "clap"].map(str::to_owned);
-    let faults = wrong_paths(&Source::new(file, text), &crates);
-    faults.iter().map(|fault| format!("{}: {}", fault.line, fault.what)).collect()
+    let violations = wrong_paths(&Source::new(file, text), &crates);
+    violations.iter().map(|violation| format!("{}: {}", violation.line, violation.what)).collect()
 }
 
 #[test]
 fn a_layer_above_is_found_in_every_spelling() {
-    let fault = ["1: `search` names `http`: not below it"];
+    let violation = ["1: `search` names `http`, which is not below it"];
     for text in [
         "use crate::http::Problem;",
         "pub use crate::{domain::Board, http::{self}};",
@@ -23,24 +24,24 @@ fn a_layer_above_is_found_in_every_spelling() {
         "macro_rules! m { () => { $crate::http::Problem } }",
         "#[derive(crate::http::Problem)] struct S;",
     ] {
-        assert_eq!(wrong("search/stats.rs", text), fault, "{text}");
+        assert_eq!(wrong("search/stats.rs", text), violation, "{text}");
     }
-    assert_eq!(wrong("search/mod.rs", "use super::http;"), fault);
-    assert_eq!(wrong("search/heuristic/zero.rs", "use super::super::super::http;"), fault);
-    assert_eq!(wrong("search/stats.rs", "mod inner { use super::super::super::http; }"), fault);
+    assert_eq!(wrong("search/mod.rs", "use super::http;"), violation);
+    assert_eq!(wrong("search/heuristic/zero.rs", "use super::super::super::http;"), violation);
+    assert_eq!(wrong("search/stats.rs", "mod inner { use super::super::super::http; }"), violation);
 }
 
 #[test]
-fn a_layer_may_name_itself_and_those_below() {
+fn a_layer_may_name_itself_and_layers_below() {
     let order = ["domain", "search", "service", "http"];
     for (layer, part) in order.iter().enumerate() {
         for (other, named) in order.iter().enumerate() {
-            let faults = wrong(&format!("{part}/x.rs"), &format!("use crate::{named}::X;"));
-            assert_eq!(faults.is_empty(), other <= layer, "{part} names {named}: {faults:?}");
+            let violations = wrong(&format!("{part}/x.rs"), &format!("use crate::{named}::X;"));
+            assert_eq!(violations.is_empty(), other <= layer, "{part} names {named}: {violations:?}");
         }
         for named in ["app", "config", "telemetry", "healthcheck"] {
-            let faults = wrong(&format!("{part}/x.rs"), &format!("use crate::{named};"));
-            assert_eq!(faults.len(), 1, "{part} names {named}");
+            let violations = wrong(&format!("{part}/x.rs"), &format!("use crate::{named};"));
+            assert_eq!(violations.len(), 1, "{part} names {named}");
         }
     }
     assert_eq!(wrong("app.rs", "use crate::config::Config; use crate::telemetry;").len(), 0);
@@ -54,7 +55,7 @@ fn a_layer_may_name_itself_and_those_below() {
 fn a_crate_of_another_layer_is_found() {
     assert_eq!(
         wrong("service/pool.rs", "use tokio::sync::Semaphore;\nfn f() { let x = serde_json::to_vec(&y); }"),
-        ["2: `service` names the crate `serde_json`: not its own"]
+        ["2: `service` names the crate `serde_json`, which is not listed for it"]
     );
     assert_eq!(wrong("domain/board.rs", "use tokio::{sync,\ntime};").len(), 2);
     assert_eq!(wrong("search/stats.rs", "#[derive(serde_json::X)] struct S;").len(), 1);
@@ -67,7 +68,7 @@ fn a_crate_of_another_layer_is_found() {
 fn the_lowest_layers_have_no_clock_and_no_input_or_output() {
     assert_eq!(
         wrong("search/stats.rs", "use std::{fmt, time::Instant};"),
-        ["1: `search` names `std::time`: not for this layer"]
+        ["1: `search` names `std::time`, which this layer must not use"]
     );
     assert_eq!(wrong("search/budget.rs", "use std::time::Instant;").len(), 0);
     assert_eq!(wrong("search/budget.rs", "fn f() { std::thread::yield_now() }").len(), 1);
@@ -76,7 +77,7 @@ fn the_lowest_layers_have_no_clock_and_no_input_or_output() {
 }
 
 #[test]
-fn comments_literals_and_tests_are_left_out() {
+fn comments_literals_and_tests_are_ignored() {
     let text = r##"
         //! [`crate::http`]
         // use crate::http::Problem;
@@ -102,27 +103,31 @@ fn comments_literals_and_tests_are_left_out() {
     assert_eq!(wrong("domain/x.rs", text), [""; 0]);
     let source = Source::new("domain/x.rs", text);
     assert_eq!((source.lines, forbidden_words(&source).len()), (6, 0));
-    assert_eq!(wrong("domain/x.rs", &format!("{text}\nuse crate::http;")).len(), 1, "and no further");
+    assert_eq!(
+        wrong("domain/x.rs", &format!("{text}\nuse crate::http;")).len(),
+        1,
+        "only the item after the attribute is ignored"
+    );
 }
 
 #[test]
-fn code_alone_is_measured() {
+fn only_lines_with_code_count() {
     let function = |lines: usize| {
         format!("/// Why.\nfn f(a: [u8; 2]) {{\n{}}}\n", "    // why\n\n    g(\"{\");\n".repeat(lines - 2))
     };
-    let faults = |text: &str| above_the_ceilings(&Source::new("domain/x.rs", text)).len();
+    let violations = |text: &str| above_the_ceilings(&Source::new("domain/x.rs", text)).len();
     assert_eq!(Source::new("x.rs", &function(7)).functions, [("f".to_owned(), 2, 7)]);
-    assert_eq!((faults(&function(40)), faults(&function(41))), (0, 1));
-    assert_eq!(faults(&format!("impl A {{ {} }}", function(41))), 1);
-    assert_eq!(faults(&format!("trait A {{ {} }}", function(41))), 1);
-    assert_eq!((faults(&"x!();\n".repeat(350)), faults(&"x!();\n\n".repeat(351))), (0, 1));
+    assert_eq!((violations(&function(40)), violations(&function(41))), (0, 1));
+    assert_eq!(violations(&format!("impl A {{ {} }}", function(41))), 1);
+    assert_eq!(violations(&format!("trait A {{ {} }}", function(41))), 1);
+    assert_eq!((violations(&"x!();\n".repeat(350)), violations(&"x!();\n\n".repeat(351))), (0, 1));
     let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "x!();\n".repeat(400));
-    assert_eq!(faults(&("x!();\n".repeat(350) + &tests)), 0);
-    assert_eq!(faults("trait T { fn f(&self) -> [u8; 4]; const N: fn(u8) = g; }"), 0);
+    assert_eq!(violations(&("x!();\n".repeat(350) + &tests)), 0);
+    assert_eq!(violations("trait T { fn f(&self) -> [u8; 4]; const N: fn(u8) = g; }"), 0);
 }
 
 #[test]
-fn unsafe_printed_and_unfinished_code_is_found() {
+fn unsafe_printing_and_unfinished_code_is_found() {
     let found = |file: &str, text: &str| forbidden_words(&Source::new(file, text)).len();
     for text in [
         "unsafe fn f() {}",
@@ -144,7 +149,7 @@ fn sources(files: &[(&str, &str)]) -> Vec<Source> {
     files.iter().map(|(file, text)| Source::new(file, text)).collect()
 }
 
-/// Pairs of a file and one that it depends on.
+/// Pairs of a file and a file that it depends on.
 fn pairs(sources: &[Source]) -> Vec<(&str, &str)> {
     let dependencies = Dependencies::new(sources);
     let pairs = dependencies.from.iter().zip(sources).flat_map(|(named, source)| {
@@ -153,8 +158,8 @@ fn pairs(sources: &[Source]) -> Vec<(&str, &str)> {
     pairs.collect()
 }
 
-/// What `a/user.rs` depends on in a small crate, if this is all that is in it.
-fn named(text: &str) -> Vec<String> {
+/// The files that `a/user.rs` depends on in a small crate, given its text.
+fn dependencies_of_user(text: &str) -> Vec<String> {
     let files = [
         ("lib.rs", "pub mod a; pub mod b;"),
         ("a/mod.rs", "mod user; mod other; pub mod inner; pub use inner::{Deep, deep as renamed}; pub struct Own;"),
@@ -169,7 +174,7 @@ fn named(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn paths_are_resolved_to_the_file_that_defines() {
+fn paths_are_resolved_to_the_file_that_defines_the_item() {
     for (text, file) in [
         ("use super::other::Other;", "a/other.rs"),
         ("use super::{other::{self}}; fn f() { other::other() }", "a/other.rs"),
@@ -188,12 +193,12 @@ fn paths_are_resolved_to_the_file_that_defines() {
         ("mod within { use super::super::Own; }", "a/mod.rs"),
         ("mod within { fn f(x: super::Own) {} } use super::Own;", "a/mod.rs"),
     ] {
-        assert_eq!(named(text), [file], "{text}");
+        assert_eq!(dependencies_of_user(text), [file], "{text}");
     }
 }
 
 #[test]
-fn reexports_locals_and_other_crates_are_no_dependencies() {
+fn reexports_locals_and_other_crates_are_not_dependencies() {
     for text in [
         "pub use super::Deep;",
         "pub(super) use super::other::Other;",
@@ -202,7 +207,7 @@ fn reexports_locals_and_other_crates_are_no_dependencies() {
         "pub struct Deep; fn f() -> Deep { Deep }",
         "#[cfg(test)] mod tests { use super::super::Own; }",
     ] {
-        assert_eq!(named(text), [""; 0], "{text}");
+        assert_eq!(dependencies_of_user(text), [""; 0], "{text}");
     }
 }
 
@@ -217,20 +222,24 @@ fn cycles_are_found_through_reexports() {
         ("a/four.rs", "use super::One;"),
     ];
     let found = |files: &[(&str, &str)]| Dependencies::new(&sources(files)).cycles();
-    let faults = found(&cycle);
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    assert!(faults[0].what.starts_with("3 files in a cycle:\n    src/a/one.rs:1 → a/two.rs\n"), "{}", faults[0].what);
-    assert_eq!(found(&cycle[..4]), [], "a line is no cycle");
+    let violations = found(&cycle);
+    assert_eq!(violations.len(), 1, "{violations:?}");
+    assert!(
+        violations[0].what.starts_with("3 files in a cycle:\n    src/a/one.rs:1 → a/two.rs\n"),
+        "{}",
+        violations[0].what
+    );
+    assert_eq!(found(&cycle[..4]), [], "a chain is not a cycle");
     let with_mod = [
         ("lib.rs", "mod a;"),
         ("a/mod.rs", "mod one; pub struct A(one::One);"),
         ("a/one.rs", "use super::A; pub struct One;"),
     ];
-    assert_eq!(found(&with_mod).len(), 1, "a `mod.rs` is a file as well");
+    assert_eq!(found(&with_mod).len(), 1, "a `mod.rs` counts as a file");
 }
 
 #[test]
-fn folders_are_held_to_their_order() {
+fn folders_that_depend_upward_are_found() {
     let files = [
         ("lib.rs", "mod http;"),
         ("http/mod.rs", "mod router; mod reply; pub use router::run;"),
@@ -240,17 +249,18 @@ fn folders_are_held_to_their_order() {
     ];
     let sources = sources(&files);
     let dependencies = Dependencies::new(&sources);
-    let faults =
-        |order: &[&str]| -> Vec<String> { dependencies.upward("http", order).iter().map(Fault::to_string).collect() };
+    let violations = |order: &[&str]| -> Vec<String> {
+        dependencies.upward("http", order).iter().map(Violation::to_string).collect()
+    };
     assert_eq!(
-        faults(&["mod", "router", "reply"]),
-        ["src/http/reply/writer.rs:1: `http/reply` names http/router.rs: not below it"]
+        violations(&["mod", "router", "reply"]),
+        ["src/http/reply/writer.rs:1: `http/reply` names http/router.rs, which is not below it"]
     );
     assert_eq!(
-        faults(&["mod", "reply", "router"]),
-        ["src/http/router.rs:1: `http/router` names http/reply/writer.rs: not below it"]
+        violations(&["mod", "reply", "router"]),
+        ["src/http/router.rs:1: `http/router` names http/reply/writer.rs, which is not below it"]
     );
-    assert!(faults(&["router", "reply"])[0].contains("`mod` has no place in the order of `http`"));
+    assert!(violations(&["router", "reply"])[0].contains("`mod` is not in the order of `http`"));
     assert_eq!(dependencies.missing("http", &["mod", "router", "reply", "gone"]), ["gone"]);
     assert_eq!(dependencies.count("http"), (3, 2));
 }
