@@ -1,4 +1,4 @@
-//! The body of `POST /solve`: a puzzle, or a problem that tells the client what to mend.
+//! The body of `POST /solve`: it is a puzzle, or is rejected with a problem that lists its errors.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,10 +8,10 @@ fuzz_target!(|data: &[u8]| {
     match read_solve_body(data) {
         Ok(puzzle) => {
             assert_eq!(puzzle.start().size(), puzzle.goal().size());
-            // What was read can be asked again in the form of an answer.
+            // The boards can be sent again in the form of a response.
             let rows = |board: &taquin::domain::Board| format!("{:?}", board.rows().collect::<Vec<_>>());
             let body = format!(r#"{{"board": {}, "goal": {}}}"#, rows(puzzle.start()), rows(puzzle.goal()));
-            let again = read_solve_body(body.as_bytes()).expect("an answer's boards are a question's");
+            let again = read_solve_body(body.as_bytes()).expect("boards of a response are valid in a request");
             assert_eq!((again.start(), again.goal()), (puzzle.start(), puzzle.goal()));
         }
         Err(problem) => check(&problem),
@@ -24,13 +24,13 @@ fn check(problem: &Problem) {
     assert!(matches!(status, 400 | 422), "{problem:?}");
     assert!(!detail.is_empty(), "{problem:?}");
     assert!(errors.len() <= Problem::MAX_FAULTS, "{problem:?}");
-    // Two kinds are about the whole; every other one names what is wrong in it.
-    let is_of_the_whole = matches!(kind, ProblemKind::MalformedJson | ProblemKind::Unsolvable);
-    assert_eq!(errors.is_empty(), is_of_the_whole, "{problem:?}");
-    for fault in errors {
-        assert!(fault.pointer.is_empty() || fault.pointer.starts_with('/'), "{fault:?}");
-        assert!(!fault.code.is_empty() && !fault.detail.is_empty(), "{fault:?}");
-        // No fault quotes its cause at length, nor any control character of it.
-        assert!(fault.detail.len() < 1000 && !fault.detail.contains(char::is_control), "{fault:?}");
+    // Problems of two kinds concern the whole body. All others list errors.
+    let is_about_the_body = matches!(kind, ProblemKind::MalformedJson | ProblemKind::Unsolvable);
+    assert_eq!(errors.is_empty(), is_about_the_body, "{problem:?}");
+    for error in errors {
+        assert!(error.pointer.is_empty() || error.pointer.starts_with('/'), "{error:?}");
+        assert!(!error.code.is_empty() && !error.detail.is_empty(), "{error:?}");
+        // Details quote the input only in part, and without control characters.
+        assert!(error.detail.len() < 1000 && !error.detail.contains(char::is_control), "{error:?}");
     }
 }
