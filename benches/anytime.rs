@@ -1,8 +1,8 @@
-//! Boards of more than 16 cells: quality of solutions over time.
+//! Anytime search of boards of more than 16 cells: quality of solutions over time.
 //!
 //! `cargo bench --bench anytime` searches in process on two cores, or on one if `ONE_CORE` is set. Words after `--`
 //! select sections: `first` for first solutions, `korf24` for 24-puzzles compared with their optimal lengths, `shapes`
-//! for other sizes compared with the constructive method.
+//! for random boards of various shapes compared with the constructive solver.
 
 mod common;
 
@@ -26,20 +26,20 @@ const KORF: &str = include_str!("data/korf24.txt");
 const SHAPES: [(usize, usize); 13] =
     [(5, 5), (5, 6), (6, 6), (6, 7), (7, 7), (7, 8), (8, 8), (8, 9), (9, 9), (9, 10), (10, 10), (3, 10), (2, 10)];
 /// Practically unlimited time.
-const ENOUGH: Duration = Duration::from_secs(600);
-/// Number of random boards of each size.
+const UNLIMITED_TIME: Duration = Duration::from_secs(600);
+/// Number of random boards of each shape.
 const BOARDS: usize = 5;
 
 /// A start and its goal.
-type Question = (Board, Board);
+type Instance = (Board, Board);
 
 /// One helper thread, as in an idle service with two workers.
 #[derive(Debug, Default)]
-struct Second {
+struct OneHelper {
     is_busy: AtomicBool,
 }
 
-impl Helpers for Second {
+impl Helpers for OneHelper {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
         std::thread::scope(|scope| {
             main(&|| {
@@ -60,13 +60,13 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(Tables::default)
 }
 
-/// Report of a search after this time.
-fn after((start, goal): Question, algorithm: Option<Algorithm>, time: Duration) -> Report {
+/// Report of a search that is stopped after a given time.
+fn search_for((start, goal): Instance, algorithm: Option<Algorithm>, time: Duration) -> Report {
     let deadline = Some(Instant::now() + time);
     let job = job(start, goal, algorithm, None);
-    let second = Second::default();
+    let helper = OneHelper::default();
     // `ONE_CORE` leaves the second core idle.
-    let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&second as &dyn Helpers);
+    let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&helper as &dyn Helpers);
     solve(&job, tables(), SearchContext { deadline, helpers, ..SearchContext::default() }).expect("a report")
 }
 
@@ -82,7 +82,7 @@ fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-fn random_boards(size: Size, count: usize) -> Vec<Question> {
+fn random_boards(size: Size, count: usize) -> Vec<Instance> {
     let mut random = SplitMix(24);
     let goal = Board::blank_last(size);
     (0..count).map(|_| (random_board(&goal, &mut random), goal)).collect()
@@ -93,12 +93,12 @@ fn shapes() -> impl Iterator<Item = Size> {
 }
 
 fn korf24() {
-    let instance = |line: &str| {
+    let parse = |line: &str| {
         let numbers: Vec<&str> = line.split_whitespace().collect();
         let start = board(&numbers[1..26].chunks(5).map(|row| row.join(" ")).collect::<Vec<_>>().join("/"));
         ((start, Board::blank_first(start.size())), numbers[26].parse::<f64>().expect("a length"))
     };
-    let instances: Vec<_> = KORF.lines().filter(|line| !line.starts_with('#')).map(instance).collect();
+    let instances: Vec<_> = KORF.lines().filter(|line| !line.starts_with('#')).map(parse).collect();
     tables().improve(GoalClass::of(instances[0].0.0.size(), 0), Tier::Standard);
     for table in tables().entries().iter().filter(|table| table.name == "patterns") {
         println!("\n{}: {} MB, built in {:?}", table.size, table.bytes >> 20, table.build_time);
@@ -107,8 +107,8 @@ fn korf24() {
     println!("{:>9} {:>17} {:>9} {:>16} {:>8}", "ms", "length ÷ optimal", "greatest", "bound ÷ optimal", "proven");
     for time in [10, 100, 1_000, 10_000] {
         let (mut ratios, mut bounds) = (Vec::new(), Vec::new());
-        for (question, optimal) in &instances {
-            let report = after(*question, None, Duration::from_millis(time));
+        for (instance, optimal) in &instances {
+            let report = search_for(*instance, None, Duration::from_millis(time));
             assert!(length(&report) >= *optimal && f64::from(report.lower_bound) <= *optimal);
             ratios.push(length(&report) / optimal);
             bounds.push(f64::from(report.lower_bound) / optimal);
@@ -118,7 +118,7 @@ fn korf24() {
     }
 }
 
-fn others() {
+fn shape_section() {
     println!("\n{BOARDS} random boards of a shape, moves on average by time allowed, and constructive ones");
     println!(
         "{:<7} {:>12} {:>8} {:>8} {:>8} {:>14} {:>9} {:>8}",
@@ -126,13 +126,13 @@ fn others() {
     );
     for size in shapes() {
         let (mut lengths, mut bounds, mut late) = ([const { Vec::new() }; 3], Vec::new(), Vec::new());
-        for question in random_boards(size, BOARDS) {
+        for instance in random_boards(size, BOARDS) {
             // Build the tables before measuring.
-            after(question, None, Duration::from_millis(1));
-            lengths[0].push(length(&after(question, Some(Algorithm::Constructive), ENOUGH)));
+            search_for(instance, None, Duration::from_millis(1));
+            lengths[0].push(length(&search_for(instance, Some(Algorithm::Constructive), UNLIMITED_TIME)));
             for (lengths, time) in lengths[1..].iter_mut().zip([100, 1_000].map(Duration::from_millis)) {
                 let begun = Instant::now();
-                let report = after(question, None, time);
+                let report = search_for(instance, None, time);
                 late.push(begun.elapsed().saturating_sub(time).as_secs_f64() * 1e3);
                 lengths.push(length(&report));
                 if time == Duration::from_secs(1) {
@@ -140,12 +140,12 @@ fn others() {
                 }
             }
         }
-        let [constructive, soon, later] = lengths.map(|lengths| mean(&lengths));
+        let [constructive, short, long] = lengths.map(|lengths| mean(&lengths));
         println!(
-            "{:<7} {constructive:>12.0} {soon:>8.0} {later:>8.0} {:>8.3} {:>14.2} {:>9.0} {:>8.1}",
+            "{:<7} {constructive:>12.0} {short:>8.0} {long:>8.0} {:>8.3} {:>14.2} {:>9.0} {:>8.1}",
             size.name(),
-            later / constructive,
-            later / (size.cells() - 1) as f64,
+            long / constructive,
+            long / (size.cells() - 1) as f64,
             mean(&bounds),
             greatest(&late),
         );
@@ -156,9 +156,9 @@ fn first() {
     println!("\nfirst solutions, 100 random boards of a shape, ms");
     println!("{:<7} {:>8} {:>9}", "shape", "mean", "greatest");
     for size in shapes() {
-        let time = |question| {
+        let time = |instance| {
             let begun = Instant::now();
-            after(question, Some(Algorithm::Constructive), ENOUGH);
+            search_for(instance, Some(Algorithm::Constructive), UNLIMITED_TIME);
             begun.elapsed().as_secs_f64() * 1e3
         };
         let times: Vec<f64> = random_boards(size, 100).into_iter().map(time).collect();
@@ -168,7 +168,7 @@ fn first() {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let sections: [(&str, fn()); 3] = [("first", first), ("shapes", others), ("korf24", korf24)];
+    let sections: [(&str, fn()); 3] = [("first", first), ("shapes", shape_section), ("korf24", korf24)];
     for (name, section) in sections {
         if words.is_empty() || words.iter().any(|word| word == name) {
             section();

@@ -23,18 +23,19 @@ use tokio::net::{TcpListener, TcpStream};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const CONNECTIONS: usize = 32;
-const ROUND: Duration = Duration::from_secs(3);
+const ROUND_TIME: Duration = Duration::from_secs(3);
 const ROUNDS: usize = 5;
 /// Environment variable that turns this program into the bare server.
 const BARE: &str = "TAQUIN_BENCH_BARE";
-/// Average size of the service's responses to these boards.
-const ANSWER_BYTES: usize = 560;
+/// Average size in bytes of the service's responses to these boards.
+const RESPONSE_BYTES: usize = 560;
 
+/// Parses the body and returns a constant.
 async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
     let parsed: serde_json::Value = serde_json::from_slice(&body).expect("the load sends JSON");
     std::hint::black_box(parsed);
-    const ANSWER: [u8; ANSWER_BYTES] = [b' '; ANSWER_BYTES];
-    ([(CONTENT_TYPE, "application/json")], &ANSWER[..])
+    const RESPONSE: [u8; RESPONSE_BYTES] = [b' '; RESPONSE_BYTES];
+    ([(CONTENT_TYPE, "application/json")], &RESPONSE[..])
 }
 
 /// Response times of the requests on one connection until the deadline.
@@ -51,7 +52,7 @@ async fn connection(address: SocketAddr, requests: Vec<Vec<u8>>, deadline: Insta
         stream.write_all(request).await.expect("a request sent");
         let mut filled = 0;
         loop {
-            let read = stream.read(&mut buffer[filled..]).await.expect("an answer");
+            let read = stream.read(&mut buffer[filled..]).await.expect("a response");
             assert!(read > 0, "the server closed the connection");
             filled += read;
             if is_complete(&buffer[..filled]) {
@@ -64,11 +65,11 @@ async fn connection(address: SocketAddr, requests: Vec<Vec<u8>>, deadline: Insta
     times
 }
 
-fn is_complete(answer: &[u8]) -> bool {
-    let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { return false };
-    let head = std::str::from_utf8(&answer[..end]).expect("an ASCII head").to_ascii_lowercase();
+fn is_complete(response: &[u8]) -> bool {
+    let Some(end) = response.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { return false };
+    let head = std::str::from_utf8(&response[..end]).expect("an ASCII head").to_ascii_lowercase();
     let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).expect("a length");
-    answer.len() >= end + 4 + length.trim().parse::<usize>().expect("a number")
+    response.len() >= end + 4 + length.trim().parse::<usize>().expect("a number")
 }
 
 /// Responses per second, and the 50th and 99th percentile of their times.
@@ -78,7 +79,7 @@ async fn load(address: SocketAddr, requests: &[Vec<u8>]) -> (f64, Duration, Dura
         .map(|task| {
             let mut own = requests.to_vec();
             own.rotate_left(task * requests.len() / CONNECTIONS);
-            tokio::spawn(connection(address, own, begun + ROUND))
+            tokio::spawn(connection(address, own, begun + ROUND_TIME))
         })
         .collect();
     let mut times = Vec::new();
@@ -122,14 +123,14 @@ async fn main() {
     command.args(["--listen", &address.to_string()]).args(std::env::args().skip(1).filter(|arg| arg != "--bench"));
     let service = Server::start(command, address);
 
-    println!("{:<10} {:>12} {:>12} {:>12}", "server", "answers/s", "p50 µs", "p99 µs");
+    println!("{:<10} {:>12} {:>12} {:>12}", "server", "responses/s", "p50 µs", "p99 µs");
     let mut ratios = Vec::new();
     for _ in 0..ROUNDS {
         let mut rates = [0.0; 2];
         for (rate, (name, server)) in rates.iter_mut().zip([("bare axum", &bare), ("taquin", &service)]) {
-            let (answers, p50, p99) = load(server.address, &requests(server.address)).await;
-            println!("{name:<10} {answers:>12.0} {:>12} {:>12}", p50.as_micros(), p99.as_micros());
-            *rate = answers;
+            let (responses, p50, p99) = load(server.address, &requests(server.address)).await;
+            println!("{name:<10} {responses:>12.0} {:>12} {:>12}", p50.as_micros(), p99.as_micros());
+            *rate = responses;
         }
         ratios.push(rates[1] / rates[0]);
     }

@@ -17,14 +17,16 @@ use taquin::domain::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
+/// The allocator of the service.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Limit of expansions for each board.
-const ENOUGH: u64 = 5_000_000;
+/// Limit on expansions for each board.
+const MAX_EXPANDED: u64 = 5_000_000;
 /// Number of boards after which a clearly worse partition is abandoned.
-const GLANCE: usize = 24;
+const FIRST_BOARDS: usize = 24;
 
+/// A hill climb from one partition, or two, to better ones.
 struct Climb {
     class: GoalClass,
     sample: Vec<Puzzle>,
@@ -42,7 +44,7 @@ impl Climb {
         Self { class, sample: (0..boards).map(draw).collect(), tables: HashMap::new(), costs: HashMap::new() }
     }
 
-    /// Mean logarithm of the generated nodes. Any value above `bound` if the mean is clearly above it.
+    /// Mean logarithm of the number of generated nodes. If that is clearly above `bound`, any value above `bound`.
     fn cost(&mut self, partitions: &[Patterns], bound: f64) -> f64 {
         let mut known: Vec<Patterns> = partitions.to_vec();
         known.iter_mut().for_each(|patterns| patterns.sort());
@@ -67,13 +69,13 @@ impl Climb {
 
     fn measure(&self, partitions: &[Partition], bound: f64) -> f64 {
         let heuristic = AdditivePatterns::new(self.class.size, self.class.goal_blank, partitions);
-        let budget = Budget { expanded: ENOUGH, ..Budget::UNLIMITED };
+        let budget = Budget { expanded: MAX_EXPANDED, ..Budget::UNLIMITED };
         let mut sum = 0.0;
         for (nth, puzzle) in self.sample.iter().enumerate() {
             let outcome = ida_star(&Space::<Packed64>::new(puzzle), &heuristic, &budget, &mut Trace::new(0));
             sum += (outcome.stats.generated as f64).ln();
-            if nth + 1 == GLANCE && sum / GLANCE as f64 > bound + 0.35 {
-                return sum / GLANCE as f64;
+            if nth + 1 == FIRST_BOARDS && sum / FIRST_BOARDS as f64 > bound + 0.35 {
+                return sum / FIRST_BOARDS as f64;
             }
         }
         sum / self.sample.len() as f64
@@ -106,11 +108,7 @@ impl Climb {
             (partitions, best) = (next, cost);
             println!("{best:.4} {partitions:?} after {:.0?}", begun.elapsed());
         }
-        println!(
-            "no exchange of two tiles is better; {} partitions tried in {:.0?}",
-            self.costs.len(),
-            begun.elapsed()
-        );
+        println!("no swap of two tiles is better; {} partitions tried in {:.0?}", self.costs.len(), begun.elapsed());
     }
 }
 

@@ -120,9 +120,11 @@ fn print_agreement(counted: &str, pairs: &[(f64, f64)]) {
     println!("Manhattan's nodes, estimated ÷ {counted}: {total:.2} for all {boards} boards, geometric mean {mean:.2}");
 }
 
-/// Korf's boards and those at 80 moves, proven optimal by `auto` with the tables of each tier, on one
-/// thread. The ratio is to IDA* with Manhattan: measured on the easiest; elsewhere as long as its nodes
-/// take at the speed measured, published for Korf's boards and estimated at 80 moves.
+/// Korf's boards and those at 80 moves, proven optimal by `auto` with the tables of each tier, on one thread.
+///
+/// The ratio is to IDA* with Manhattan distance. Its time is measured on the easiest boards. For the others it is
+/// computed from the speed measured there and the number of nodes, which is published for Korf's boards and estimated
+/// at 80 moves.
 fn korf() {
     let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
     let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
@@ -131,7 +133,7 @@ fn korf() {
     let published: Vec<f64> = korf.iter().map(|instance| instance.nodes.expect("a count")).collect();
     let estimated: f64 = of_hard.iter().map(Estimate::nodes).sum();
     let tables = Tables::default();
-    Run::print_head("15-puzzles proven optimal on one thread, ms a board", "boards, heuristic and tables", "");
+    Run::print_head("15-puzzles proven optimal on one thread, ms per board", "boards, heuristic and tables", "");
     let manhattan = Run::new(&boards(&easy), Some(HeuristicKind::Manhattan), &tables);
     manhattan.print("Korf's up to 47 moves, manhattan", manhattan.total(), "");
     let time_of = |nodes: f64| nodes / manhattan.speed() * 1e3;
@@ -154,20 +156,22 @@ fn korf() {
     print_agreement("published", &pairs(&of_korf, &published));
     let share = of_hard.iter().map(|estimate| estimate.below).sum::<f64>() / estimated;
     let mean = estimated / hard.len() as f64;
-    println!("at 80 moves {mean:.2e} a board, {share:.2} of them in iterations that it must complete");
+    println!("at 80 moves: {mean:.2e} per board, {share:.2} of them in iterations that must be completed");
     for entry in tables.entries().iter().filter(|entry| entry.name == "patterns") {
         println!("{}: {} bytes, built in {:.2?}", entry.size, entry.bytes, entry.build_time);
     }
 }
 
-/// Random boards of the shapes and goals that have patterns, `auto` on one thread: those of the
-/// 15-puzzle with the standard tables of each class, others with what they have. The ratio is to IDA*
-/// with Manhattan: its nodes estimated, its speed measured on the beginnings of ten of the boards.
+/// Random boards of shapes and goals with pattern databases, solved by `auto` on one thread with standard tables, or
+/// small ones where there are no standard ones.
+///
+/// The ratio is to IDA* with Manhattan distance: its nodes are estimated, and its speed is measured in limited searches
+/// of ten boards.
 fn goals() {
     let tables = Tables::default();
-    let title = "random boards by shape and the blank's goal, auto on one thread, ms a board";
+    let title = "random boards by shape and the blank's goal, auto on one thread, ms per board";
     Run::print_head(title, "shape and goal", " tables, s");
-    let mut ended = Vec::new();
+    let mut completed = Vec::new();
     for (rows, cols, goals, count) in [
         (4, 4, [0, 1, 5].as_slice(), 100),
         (3, 4, &[0, 1, 4, 5], 100),
@@ -193,10 +197,10 @@ fn goals() {
             let nodes: f64 = solved.map(|((start, goal), length)| Estimate::new(*start, *goal, *length).nodes()).sum();
             let name = format!("{size}, blank to cell {goal_blank}");
             run.print(&name, nodes / trials.speed() * 1e3, &format!(" {built:>9.2}"));
-            ended.extend(trials.ended);
+            completed.extend(trials.completed);
         }
     }
-    print_agreement("generated", &ended);
+    print_agreement("generated", &completed);
 }
 
 fn goal_with_blank(size: Size, cell: Cell) -> Board {
@@ -220,8 +224,8 @@ impl Client {
         Self(BufReader::new(stream))
     }
 
-    /// Sends a request, and returns the response body if the status is 200.
-    fn ask(&mut self, head: &str, body: &str) -> Option<String> {
+    /// Sends a request. Returns the body of the response if the status is 200.
+    fn request(&mut self, head: &str, body: &str) -> Option<String> {
         let length = body.len();
         let request = format!(
             "{head} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -230,7 +234,7 @@ impl Client {
         let (mut head, mut length) = (String::new(), 0);
         while !head.ends_with("\r\n\r\n") {
             let begun = head.len();
-            assert_ne!(self.0.read_line(&mut head).expect("an answer"), 0, "the server closed the connection");
+            assert_ne!(self.0.read_line(&mut head).expect("a response"), 0, "the server closed the connection");
             if let Some((_, value)) = head[begun..].split_once("content-length: ") {
                 length = value.trim().parse().expect("a length");
             }
@@ -251,9 +255,11 @@ fn memory(server: &Server, what: &str) -> f64 {
 /// Number of times that Korf's boards are requested over HTTP.
 const ROUNDS: usize = 5;
 
-/// Korf's boards one after another over HTTP, against the same in process; the hardest with all
-/// workers. The ratio is to IDA* with Manhattan in process: its nodes published or estimated, its speed
-/// measured on the beginnings of ten of Korf's boards.
+/// Korf's boards one after another over HTTP, compared with the same searches in process. Boards at 80 moves with one
+/// and with two workers.
+///
+/// The ratio is to IDA* with Manhattan distance in process: its nodes are published or estimated, and its speed is
+/// measured in limited searches of ten of Korf's boards.
 fn http() {
     let korf = instances(include_str!("data/korf15.txt"), Board::blank_first);
     let hard = instances(include_str!("data/hard15.txt"), Board::blank_last);
@@ -272,15 +278,15 @@ fn http() {
         let server = Server::start(command, address);
         let mut client = Client::connect(address);
         let mut wait_for = |head: &str, what: &str| {
-            while !client.ask(head, "").is_some_and(|body| body.contains(what)) {
-                assert!(begun.elapsed() < Duration::from_secs(60), "{head} never told of {what}");
+            while !client.request(head, "").is_some_and(|body| body.contains(what)) {
+                assert!(begun.elapsed() < Duration::from_secs(60), "{head} did not contain {what:?} within a minute");
                 std::thread::sleep(Duration::from_millis(1));
             }
             begun.elapsed().as_secs_f64() * 1e3
         };
         println!("{workers} workers: ready after {:.0} ms", wait_for("GET /readyz", ""));
         println!("standard tables after {:.0} ms", wait_for("GET /info", "7-7-1"));
-        // The distances to unnamed goals come after them, and then memory is given back.
+        // The service then builds distance tables of other goals, and returns memory to the system.
         std::thread::sleep(Duration::from_secs(3));
         println!("idle: {:.1} MB, at most {:.1} MB before", memory(&server, "VmRSS:"), memory(&server, "VmHWM:"));
         for (name, boards) in [("Korf's", &korf), ("at 80 moves", &hard)] {
@@ -299,30 +305,30 @@ fn http() {
                     let body = serde_json::json!({ "board": rows(instance.start), "goal": rows(instance.goal) });
                     let body = body.to_string();
                     let begun = Instant::now();
-                    let answer = client.ask("POST /solve", &body).expect("a solution");
+                    let body = client.request("POST /solve", &body).expect("a solution");
                     times[1].push(begun.elapsed().as_secs_f64() * 1e3);
-                    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
-                    assert_eq!(answer["optimal"], true, "{answer}");
-                    times[2].push(answer["search"]["elapsed_us"].as_f64().expect("a time") / 1e3);
+                    let solution: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+                    assert_eq!(solution["optimal"], true, "{solution}");
+                    times[2].push(solution["search"]["elapsed_us"].as_f64().expect("a time") / 1e3);
                 }
             }
             if !times[0].is_empty() {
-                // Of one board what is around the search varies less than the search does.
-                let around = times[1].iter().zip(&times[2]).map(|(asked, searched)| asked - searched);
-                let mut around: Vec<f64> = around.collect();
-                around.sort_unstable_by(f64::total_cmp);
-                let around = around[around.len() / 2];
-                let [alone, asked, searched] = times.map(|times| times.iter().sum::<f64>() / times.len() as f64);
+                // The overhead of a request varies less than its search.
+                let overhead = times[1].iter().zip(&times[2]).map(|(request, search)| request - search);
+                let mut overhead: Vec<f64> = overhead.collect();
+                overhead.sort_unstable_by(f64::total_cmp);
+                let overhead = overhead[overhead.len() / 2];
+                let [alone, request, search] = times.map(|times| times.iter().sum::<f64>() / times.len() as f64);
                 let nodes = boards.iter().map(nodes).sum::<f64>() / boards.len() as f64;
-                let ratio = nodes / trials.speed() * 1e3 / asked;
+                let ratio = nodes / trials.speed() * 1e3 / request;
                 println!(
-                    "{name}: {asked:.3} ms a board, {searched:.3} of them the search, Manhattan ÷ this {ratio:.0}; \
-                     median of what is around it {around:.3}"
+                    "{name}: {request:.3} ms per board, {search:.3} of them the search; Manhattan ÷ this {ratio:.0}; \
+                     median overhead {overhead:.3} ms"
                 );
-                println!("{name}: {alone:.3} ms a board in process on one thread");
+                println!("{name}: {alone:.3} ms per board in process on one thread");
             }
         }
-        println!("then: {:.1} MB", memory(&server, "VmRSS:"));
+        println!("after the searches: {:.1} MB", memory(&server, "VmRSS:"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Nodes per second of each search loop, and the time of a 3×3 board.
 //!
-//! `cargo bench --bench solve` prints ratios against named baselines measured in the same run:
-//! Manhattan IDA* of this crate for loops, and the `pathfinding` crate's A* for the 31-move boards.
+//! `cargo bench --bench solve` prints ratios to baselines that are measured in the same run: IDA* of this crate with
+//! Manhattan distance for loops, and A* of the `pathfinding` crate for the 31-move boards.
 
 mod common;
 
@@ -18,7 +18,7 @@ use taquin::service::{Job, SearchContext, Tables, solve};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Rounds of each measurement. The median is reported.
+/// Number of rounds of each measurement. The median is reported.
 const ROUNDS: usize = 7;
 
 /// Solves all jobs once. Returns the time, and the expanded and generated nodes.
@@ -76,7 +76,7 @@ fn loops(tables: &Tables) {
     }
     let size = Size::try_from((3, 3)).expect("a size");
     let (start, goal) = (board("4 1 8/6 7 0/2 3 5"), Board::blank_last(size));
-    println!("\nblind loops on a 3×3 board of 23 moves");
+    println!("\nloops without a heuristic on a 3×3 board of 23 moves");
     for algorithm in [Algorithm::BreadthFirst, Algorithm::DepthFirst, Algorithm::IterativeDeepening] {
         let jobs = [job(start, goal, Some(algorithm), None)];
         let generated = run(&jobs, tables).2;
@@ -128,20 +128,20 @@ fn with_pathfinding(start: &Board, goal: &Board) -> usize {
     astar(start, successors, h, |board| board == goal).expect("solvable").1 as usize
 }
 
-/// A solver with the `pathfinding` crate and its smallest possible state of nine bytes.
+/// A solver with the `pathfinding` crate and the smallest possible state: nine bytes.
 fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
     let tiles = |board: &Board| -> [u8; 9] { board.tiles().try_into().expect("nine cells") };
     let (start, goal) = (tiles(start), tiles(goal));
-    let mut places = [0_u8; 9];
+    let mut goal_cells = [0_u8; 9];
     for (cell, tile) in goal.iter().enumerate() {
-        places[usize::from(*tile)] = cell as u8;
+        goal_cells[usize::from(*tile)] = cell as u8;
     }
     let h = |board: &[u8; 9]| -> u32 {
         let tiles = board.iter().zip(0_u8..).filter(|(tile, _)| **tile != 0);
         tiles
             .map(|(tile, cell)| {
-                let place = places[usize::from(*tile)];
-                u32::from((cell / 3).abs_diff(place / 3) + (cell % 3).abs_diff(place % 3))
+                let goal = goal_cells[usize::from(*tile)];
+                u32::from((cell / 3).abs_diff(goal / 3) + (cell % 3).abs_diff(goal % 3))
             })
             .sum()
     };
@@ -164,13 +164,13 @@ fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
     astar(&start, successors, h, |board| *board == goal).expect("solvable").1 as usize
 }
 
-/// Runs only the main job, `auto` on 3×3 boards, for a profiler.
+/// Runs only `auto` on 3×3 boards, for a profiler.
 fn auto_alone(tables: &Tables) {
     let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
     let mut random = SplitMix(1);
     let jobs: Vec<Job> = (0..2_000).map(|_| job(random_board(&goal, &mut random), goal, None, None)).collect();
     let time = median(|| (0..20).map(|_| run(&jobs, tables).0).sum());
-    println!("auto on random 3×3 boards: {:.3} µs a board", time.as_secs_f64() * 1e6 / 20.0 / jobs.len() as f64);
+    println!("auto on random 3×3 boards: {:.3} µs per board", time.as_secs_f64() * 1e6 / 20.0 / jobs.len() as f64);
 }
 
 fn against_pathfinding(tables: &Tables) {

@@ -1,4 +1,4 @@
-//! Cost of IDA* with Manhattan distance, estimated for boards on which it would take too long.
+//! Nodes of IDA* with Manhattan distance, estimated for boards that take too long to solve.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,11 +18,11 @@ pub(crate) struct Estimate {
     pub(crate) last: f64,
 }
 
-/// Share of the last iteration before the goal is found. It varies by board; with a quarter, the sum of the estimates
-/// for Korf's boards matches the counts in his paper.
+/// Share of the last iteration before the goal is found. It varies by board. With a quarter, the sum of the estimates
+/// for Korf's boards matches the counts in his paper (1985).
 const SHARE_OF_LAST: f64 = 0.25;
 
-/// Number of probes. The estimate of one board is within 10 to 20 %, and sums over many boards are closer.
+/// Number of probes. The estimate for one board is off by 10 to 20 %. Sums over many boards are closer.
 const PROBES: u32 = 64;
 
 impl Estimate {
@@ -43,7 +43,7 @@ impl Estimate {
 
 /// A node that represents others of its level.
 #[derive(Clone, Copy)]
-struct Delegate {
+struct Representative {
     state: State<Packed64>,
     h: u16,
     back: MoveSet,
@@ -51,7 +51,7 @@ struct Delegate {
     weight: f64,
 }
 
-impl Delegate {
+impl Representative {
     fn stratum(&self) -> usize {
         usize::from(self.h) << 8 | usize::from(self.state.blank) << 4 | usize::from(self.back.bits())
     }
@@ -62,8 +62,8 @@ struct Sampling {
     heuristic: Manhattan,
     length: u32,
     random: SplitMix,
-    /// For each stratum, the index of its delegate in the next level.
-    places: Vec<Option<usize>>,
+    /// For each stratum, the index of its representative in the next level.
+    indices: Vec<Option<usize>>,
     sum: Estimate,
 }
 
@@ -72,7 +72,7 @@ impl Sampling {
         let space = Space::new(puzzle);
         let heuristic = Manhattan::new(space.size(), space.goal_blank());
         let sum = Estimate { below: 0.0, last: 0.0 };
-        Self { space, heuristic, length, random: SplitMix(11), places: vec![None; 1 << 16], sum }
+        Self { space, heuristic, length, random: SplitMix(11), indices: vec![None; 1 << 16], sum }
     }
 
     fn probe(&mut self) {
@@ -81,13 +81,13 @@ impl Sampling {
         // An iteration starts with one node.
         self.sum.below += f64::from((self.length - u32::from(h)) / 2);
         self.sum.last += 1.0;
-        let mut level = vec![Delegate { state, h, back: MoveSet::EMPTY, weight: 1.0 }];
+        let mut level = vec![Representative { state, h, back: MoveSet::EMPTY, weight: 1.0 }];
         for g in 0..self.length {
             level = self.descend(&level, g);
         }
     }
 
-    fn descend(&mut self, level: &[Delegate], g: u32) -> Vec<Delegate> {
+    fn descend(&mut self, level: &[Representative], g: u32) -> Vec<Representative> {
         let mut next = Vec::new();
         for parent in level {
             let moves = self.space.moves_except(parent.state.blank, parent.back);
@@ -100,20 +100,20 @@ impl Sampling {
                 let slide = self.space.make(&mut state, mv);
                 let h = self.heuristic.after(parent.h, &slide, &state);
                 if g + 1 + u32::from(h) <= self.length {
-                    self.elect(&mut next, Delegate { state, h, back: MoveSet::back(mv), weight: parent.weight });
+                    self.add(&mut next, Representative { state, h, back: MoveSet::back(mv), weight: parent.weight });
                 }
             }
         }
-        next.iter().for_each(|delegate| self.places[delegate.stratum()] = None);
+        next.iter().for_each(|node| self.indices[node.stratum()] = None);
         next
     }
 
     /// Of two nodes in a stratum, keeps one with probability proportional to its weight.
-    fn elect(&mut self, level: &mut Vec<Delegate>, new: Delegate) {
-        let place = *self.places[new.stratum()].get_or_insert(level.len());
-        let Some(known) = level.get_mut(place) else { return level.push(new) };
+    fn add(&mut self, level: &mut Vec<Representative>, new: Representative) {
+        let index = *self.indices[new.stratum()].get_or_insert(level.len());
+        let Some(known) = level.get_mut(index) else { return level.push(new) };
         let (weight, chance) = (known.weight + new.weight, self.random.next_u64() as f64 / 2_f64.powi(64));
-        *known = Delegate { weight, ..if chance * weight < new.weight { new } else { *known } };
+        *known = Representative { weight, ..if chance * weight < new.weight { new } else { *known } };
     }
 }
 
@@ -123,11 +123,11 @@ pub(crate) struct Trials {
     nodes: f64,
     seconds: f64,
     /// Estimated and generated nodes of each completed search.
-    pub(crate) ended: Vec<(f64, f64)>,
+    pub(crate) completed: Vec<(f64, f64)>,
 }
 
 impl Trials {
-    /// Limit of expansions for each board.
+    /// Limit on expansions for each board.
     const EXPANDED: u64 = 2_000_000;
 
     pub(crate) fn add(&mut self, start: Board, goal: Board, tables: &Tables) {
@@ -139,7 +139,7 @@ impl Trials {
         let nodes = report.stats.generated as f64;
         self.nodes += nodes;
         if report.is_optimal() {
-            self.ended.push((Estimate::new(start, goal, report.lower_bound).nodes(), nodes));
+            self.completed.push((Estimate::new(start, goal, report.lower_bound).nodes(), nodes));
         }
     }
 

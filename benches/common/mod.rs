@@ -1,6 +1,6 @@
 //! Code shared by the benchmarks.
 
-#![allow(dead_code, reason = "each bench uses some of it")]
+#![allow(dead_code, reason = "each benchmark uses only a part")]
 
 pub(crate) mod manhattan;
 
@@ -25,6 +25,7 @@ impl RandomSource for SplitMix {
     }
 }
 
+/// No limits on time and expansions, and practically none on nodes.
 pub(crate) const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: 4_000_000_000 };
 
 pub(crate) fn board(text: &str) -> Board {
@@ -33,8 +34,8 @@ pub(crate) fn board(text: &str) -> Board {
 
 pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
     let puzzle = Puzzle::try_new(start, goal).expect("solvable");
-    let wish = SearchOptions { algorithm, heuristic, ..SearchOptions::default() };
-    let plan = Plan::try_new(&wish, puzzle.size()).expect("a plan");
+    let options = SearchOptions { algorithm, heuristic, ..SearchOptions::default() };
+    let plan = Plan::try_new(&options, puzzle.size()).expect("a plan");
     Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false }
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn free_address() -> SocketAddr {
     listener.local_addr().expect("an address")
 }
 
-/// A server process, killed when dropped.
+/// A server process. It is killed when dropped.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
