@@ -1,21 +1,21 @@
-//! Moves made by a player, legal or not.
+//! Moves of a player, legal or not.
 
 use std::fmt;
 
-use super::{Board, Cell, Move, Path, Tile};
+use super::{Board, Move, Path, Tile};
 
-/// Moves of a player, as given. [`make`](Attempt::make) checks whether they are legal.
+/// Moves of a player, not checked. [`make`](Attempt::make) finds the first illegal one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Attempt {
-    /// Directions of the blank.
+    /// Each move as a direction of the blank.
     Moves(Vec<Move>),
-    /// Tiles that slide.
+    /// Each move as the tile that slides.
     Tiles(Vec<Tile>),
 }
 
 /// One move of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Try {
+pub enum AttemptedMove {
     /// The blank moves in this direction.
     Move(Move),
     /// This tile slides.
@@ -30,16 +30,16 @@ pub struct Played {
     /// The board after the legal moves.
     pub end: Board,
     /// The first illegal move.
-    pub illegal: Option<Illegal>,
+    pub illegal: Option<IllegalMove>,
 }
 
 /// An illegal move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Illegal {
-    /// Its index in the attempt.
+pub struct IllegalMove {
+    /// Its index in the attempt, from 0.
     pub at: usize,
     /// The move.
-    pub tried: Try,
+    pub attempted: AttemptedMove,
     /// Row and column of the blank before the move, from 0.
     pub blank: (usize, usize),
 }
@@ -72,15 +72,17 @@ impl Attempt {
     pub fn make(&self, start: &Board) -> Played {
         let (mut end, mut path) = (*start, Vec::with_capacity(self.len()));
         for at in 0..self.len() {
-            let tried = self.step(at);
-            let mv = match tried {
-                Try::Move(mv) => Some(mv),
-                Try::Tile(tile) => end.move_of(tile),
+            let attempted = self.attempted(at);
+            let mv = match attempted {
+                AttemptedMove::Move(mv) => Some(mv),
+                AttemptedMove::Tile(tile) => end.move_of(tile),
             };
             match mv.filter(|mv| end.make(*mv).is_some()) {
                 Some(mv) => path.push(mv),
                 None => {
-                    let illegal = Illegal { at, tried, blank: place(&end, end.blank()) };
+                    let size = end.size();
+                    let blank = (size.row_of(end.blank()), size.col_of(end.blank()));
+                    let illegal = IllegalMove { at, attempted, blank };
                     return Played { path: path.into(), end, illegal: Some(illegal) };
                 }
             }
@@ -88,25 +90,20 @@ impl Attempt {
         Played { path: path.into(), end, illegal: None }
     }
 
-    fn step(&self, at: usize) -> Try {
+    fn attempted(&self, at: usize) -> AttemptedMove {
         match self {
-            Self::Moves(moves) => Try::Move(moves[at]),
-            Self::Tiles(tiles) => Try::Tile(tiles[at]),
+            Self::Moves(moves) => AttemptedMove::Move(moves[at]),
+            Self::Tiles(tiles) => AttemptedMove::Tile(tiles[at]),
         }
     }
 }
 
-fn place(board: &Board, cell: Cell) -> (usize, usize) {
-    let (cell, cols) = (usize::from(cell), board.size().cols());
-    (cell / cols, cell % cols)
-}
-
 /// A sentence for clients. Rows and columns count from 1.
-impl fmt::Display for Illegal {
+impl fmt::Display for IllegalMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, col) = (self.blank.0 + 1, self.blank.1 + 1);
-        match self.tried {
-            Try::Move(mv) => {
+        match self.attempted {
+            AttemptedMove::Move(mv) => {
                 let edge = match mv {
                     Move::Up => "above",
                     Move::Left => "to the left of",
@@ -115,7 +112,9 @@ impl fmt::Display for Illegal {
                 };
                 write!(f, "the blank is in row {row}, column {col}, and there is no cell {edge} it")
             }
-            Try::Tile(tile) => write!(f, "tile {tile} is not next to the blank, which is in row {row}, column {col}"),
+            AttemptedMove::Tile(tile) => {
+                write!(f, "tile {tile} is not next to the blank, which is in row {row}, column {col}")
+            }
         }
     }
 }
@@ -143,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_before_the_first_illegal_move() {
+    fn an_attempt_ends_before_its_first_illegal_move() {
         let played = Attempt::Moves(vec![Move::Left, Move::Down, Move::Up]).make(&solved());
         assert_eq!(played.path.letters(), "L");
         let illegal = played.illegal.unwrap();
-        assert_eq!((illegal.at, illegal.tried, illegal.blank), (1, Try::Move(Move::Down), (2, 1)));
+        assert_eq!((illegal.at, illegal.attempted, illegal.blank), (1, AttemptedMove::Move(Move::Down), (2, 1)));
         assert_eq!(illegal.to_string(), "the blank is in row 3, column 2, and there is no cell below it");
     }
 

@@ -25,12 +25,12 @@ pub struct Board {
 pub enum PermutationFault {
     /// The entry at this index is not a whole number.
     Unreadable {
-        /// Index of the offending entry.
+        /// Index of the entry.
         at: usize,
     },
     /// The number at this index is not between 0 and cells − 1.
     OutOfRange {
-        /// Index of the offending number.
+        /// Index of the number.
         at: usize,
         /// The number.
         value: i64,
@@ -52,10 +52,10 @@ pub enum PermutationFault {
 }
 
 impl Board {
-    /// Creates a board from tiles in row order. 0 is the blank; `None` is an entry that is not a number.
+    /// Creates a board from tiles in row order. 0 is the blank, and `None` is an entry that is not a number.
     ///
     /// # Errors
-    /// All [`PermutationFault`]s: numbers out of range or repeated, then missing ones.
+    /// All [`PermutationFault`]s: first those of entries, in order, then missing numbers.
     ///
     /// # Panics
     /// If `numbers` does not have one entry per cell.
@@ -84,7 +84,7 @@ impl Board {
         Self { size, blank, tiles }
     }
 
-    /// Creates a board from a function that must be a permutation.
+    /// Creates a board from a function from cells to tiles, which must be a permutation.
     pub(crate) fn from_fn(size: Size, tile: impl Fn(Cell) -> Tile) -> Self {
         let mut tiles = [0; Size::MAX_CELLS];
         for (cell, slot) in tiles[..size.cells()].iter_mut().enumerate() {
@@ -99,18 +99,18 @@ impl Board {
         board
     }
 
-    /// The goal `1 2 3/4 5 6/7 8 0`.
+    /// The goal `1 2 3/4 5 6/7 8 0`, here for 3×3.
     pub fn blank_last(size: Size) -> Self {
         let cells = size.cells();
         Self::from_fn(size, |cell| ((usize::from(cell) + 1) % cells) as Tile)
     }
 
-    /// The goal `0 1 2/3 4 5/6 7 8`.
+    /// The goal `0 1 2/3 4 5/6 7 8`, here for 3×3.
     pub fn blank_first(size: Size) -> Self {
         Self::from_fn(size, |cell| cell)
     }
 
-    /// The goal `1 2 3/8 0 4/7 6 5`: clockwise, spiraling inward, the blank at the end.
+    /// The goal `1 2 3/8 0 4/7 6 5`, here for 3×3: clockwise, spiraling inward, the blank at the end.
     pub fn snail(size: Size) -> Self {
         const CLOCKWISE: [Move; 4] = [Move::Right, Move::Down, Move::Left, Move::Up];
         let mut tiles = [0; Size::MAX_CELLS];
@@ -126,7 +126,7 @@ impl Board {
                         ahead
                     })
                 })
-                .expect("a spiral that has tiles left has a free neighbour");
+                .expect("an unfinished spiral has a free neighbor");
         }
         Self::from_permutation(size, tiles)
     }
@@ -156,7 +156,7 @@ impl Board {
         self.tiles().chunks_exact(self.size.cols())
     }
 
-    /// The cell of each tile, by tile; the blank's first.
+    /// By tile: its cell. The blank is tile 0. Entries beyond the number of cells are 0.
     pub fn positions(&self) -> [Cell; Size::MAX_CELLS] {
         let mut positions = [0; Size::MAX_CELLS];
         for (cell, tile) in self.tiles().iter().enumerate() {
@@ -170,7 +170,7 @@ impl Board {
         self.size.moves_from(self.blank)
     }
 
-    /// The move that slides a tile, if the tile is adjacent to the blank.
+    /// The move that slides a tile; `None` if the tile is not adjacent to the blank.
     pub fn move_of(&self, tile: Tile) -> Option<Move> {
         let meets = |mv: &Move| self.size.neighbour(self.blank, *mv).is_some_and(|cell| self.tile(cell) == tile);
         self.moves().find(meets)
@@ -223,8 +223,8 @@ fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CEL
         return Ok(values);
     }
     // An unreadable entry may have been meant as the missing number.
-    let is_readable = numbers.iter().all(Option::is_some);
-    let absent = (0..cells).filter(|value| is_readable && first_at[*value].is_none());
+    let are_readable = numbers.iter().all(Option::is_some);
+    let absent = (0..cells).filter(|value| are_readable && first_at[*value].is_none());
     faults.extend(absent.map(|value| PermutationFault::Missing { value: value as u8 }));
     Err(faults)
 }
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn named_goals_are_drawn_as_the_contract_draws_them() {
+    fn named_goals_have_their_documented_layouts() {
         assert_eq!(Board::blank_last(size(3, 3)).to_string(), "1 2 3/4 5 6/7 8 0");
         assert_eq!(Board::blank_first(size(3, 3)).to_string(), "0 1 2/3 4 5/6 7 8");
         assert_eq!(Board::snail(size(3, 3)).to_string(), "1 2 3/8 0 4/7 6 5");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_the_hobby_solvers() {
+    fn positions_give_the_cell_of_each_tile() {
         let board = Board::try_from_positions(size(3, 3), &[4, 7, 6, 2, 0, 1, 3, 8, 5].map(Some)).unwrap();
         assert_eq!(board.to_string(), "4 5 3/6 0 8/2 1 7");
         assert_eq!(board.positions()[..9], [4, 7, 6, 2, 0, 1, 3, 8, 5]);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_slides_the_tile_it_meets_and_its_inverse_takes_it_back() {
+    fn a_move_slides_a_tile_and_its_inverse_slides_it_back() {
         for size in Size::all() {
             let start = Board::snail(size);
             for mv in Move::ALL {

@@ -1,7 +1,7 @@
 //! Boards, moves, puzzles and paths. Standard library only: no clock, no I/O.
 //!
 //! A board as written by a client ([`RawBoard`]) and a valid [`Board`] are different types, and so are two boards and
-//! a [`Puzzle`], whose goal is proven reachable. Floors above never validate a board again.
+//! a [`Puzzle`], whose goal is proven reachable. Layers above never validate a board again.
 
 mod attempt;
 mod board;
@@ -13,7 +13,7 @@ mod puzzle;
 mod sampling;
 mod size;
 
-pub use attempt::{Attempt, Illegal, Played, Try};
+pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};
@@ -21,6 +21,8 @@ pub(crate) use packed::mix;
 pub use packed::{Packed, Packed64, Packed128, PackedBytes};
 pub use path::{Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};
+#[cfg(test)]
+pub(crate) use sampling::HashedCounter;
 pub use sampling::{RandomSource, random_board, random_walk};
 pub use size::{Size, SizeError};
 

@@ -117,7 +117,7 @@ impl Iterator for MoveSet {
 
     #[inline]
     fn next(&mut self) -> Option<Move> {
-        // A match compiles to a conversion, without a table.
+        // A match compiles to a conversion, without a table look-up.
         let mv = match u32::from(self.0).trailing_zeros() {
             0 => Move::Up,
             1 => Move::Left,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bits_are_those_of_the_hobby_solver() {
+    fn the_bits_are_1_2_4_and_8_in_move_order() {
         let bits = Move::ALL.map(|mv| MoveSet::EMPTY.with(mv).bits());
         assert_eq!(bits, [1, 2, 4, 8]);
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Board, PermutationFault, Size, SizeError};
 
-/// A board as written by a client: entries in order, not validated.
+/// A board as a client wrote it: entries in order, not validated.
 ///
 /// The text notation separates cells by spaces or commas, and rows by `/`, `;` or a newline. `0`, `_`, `.` or `x` is
 /// the blank. Boards of at most 10 cells may omit the separators between cells.
@@ -18,13 +18,13 @@ use super::{Board, PermutationFault, Size, SizeError};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RawBoard {
-    /// The numbers in reading order; `None` for anything else.
+    /// The numbers in reading order; `None` for an entry that is not a number.
     pub entries: Vec<Option<i64>>,
     /// Number of entries in each row; `None` for a flat list.
     pub row_lengths: Option<Vec<usize>>,
 }
 
-/// A shape given separately from the board.
+/// A shape given separately from the board; `None` for a side that was not given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sides {
     /// Number of rows.
@@ -73,7 +73,7 @@ pub enum BoardFault {
     ShapeMismatch {
         /// Number of entries.
         entries: usize,
-        /// The given shape; `None` for a side that was not given.
+        /// The given shape.
         sides: Sides,
     },
     /// Positions were given as rows, but must be a flat list.
@@ -107,7 +107,7 @@ impl RawBoard {
     /// The largest board whose tiles all have one digit.
     pub const MAX_COMPACT_CELLS: usize = 10;
 
-    /// Index of the row at fault, if the fault concerns a whole row.
+    /// Row and column of an entry, from 0; `None` if the board is a flat list or has no such entry.
     pub fn row_and_col(&self, entry: usize) -> Option<(usize, usize)> {
         let mut col = entry;
         for (row, length) in self.row_lengths.as_ref()?.iter().enumerate() {
@@ -134,7 +134,7 @@ impl RawBoard {
     /// Validates the board.
     ///
     /// # Errors
-    /// All faults. If the shape is unknown, only unreadable and repeated entries are reported besides.
+    /// All faults. Without a valid shape, these are the faults of the shape, and unreadable and repeated entries.
     pub fn board(&self, sides: Sides, encoding: Encoding) -> Result<Board, Vec<BoardFault>> {
         let size = match self.size(sides, encoding) {
             Ok(size) => size,
@@ -186,7 +186,7 @@ impl RawBoard {
     }
 
     fn faults_in_any_shape(&self, encoding: Encoding) -> impl Iterator<Item = BoardFault> {
-        // Beyond the largest board's cells only the shape matters.
+        // Entries beyond the largest board are not checked.
         let entries = &self.entries[..self.entries.len().min(Size::MAX_CELLS)];
         entries.iter().enumerate().filter_map(move |(at, number)| {
             let Some(value) = number else {
@@ -209,7 +209,7 @@ fn entry(token: &str) -> Option<i64> {
 }
 
 impl BoardFault {
-    /// A stable name, in kebab case.
+    /// Stable code for clients, in kebab case.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Side(_) => "side-out-of-range",
@@ -244,7 +244,7 @@ impl BoardFault {
         }
     }
 
-    /// The row it is about, if it is about a whole row.
+    /// Index of the row at fault, if the fault concerns a whole row.
     pub fn row(&self) -> Option<usize> {
         match self {
             Self::RaggedRow { row, .. } => Some(*row),
@@ -278,14 +278,14 @@ impl fmt::Display for BoardFault {
     }
 }
 
-/// Writes the fault of an entry. Other entries are located as they were written.
+/// Writes the fault of an entry. Other entries that it mentions are located as in `board`.
 fn write_entry_fault(
     f: &mut impl fmt::Write,
     fault: PermutationFault,
     encoding: Encoding,
     board: &RawBoard,
 ) -> fmt::Result {
-    let place = |entry| match board.row_and_col(entry) {
+    let location = |entry| match board.row_and_col(entry) {
         Some((row, col)) => format!("in row {}, column {}", row + 1, col + 1),
         None => format!("at entry {}", entry + 1),
     };
@@ -300,10 +300,10 @@ fn write_entry_fault(
             write!(f, "there is no cell {value} on a board of this size: cells are numbered from 0")
         }
         (PermutationFault::Duplicate { first, value: 0, .. }, Encoding::Tiles) => {
-            write!(f, "a second blank; the first one is {}", place(first))
+            write!(f, "a second blank; the first one is {}", location(first))
         }
         (PermutationFault::Duplicate { first, value, .. }, Encoding::Tiles) => {
-            write!(f, "tile {value} is here and {}", place(first))
+            write!(f, "tile {value} is here and {}", location(first))
         }
         (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
             write!(f, "cell {value} is assigned to tile {first} and to tile {at}")
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_knows_its_row_and_column() {
+    fn entries_are_located_by_row_and_column() {
         let board = RawBoard::parse("1 2 3/4 5/6 7 8 0");
         assert_eq!(board.row_and_col(4), Some((1, 1)));
         assert_eq!(board.row_and_col(8), Some((2, 3)));

@@ -19,7 +19,7 @@ pub trait Packed: Copy + Eq + Send + Sync + 'static {
     /// Exchanges the numbers of two cells.
     fn swap(&mut self, a: Cell, b: Cell);
 
-    /// A well-mixed hash, the same for equal boards.
+    /// A well-mixed hash. Equal boards have equal hashes.
     fn hash(&self) -> u64;
 }
 
@@ -35,7 +35,8 @@ pub struct Packed128(pub u128);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedBytes(pub [u8; Size::MAX_CELLS]);
 
-/// Multiplies to 128 bits and folds the halves, so that every input bit affects every output bit.
+/// Hash of two words. It multiplies them to 128 bits and folds the halves, so that every input bit affects every output
+/// bit.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let wide = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd1b5_4a32_d192_ed03);
@@ -47,7 +48,7 @@ impl Packed for Packed64 {
 
     fn pack(numbers: &[u8]) -> Self {
         debug_assert!(numbers.len() <= Self::MAX_CELLS);
-        Self(numbers.iter().rev().fold(0, |word, number| word << 4 | u64::from(*number)))
+        Self(numbers.iter().rev().fold(0, |packed, number| packed << 4 | u64::from(*number)))
     }
 
     #[inline]
@@ -74,7 +75,7 @@ impl Packed for Packed128 {
 
     fn pack(numbers: &[u8]) -> Self {
         debug_assert!(numbers.len() <= Self::MAX_CELLS);
-        Self(numbers.iter().rev().fold(0, |pair, number| pair << 5 | u128::from(*number)))
+        Self(numbers.iter().rev().fold(0, |packed, number| packed << 5 | u128::from(*number)))
     }
 
     #[inline]
@@ -134,27 +135,27 @@ mod tests {
         }
         for a in 0..P::MAX_CELLS {
             for b in 0..P::MAX_CELLS {
-                let (mut swapped, mut twin) = (packed, numbers.clone());
+                let (mut swapped, mut expected) = (packed, numbers.clone());
                 swapped.swap(a as Cell, b as Cell);
-                twin.swap(a, b);
-                assert_eq!(swapped, P::pack(&twin));
+                expected.swap(a, b);
+                assert_eq!(swapped, P::pack(&expected));
                 assert_eq!(swapped.hash() == packed.hash(), swapped == packed);
             }
         }
     }
 
     #[test]
-    fn a_word_holds_sixteen_cells() {
+    fn packed64_holds_sixteen_cells() {
         round_trip::<Packed64>();
     }
 
     #[test]
-    fn a_pair_holds_twenty_five_cells() {
+    fn packed128_holds_twenty_five_cells() {
         round_trip::<Packed128>();
     }
 
     #[test]
-    fn bytes_hold_a_hundred_cells() {
+    fn packed_bytes_hold_a_hundred_cells() {
         round_trip::<PackedBytes>();
     }
 }

@@ -26,7 +26,7 @@ pub struct Step {
 pub enum ReplayError {
     /// A move leaves the board.
     OffBoard {
-        /// Index of the move in the path.
+        /// Index of the move in the path, from 0.
         at: usize,
     },
     /// All moves are legal, but they do not end at the goal.
@@ -42,7 +42,7 @@ impl Path {
     /// The text form.
     pub fn letters(&self) -> String {
         let letters = self.0.iter().map(|mv| mv.letter() as u8).collect();
-        String::from_utf8(letters).expect("letters are ASCII")
+        String::from_utf8(letters).expect("the letters are ASCII")
     }
 
     /// Number of moves.
@@ -55,7 +55,7 @@ impl Path {
         self.0.is_empty()
     }
 
-    /// Iterates over the moves from `start`. Stops before the first illegal move.
+    /// Makes the moves one after another from `start`. Ends before the first illegal move.
     pub fn steps(&self, start: &Board) -> impl Iterator<Item = Step> {
         let mut board = *start;
         self.0.iter().map_while(move |mv| board.make(*mv).map(|tile| Step { mv: *mv, tile, board }))
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_names_the_tiles_that_slide() {
+    fn a_replay_returns_the_tiles_that_slide() {
         let path: Path = [Move::Down].into_iter().collect();
         assert_eq!(path.replay(&one_move_puzzle()), Ok(vec![6]));
         assert_eq!(path.to_string(), "D");

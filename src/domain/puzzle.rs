@@ -6,7 +6,7 @@ use super::{Board, Cell, Size};
 
 /// Two boards of one shape, the second reachable from the first.
 ///
-/// Searches accept nothing else, so no search runs forever on an unsolvable board.
+/// Searches accept only puzzles, so none runs forever on an unsolvable board.
 ///
 /// ```
 /// use taquin::domain::{Board, Puzzle, PuzzleError, Size};
@@ -79,8 +79,8 @@ impl Reachability {
         })
     }
 
-    /// The verdict of [`is_reachable`](Self::is_reachable) for boards of one shape, without counting inversions,
-    /// which takes longest.
+    /// True if `goal` can be reached from `start`, a board of the same shape. Faster than [`between`](Self::between),
+    /// because it does not count inversions.
     fn exists(start: &Board, goal: &Board) -> bool {
         let size = start.size();
         let is_odd_distance = size.distance(start.blank(), goal.blank()) % 2 == 1;
@@ -93,7 +93,7 @@ impl Reachability {
     }
 }
 
-/// Parity of a permutation: cells minus cycles.
+/// True if a permutation is odd: if its number of cells minus that of its cycles is odd.
 fn is_odd(permutation: &[Cell]) -> bool {
     let mut seen = [false; Size::MAX_CELLS];
     let mut odd = false;
@@ -102,7 +102,7 @@ fn is_odd(permutation: &[Cell]) -> bool {
         while !seen[at] {
             seen[at] = true;
             at = usize::from(permutation[at]);
-            // A cycle of k cells is k − 1 exchanges: one per step except the closing one.
+            // A cycle of k cells is k − 1 exchanges: one per step except the last, which closes it.
             odd ^= at != start;
         }
     }
@@ -167,7 +167,7 @@ impl fmt::Display for PuzzleError {
 
 impl std::error::Error for PuzzleError {}
 
-/// Explains the verdict.
+/// A sentence for clients.
 impl fmt::Display for Reachability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parity = |odd| if odd { "odd" } else { "even" };
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn shapes_must_agree() {
         let (two, three) = (Size::try_from((2, 2)).unwrap(), Size::try_from((3, 3)).unwrap());
-        let refused = Puzzle::try_new(Board::snail(two), Board::snail(three));
-        assert_eq!(refused, Err(PuzzleError::ShapesDiffer { start: two, goal: three }));
+        let rejected = Puzzle::try_new(Board::snail(two), Board::snail(three));
+        assert_eq!(rejected, Err(PuzzleError::ShapesDiffer { start: two, goal: three }));
     }
 }

@@ -80,7 +80,7 @@ impl Size {
         self.rows() * self.cols()
     }
 
-    /// Rows × columns: `3×4`.
+    /// Rows × columns, for example `3×4`.
     pub fn name(self) -> &'static str {
         NAMES[self.rows() - Self::MIN_SIDE][self.cols() - Self::MIN_SIDE]
     }
@@ -88,7 +88,7 @@ impl Size {
     /// The row of a cell, from 0.
     #[inline]
     pub fn row_of(self, cell: Cell) -> usize {
-        // Division is slow, and every move needs this: multiply by 1024 ÷ cols, rounded up.
+        // Division is slow, so multiply by 1024 ÷ cols, rounded up.
         const RECIPROCALS: [u16; Size::MAX_SIDE + 1] = {
             let mut reciprocals = [0; Size::MAX_SIDE + 1];
             let mut cols = 1;
@@ -159,7 +159,7 @@ macro_rules! names_with {
     ($rows:literal: $($cols:literal)*) => { [$(concat!($rows, "×", $cols)),*] };
 }
 
-/// By rows and columns, both from the fewest.
+/// Names by rows and columns.
 const NAMES: [[&str; 9]; 9] = [
     names_with!(2),
     names_with!(3),

@@ -1,6 +1,6 @@
 //! Algorithms and their options, by name.
 
-/// Enumerations whose values have names.
+/// An enumeration whose values have names.
 pub trait Named: Copy + PartialEq + 'static {
     /// Every value, in display order.
     const ALL: &'static [Self];
@@ -8,9 +8,9 @@ pub trait Named: Copy + PartialEq + 'static {
     /// The name, in snake case.
     fn name(self) -> &'static str;
 
-    /// The value of that name.
+    /// The value with this name, if any.
     fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|word| word.name() == name)
+        Self::ALL.iter().copied().find(|value| value.name() == name)
     }
 }
 
@@ -41,7 +41,7 @@ pub enum Algorithm {
     GreedyBestFirst,
     /// Depth-first within a rising f-limit (Korf 1985).
     IdaStar,
-    /// Layer by layer, so the first solution is optimal.
+    /// Oldest node first, so the first solution is optimal.
     BreadthFirst,
     /// Newest node first.
     DepthFirst,
@@ -82,7 +82,7 @@ impl Algorithm {
     }
 }
 
-/// Which of several nodes with equal f is expanded first.
+/// Order of expansion among nodes with equal f.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieBreaking {
     /// Lowest h, then newest.
@@ -105,13 +105,13 @@ impl TieBreaking {
 
 named!(TieBreaking { LowH => "low_h", Lifo => "lifo", Fifo => "fifo", Heap => "heap" });
 
-/// What happens to a board that is generated again.
+/// Treatment of boards that are generated again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DuplicateDetection {
-    /// It is dropped unless the new path is shorter.
+    /// They are dropped unless the new path is shorter.
     #[default]
     Closed,
-    /// It is kept. Only the move straight back is excluded.
+    /// They are kept. Only the move straight back is excluded.
     Parent,
 }
 
@@ -129,7 +129,7 @@ impl Weight {
     /// Weight 100, the largest.
     pub const MAX: Self = Self(10_000);
 
-    /// Creates a weight from hundredths; `None` if out of bounds.
+    /// Creates a weight from hundredths; `None` if it is below [`ONE`](Self::ONE) or above [`MAX`](Self::MAX).
     pub const fn from_hundredths(hundredths: u32) -> Option<Self> {
         if Self::ONE.0 <= hundredths && hundredths <= Self::MAX.0 { Some(Self(hundredths)) } else { None }
     }

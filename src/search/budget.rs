@@ -1,4 +1,4 @@
-//! Limits of a search. The only file of this floor that reads the clock.
+//! Limits of a search. No other file of this layer reads the clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ pub(super) const HELPER_POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'a> {
-    /// Deadline, if any.
+    /// The search stops at this time, if given.
     pub deadline: Option<Instant>,
     /// Maximum number of expanded nodes.
     pub expanded: u64,
@@ -20,7 +20,7 @@ pub struct Budget<'a> {
     pub nodes: u64,
     /// The search stops when any of these flags is set.
     pub cancel: &'a [&'a AtomicBool],
-    /// Threads that may help, and that may pause the search for more important work.
+    /// Threads that may help the search. They may also pause it for more important work.
     pub helpers: Option<&'a dyn Helpers>,
     /// Receives the progress of the search.
     pub observer: Option<&'a dyn Observer>,
@@ -69,12 +69,12 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// Expansions between two checks of the clock and the flags: some tens of microseconds on small boards, up to a
-    /// millisecond on the largest.
+    /// Expansions between two checks of the clock and the flags. They take some tens of microseconds on small boards,
+    /// and up to a millisecond on the largest.
     pub const INTERVAL: u64 = 512;
 
-    /// Requests permission to expand one more node. `expanded` is the number expanded so far. `progress` is evaluated
-    /// now and then if there is an observer.
+    /// Checks whether one more node may be expanded. `expanded` is the number expanded so far. `progress` is evaluated
+    /// only when it is reported to an observer.
     ///
     /// # Errors
     /// If the budget is exhausted.
@@ -100,12 +100,12 @@ impl<'a> Meter<'a> {
         Checkpoint { at: Instant::now(), expanded }
     }
 
-    /// Nodes that may still be expanded after `expanded`.
+    /// Number of nodes that may still be expanded, given the number expanded so far.
     pub(super) fn allowed(&self, expanded: u64) -> u64 {
         self.budget.expanded.saturating_sub(expanded)
     }
 
-    /// Estimate of the nodes that can be expanded before the deadline, at the rate measured between two checkpoints.
+    /// Estimated number of nodes that can be expanded before the deadline, at the rate between two checkpoints.
     pub(super) fn in_time(&self, [from, to]: [Checkpoint; 2]) -> u64 {
         let Some(deadline) = self.budget.deadline else { return u64::MAX };
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();

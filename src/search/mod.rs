@@ -1,16 +1,16 @@
-//! Searches and heuristics. This floor uses the standard library only; [`Budget`] alone reads the clock.
+//! Searches and heuristics. This layer uses only `domain` and the standard library. [`Budget`] alone reads the clock.
 //!
 //! Every search takes a [`Space`] (a puzzle proven solvable, tiles named by goal cells), a [`Budget`] and a
 //! [`Trace`], and returns an [`Outcome`]. A search prints nothing and holds no global state.
 //!
-//! Wings, each of which uses only those below it:
+//! Folders and files, in an order in which each uses only those after it:
 //!
 //! - `anytime`: a first solution at once, then shorter ones until one is proven optimal; the constructive solver
 //! - `ida_star`: iterative deepening, sequential and parallel; pruning of duplicate move sequences
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
-//! - `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: what all searches share
+//! - `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
 
 pub mod heuristic;
 
@@ -28,7 +28,7 @@ mod trace;
 
 pub(crate) use algorithm::named;
 pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
-pub use anytime::{Aim, Stages, anytime, bytes_beside_nodes, bytes_per_beam_node, constructive};
+pub use anytime::{Objective, Stages, anytime, bytes_beside_nodes, bytes_per_beam_node, constructive};
 pub use best_first::{
     BucketOpenList, Capacity, Evaluation, HeapOpenList, OpenList, best_first, breadth_first, bytes_per_node,
     depth_first, perfect,
@@ -44,16 +44,16 @@ pub use trace::{Expansion, Trace};
 
 use crate::domain::Path;
 
-/// Result of a search: what it found, what it proved and what it spent.
+/// Result of a search: a path, a lower bound and counters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// The path that was searched for, or why the search stopped without it.
+    /// The solution, or why the search stopped. Anytime search stops with an error until a solution is proven optimal.
     pub result: Result<Path, StopReason>,
-    /// The shortest path known when the search stopped early, if any.
+    /// The shortest solution known when the search stopped early, if any.
     pub best: Option<Path>,
     /// Proven lower bound on the length of any path to the goal, whatever the result.
     pub lower_bound: u32,
-    /// The search counters.
+    /// The counters.
     pub stats: Stats,
 }
 

@@ -5,15 +5,15 @@ use std::fmt::Debug;
 use super::Stats;
 use crate::domain::Path;
 
-/// Receives the progress of a search and the paths it finds. The search blocks on both calls, so implementations
-/// return quickly.
+/// Receives the progress of a search and the solutions it finds. The search blocks on both calls, so implementations
+/// must return quickly.
 ///
 /// The result and the counters of a search do not depend on its observer.
 pub trait Observer: Debug + Sync {
     /// Called some thousand times a second, whenever the search [checks its budget](super::Meter).
     fn reached(&self, progress: Progress);
 
-    /// Called with each path to the goal that is shorter than all before it.
+    /// Called with each solution that is shorter than all before it.
     fn found(&self, path: &Path);
 }
 
@@ -37,12 +37,12 @@ impl From<&Stats> for Progress {
     }
 }
 
-/// Adds the counters of the parts before to the progress of one part of a search.
+/// Reports the progress of one part of a search, with the counters of earlier parts added.
 #[derive(Debug)]
 pub(super) struct PartObserver<'a> {
-    pub(super) whole: &'a dyn Observer,
-    /// Counters of the parts before.
-    pub(super) before: Stats,
+    pub whole: &'a dyn Observer,
+    /// Counters of the earlier parts.
+    pub before: Stats,
 }
 
 impl Observer for PartObserver<'_> {

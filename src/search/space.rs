@@ -41,7 +41,7 @@ impl<P: Packed> State<P> {
     }
 }
 
-/// State space of a puzzle. The goal is the identity, and legal moves come from a table.
+/// State space of a puzzle. The goal is the identity permutation, and legal moves come from a table.
 #[derive(Clone, Debug)]
 pub struct Space<P> {
     puzzle: Puzzle,
@@ -59,7 +59,7 @@ impl<P: Packed> Space<P> {
     pub fn new(puzzle: &Puzzle) -> Self {
         let size = puzzle.size();
         let cells = size.cells();
-        assert!(cells <= P::MAX_CELLS, "a board of {cells} cells does not fit");
+        assert!(cells <= P::MAX_CELLS, "a board of {cells} cells does not fit the packed form");
         let identity: [Cell; Size::MAX_CELLS] = std::array::from_fn(|cell| cell as Cell);
         let mut moves = [MoveSet::EMPTY; 256];
         for (row, sets) in moves[..cells].chunks_exact_mut(size.cols()).enumerate() {
@@ -103,7 +103,7 @@ impl<P: Packed> Space<P> {
         state.tiles == self.goal
     }
 
-    /// The legal moves of a blank in `cell`, without those in `back`.
+    /// The legal moves of a blank in `cell`, except those in `back`.
     #[inline]
     pub fn moves_except(&self, cell: Cell, back: MoveSet) -> MoveSet {
         self.moves[usize::from(cell)].except(back)
@@ -149,7 +149,7 @@ mod tests {
     use crate::domain::PackedBytes;
 
     #[test]
-    fn the_moves_of_each_cell_are_those_of_its_shape() {
+    fn the_move_table_agrees_with_the_shape() {
         for size in Size::all() {
             let goal = Board::blank_last(size);
             let space = Space::<PackedBytes>::new(&Puzzle::try_new(goal, goal).unwrap());

@@ -5,8 +5,8 @@ use std::ops::AddAssign;
 /// Counters of a search. Iterative searches sum over their iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Nodes taken from the open list whose successors were produced. The goal, when taken, is not
-    /// expanded; a node expanded again counts again.
+    /// Nodes taken from the open list whose successors were generated. Taking the goal does not count. A node that is
+    /// expanded again counts again.
     pub expanded: u64,
     /// Nodes created: the start, and every successor except the one that undoes the last move, before duplicate
     /// detection.
@@ -15,8 +15,8 @@ pub struct Stats {
     pub duplicates: u64,
     /// Expanded nodes reached again by a shorter path and reopened.
     pub reopened: u64,
-    /// Maximum number of nodes awaiting expansion; for IDA\* and iterative deepening the length of the longest path
-    /// of nodes. For anytime search, the maximum over its parts.
+    /// Maximum number of nodes awaiting expansion. For IDA\* and iterative deepening, the number of nodes on the
+    /// longest path. For anytime search, the maximum over its parts.
     pub peak_open: u64,
     /// Iterations started; 1 for searches that do not iterate. For anytime search, those of its IDA\* plus one.
     pub iterations: u32,
@@ -39,7 +39,7 @@ impl AddAssign for Stats {
 /// Branching factor b of a uniform tree of depth `length` with `generated` − 1 nodes below its root: b + b² + … +
 /// b^length = generated − 1 (Nilsson 1971).
 ///
-/// `None` for a solution without moves.
+/// `None` if `length` is 0.
 pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> {
     if length == 0 {
         return None;
@@ -59,19 +59,19 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
     Some(b)
 }
 
-/// Number of nodes of a uniform tree below its root, and its derivative by the branching factor.
+/// Number of nodes of a uniform tree below its root, and the derivative of that number by the branching factor.
 fn tree_and_slope(b: f64, depth: usize) -> (f64, f64) {
-    let beyond = b - 1.0;
-    if beyond < 1e-3 {
+    let excess = b - 1.0;
+    if excess < 1e-3 {
         // Sum layer by layer: the closed form divides by almost zero.
         return (0..depth).fold((0.0, 0.0), |(tree, slope), _| ((tree + 1.0) * b, slope * b + tree + 1.0));
     }
     let last = b.powi(depth as i32);
-    let tree = b * (last - 1.0) / beyond;
-    (tree, ((depth as f64 + 1.0) * last - 1.0 - tree) / beyond)
+    let tree = b * (last - 1.0) / excess;
+    (tree, ((depth as f64 + 1.0) * last - 1.0 - tree) / excess)
 }
 
-/// Several times the steps that are needed from the upper bound.
+/// Several times as many steps as convergence takes.
 const NEWTON_STEPS: usize = 64;
 
 #[cfg(test)]

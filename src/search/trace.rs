@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Slide, Space, State};
 use crate::domain::{Board, Move, Packed, Tile};
 
-/// One expanded node.
+/// A recorded expansion of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Expansion {
     /// The board.
@@ -22,11 +22,12 @@ pub struct Expansion {
     pub f: f64,
 }
 
-/// Records expansions up to a limit; a limit of 0 records nothing.
+/// Records expansions up to a limit. The default limit of 0 records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    cap: usize,
+    limit: usize,
     expansions: Vec<Expansion>,
+    /// By node of the arena: the index of its latest expansion.
     by_node: HashMap<u32, u32>,
 }
 
@@ -43,20 +44,20 @@ pub struct Visit<'a, P> {
     pub g: u32,
     /// The heuristic's value.
     pub h: u32,
-    /// The evaluation.
+    /// The value by which the search orders or limits nodes.
     pub f: f64,
 }
 
 impl Trace {
-    /// Records the first `cap` expansions.
-    pub fn new(cap: usize) -> Self {
-        Self { cap, ..Self::default() }
+    /// A trace of the first `limit` expansions.
+    pub fn new(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
     }
 
     /// True while the limit is not reached.
     #[inline]
     pub fn is_recording(&self) -> bool {
-        self.expansions.len() < self.cap
+        self.expansions.len() < self.limit
     }
 
     /// Records one expansion and returns its index.
@@ -73,12 +74,12 @@ impl Trace {
         index
     }
 
-    /// Associates a node of the arena with its latest expansion.
-    pub fn name(&mut self, node: u32, index: u32) {
+    /// Sets the index of a node's latest expansion.
+    pub fn set_index(&mut self, node: u32, index: u32) {
         self.by_node.insert(node, index);
     }
 
-    /// The latest expansion of the arena's node `node`.
+    /// The index of a node's latest expansion, if it was recorded.
     pub fn index_of(&self, node: u32) -> Option<u32> {
         self.by_node.get(&node).copied()
     }

@@ -1,11 +1,11 @@
-//! Anytime search: always finds a solution, never below the proven bound, and reproducibly for a given budget.
+//! Anytime search: it always finds a solution, its bounds hold, and equal budgets give equal results.
 
 use std::time::{Duration, Instant};
 
-use crate::reference::{Fickle, SplitMix, size};
+use crate::reference::{SplitMix, UnreliableHelper, size};
 use taquin::domain::{Board, Cell, Packed, Packed64, Packed128, PackedBytes, Puzzle, Size, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
-use taquin::search::{Aim, Budget, Helpers, Outcome, Space, Stages, StopReason, anytime, constructive};
+use taquin::search::{Budget, Helpers, Objective, Outcome, Space, Stages, StopReason, anytime, constructive};
 
 fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
     let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
@@ -14,19 +14,23 @@ fn search<P: Packed>(puzzle: &Puzzle, expanded: u64) -> Outcome {
 
 fn short<P: Packed>(puzzle: &Puzzle, heuristic: &LinearConflict, budget: &Budget<'_>) -> Outcome {
     let stages = Stages::new(puzzle.size(), puzzle.goal().blank());
-    anytime(&Space::<P>::new(puzzle), heuristic, &stages, Aim::Short, budget)
+    anytime(&Space::<P>::new(puzzle), heuristic, &stages, Objective::Short, budget)
 }
 
 /// Length of the best solution. Checks the solution and its bound.
 fn best(puzzle: &Puzzle, outcome: &Outcome) -> usize {
-    let best = outcome.result.as_ref().ok().or(outcome.best.as_ref()).expect("there always is a solution");
+    let best = outcome.result.as_ref().ok().or(outcome.best.as_ref()).expect("anytime search always finds a solution");
     best.replay(puzzle).unwrap();
     assert!(best.len() >= outcome.lower_bound as usize, "{}", puzzle.start());
-    assert_eq!(outcome.result.is_ok(), best.len() == outcome.lower_bound as usize, "it ends when it is proven");
+    assert_eq!(
+        outcome.result.is_ok(),
+        best.len() == outcome.lower_bound as usize,
+        "the search ends when the solution is proven optimal"
+    );
     best.len()
 }
 
-/// A goal with the blank in this cell.
+/// A goal with the blank in a given cell.
 fn goal(size: Size, blank: Cell) -> Board {
     let mut goal = Board::blank_last(size);
     while size.row_of(goal.blank()) > size.row_of(blank) {
@@ -39,11 +43,11 @@ fn goal(size: Size, blank: Cell) -> Board {
 }
 
 #[test]
-fn every_shape_has_a_solution_whatever_the_goal_and_however_little_is_spent() {
+fn every_shape_and_goal_is_solved_within_any_budget() {
     let mut random = SplitMix(11);
     for size in Size::all() {
-        let centre = size.cell_at(size.rows() / 2, size.cols() / 2);
-        for blank in [0, size.cell_at(0, size.cols() / 2), centre] {
+        let center = size.cell_at(size.rows() / 2, size.cols() / 2);
+        for blank in [0, size.cell_at(0, size.cols() / 2), center] {
             let goal = goal(size, blank);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
             for expanded in [0, 3_000] {
@@ -56,7 +60,7 @@ fn every_shape_has_a_solution_whatever_the_goal_and_however_little_is_spent() {
 }
 
 #[test]
-fn without_a_limit_it_ends_with_a_shortest_solution() {
+fn an_unlimited_search_ends_with_a_shortest_solution() {
     let mut random = SplitMix(12);
     for (rows, cols) in [(2, 2), (2, 3), (2, 4), (3, 3)] {
         let size = size(rows, cols);
@@ -72,7 +76,7 @@ fn without_a_limit_it_ends_with_a_shortest_solution() {
 }
 
 #[test]
-fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
+fn results_are_reproducible_with_a_distant_deadline() {
     let mut random = SplitMix(13);
     for (rows, cols) in [(4, 5), (5, 5), (6, 6), (7, 8)] {
         let goal = Board::blank_last(size(rows, cols));
@@ -85,20 +89,20 @@ fn the_same_budget_gives_the_same_answer_unless_the_clock_has_a_say() {
             let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
             let deadline = Some(Instant::now() + Duration::from_secs(3_600));
             let budget = Budget { expanded, nodes: 1_000_000, deadline, ..Budget::UNLIMITED };
-            assert_eq!(outcome, short::<PackedBytes>(&puzzle, &heuristic, &budget), "a far deadline");
+            assert_eq!(outcome, short::<PackedBytes>(&puzzle, &heuristic, &budget), "a distant deadline has no effect");
         }
     }
 }
 
 #[test]
-fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
+fn helpers_do_not_change_the_result() {
     let mut random = SplitMix(14);
     let mut helped = 0;
     for (rows, cols) in [(5, 5), (6, 6), (7, 7)] {
         let goal = Board::blank_last(size(rows, cols));
         let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
         let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
-        let helpers = Fickle::default();
+        let helpers = UnreliableHelper::default();
         let search = |helpers| {
             let budget = Budget { expanded: 2_000_000, helpers, ..Budget::UNLIMITED };
             short::<PackedBytes>(&puzzle, &heuristic, &budget)
@@ -108,7 +112,7 @@ fn what_it_finds_and_counts_does_not_depend_on_who_helps() {
         best(&puzzle, &alone);
         helped += helpers.helped.into_inner();
     }
-    assert!(helped > 0, "no beam was wide enough");
+    assert!(helped > 0, "no beam was wide enough to request help");
 }
 
 /// 24-puzzles of Korf & Felner (2002), with their optimal lengths.
@@ -119,7 +123,7 @@ const KORF_24: [(&str, usize); 3] = [
 ];
 
 #[test]
-fn solutions_of_24_puzzles_are_near_their_optimal_lengths_and_bounds_never_above() {
+fn solutions_and_bounds_of_24_puzzles_enclose_the_optimal_length() {
     for (start, optimal) in KORF_24 {
         let start = crate::reference::board(start);
         let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();

@@ -1,4 +1,4 @@
-//! Properties of heuristics: agreement with a slow implementation, admissibility, consistency.
+//! Properties of heuristics: agreement with slow implementations, admissibility, consistency.
 
 use crate::reference::{SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
@@ -82,7 +82,7 @@ fn after_a_move_agrees_with_evaluation_from_scratch_on_every_shape() {
     walk_on_shapes(1);
 }
 
-/// Checks every `step`-th size.
+/// Walks on boards of every `step`-th size.
 fn walk_on_shapes(step: usize) {
     let mut random = SplitMix(11);
     for size in Size::all().step_by(step) {
@@ -111,11 +111,11 @@ impl Visitor<Packed64> for HoldsOnAllBoards<'_> {
     fn visit<H: Heuristic<Packed64>>(&mut self, kind: HeuristicKind, heuristic: &H) {
         let h: Vec<u32> = self.boards.iter().map(|(state, ..)| heuristic.h(heuristic.evaluate(state))).collect();
         let exceeds = self.boards.iter().zip(&h).filter(|((_, distance, _), h)| *h > distance).count();
-        assert_eq!(exceeds == 0, kind.is_admissible(), "{}: {exceeds} boards above their distance", kind.name());
+        assert_eq!(exceeds == 0, kind.is_admissible(), "{}: h exceeds the distance of {exceeds} boards", kind.name());
         let known = &h;
         let jumps = self.boards.iter().zip(&h).filter(|((.., next), h)| next.iter().any(|next| **h > known[*next] + 1));
         if kind.is_consistent() {
-            assert_eq!(jumps.count(), 0, "{} drops by more than a move", kind.name());
+            assert_eq!(jumps.count(), 0, "{} falls by more than 1 along a move", kind.name());
         }
         if kind == HeuristicKind::PatternDatabase {
             assert!(self.boards.iter().zip(&h).all(|((_, distance, _), h)| distance == h), "the table is exact");
@@ -150,7 +150,7 @@ fn laws_hold_on_all_181440_boards_with_the_blank_on_an_edge() {
 }
 
 #[test]
-fn laws_hold_on_all_181440_boards_with_the_blank_in_the_centre() {
+fn laws_hold_on_all_181440_boards_with_the_blank_in_the_center() {
     laws_hold_on_all_boards(Board::snail(size(3, 3)));
 }
 
@@ -204,8 +204,8 @@ fn slow_linear_conflict(board: &Board, goal: &Board) -> usize {
     slow_manhattan(board, goal) + in_rows.chain(in_cols).sum::<usize>()
 }
 
-/// Plays Gaschnig's relaxed puzzle: swaps the blank with the tile that belongs in its cell, or, if the blank is at
-/// home, with any misplaced tile.
+/// Solves Gaschnig's relaxed puzzle: swaps the blank with the tile that belongs in its cell, or with any misplaced tile
+/// if the blank is in its goal cell.
 fn slow_gaschnig(board: &Board, goal: &Board) -> usize {
     let mut tiles = board.tiles().to_vec();
     let goal = goal.tiles();
@@ -224,7 +224,7 @@ fn slow_gaschnig(board: &Board, goal: &Board) -> usize {
 }
 
 #[test]
-fn heuristics_equal_their_slow_twins_on_random_boards() {
+fn heuristics_equal_their_definitions_on_random_boards() {
     let mut random = SplitMix(5);
     for size in Size::all().filter(|size| size.rows().max(size.cols()) <= 6) {
         for goal in [Board::blank_last(size), Board::snail(size)] {

@@ -1,6 +1,6 @@
-//! Additive patterns on boards of more than 16 cells.
+//! Additive pattern databases on boards of more than 16 cells.
 
-use crate::reference::{Fickle, SplitMix, goal_with_blank};
+use crate::reference::{SplitMix, UnreliableHelper, goal_with_blank, size};
 use taquin::domain::{MoveSet, Packed, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board, random_walk};
 use taquin::search::heuristic::{
     GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Patterns, Tier,
@@ -8,13 +8,13 @@ use taquin::search::heuristic::{
 use taquin::search::{Budget, Heuristic, Space, Trace, ida_star};
 
 /// Maximum number of patterns of three tiles, whose tables are built quickly for any board.
-const MOST: usize = 12;
+const MAX_PATTERNS: usize = 12;
 
 fn sizes() -> impl Iterator<Item = Size> {
     Size::all().filter(|size| size.cells() > 16 && GoalClass::serves(*size))
 }
 
-/// Partitions assembled like those of the service, but fewer.
+/// Partitions with small patterns, chosen like those of the service.
 fn partitions(class: GoalClass) -> Vec<Partition> {
     let tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
     let mut by_column = tiles.clone();
@@ -46,7 +46,7 @@ fn walk<P: Packed>(space: &Space<P>, heuristic: &impl Heuristic<P>, random: &mut
         let h = heuristic.h(memo);
         assert_eq!(within.map_err(|least| least > limit as u32 && least <= h).is_ok(), h as i32 <= limit);
         assert_eq!(h, heuristic.h(heuristic.evaluate(&state)), "{}", space.board(&state));
-        assert!(h.abs_diff(before) == 1, "along a move the sum changes by one");
+        assert!(h.abs_diff(before) == 1, "a move must change h by one");
         let lower = Heuristic::<P>::h(&manhattan, manhattan.evaluate(&state));
         assert!(h >= lower && (h - lower).is_multiple_of(2));
     }
@@ -70,7 +70,7 @@ fn walk_on_shapes(shapes: usize, cells: usize) {
         for cell in (0..size.cells() as u8).step_by(cells) {
             let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
             let partitions = partitions(GoalClass::of(size, cell));
-            let heuristic = LargeAdditivePatterns::<MOST>::new(size, cell, &partitions);
+            let heuristic = LargeAdditivePatterns::<MAX_PATTERNS>::new(size, cell, &partitions);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
             if size.cells() <= Packed128::MAX_CELLS {
                 walk(&Space::<Packed128>::new(&puzzle), &heuristic, &mut random);
@@ -81,12 +81,11 @@ fn walk_on_shapes(shapes: usize, cells: usize) {
     }
 }
 
-/// Tables of the service, which the parallel IDA\* searches.
 #[test]
-fn a_descent_finds_and_counts_what_the_common_search_does() {
+fn parallel_ida_star_equals_sequential_ida_star() {
     let mut random = SplitMix(7);
     for (rows, cols, cell) in [(2, 9, 0), (9, 2, 5), (3, 6, 17), (4, 5, 19), (5, 5, 0), (5, 5, 24), (5, 5, 12)] {
-        let size = crate::reference::size(rows, cols);
+        let size = size(rows, cols);
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
         let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
@@ -95,12 +94,12 @@ fn a_descent_finds_and_counts_what_the_common_search_does() {
             let start = random_walk(&goal, moves, &mut random);
             let space = Space::<Packed128>::new(&Puzzle::try_new(start, goal).unwrap());
             // Only the sequential search can write a trace.
-            let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-            let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
-            assert_eq!(fast, common, "{start}");
-            let helpers = Fickle::default();
+            let parallel = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+            let sequential = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
+            assert_eq!(parallel, sequential, "{start}");
+            let helpers = UnreliableHelper::default();
             let budget = Budget { helpers: Some(&helpers), ..Budget::UNLIMITED };
-            assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), common);
+            assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), sequential);
         }
     }
 }
@@ -112,7 +111,7 @@ fn solutions_are_as_short_as_with_another_heuristic() {
         for cell in [0, 1, size.cells() as u8 / 2] {
             let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
             let partitions = partitions(GoalClass::of(size, cell));
-            let heuristic = LargeAdditivePatterns::<MOST>::new(size, cell, &partitions);
+            let heuristic = LargeAdditivePatterns::<MAX_PATTERNS>::new(size, cell, &partitions);
             for moves in [1, 20, 40] {
                 let start = random_walk(&goal, moves, &mut random);
                 let space = Space::<Packed128>::new(&Puzzle::try_new(start, goal).unwrap());

@@ -1,4 +1,5 @@
-//! Boards, searches, heuristics and tables, checked against slow reference implementations that share no code with them.
+//! Boards, searches, heuristics and tables, compared with slow [reference] implementations that share no code with
+//! them.
 
 mod reference;
 

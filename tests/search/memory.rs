@@ -1,4 +1,4 @@
-//! Memory of a search, compared with the size that its node limit allows.
+//! Memory of searches, compared with the maximum that their node limits imply.
 
 #![cfg(target_os = "linux")]
 
@@ -9,8 +9,8 @@ use crate::reference::{SplitMix, size};
 use taquin::domain::{Board, Packed, Packed64, Packed128, PackedBytes, Puzzle, random_board};
 use taquin::search::heuristic::Manhattan;
 use taquin::search::{
-    Aim, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, OpenList, Space, Stages, StopReason,
-    TieBreaking, Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+    BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, Objective, OpenList, Space, Stages,
+    StopReason, TieBreaking, Trace, anytime, best_first, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 
 /// Current or peak resident memory in bytes, by the name of the line in `/proc/self/status`.
@@ -20,7 +20,7 @@ fn resident(line: &str) -> u64 {
     1024 * value.trim_matches([':', ' ', '\t']).strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
 }
 
-/// A space of a random board. Resets the peak of resident memory.
+/// The space of a random board. Resets the peak of resident memory.
 fn space<P: Packed>(side: usize) -> Space<P> {
     let goal = Board::blank_last(size(side, side));
     let start = random_board(&goal, &mut SplitMix(5));
@@ -28,8 +28,8 @@ fn space<P: Packed>(side: usize) -> Space<P> {
     Space::new(&Puzzle::try_new(start, goal).unwrap())
 }
 
-/// Peak of resident memory in bytes while a search fills its nodes.
-fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
+/// Peak of resident memory in bytes while a search reaches its node limit.
+fn peak<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64 {
     let space = space::<P>(side);
     let heuristic = Manhattan::new(space.size(), space.goal_blank());
     let budget = Budget { nodes, ..Budget::UNLIMITED };
@@ -39,51 +39,51 @@ fn highest<P: Packed, O: OpenList>(side: usize, open_list: O, nodes: u64) -> u64
     resident("VmHWM")
 }
 
-/// Peak of resident memory in bytes while anytime search widens its beam until it fills the nodes.
-fn highest_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
+/// Peak of resident memory in bytes while anytime search widens its beam up to its node limit.
+fn peak_of_anytime<P: Packed>(side: usize, nodes: u64) -> u64 {
     let space = space::<P>(side);
     let heuristic = Manhattan::new(space.size(), space.goal_blank());
     let budget = Budget { nodes, expanded: 6 * nodes, ..Budget::UNLIMITED };
     let stages = Stages::new(space.size(), space.goal_blank());
-    let outcome = anytime(&space, &heuristic, &stages, Aim::Short, &budget);
+    let outcome = anytime(&space, &heuristic, &stages, Objective::Short, &budget);
     assert_eq!(outcome.result, Err(StopReason::Expanded));
     let shortest = outcome.best.unwrap().len() as u64;
-    assert!(outcome.stats.peak_open * shortest > nodes / 2, "no beam filled them");
+    assert!(outcome.stats.peak_open * shortest > nodes / 2, "no beam came near the node limit");
     resident("VmHWM")
 }
 
-/// Environment variable with the search of a child process.
+/// Environment variable that holds the case of a child process.
 const CASE: &str = "TAQUIN_MEMORY_CASE";
 
 const CASES: usize = 12;
 
-/// Factor for the nodes of a beam: they are so small that a measurement needs more of them.
-const BEAM: u64 = 5;
+/// Factor for the number of nodes of a beam. They are so small that a measurement needs more of them.
+const BEAM_FACTOR: u64 = 5;
 
-/// Runs one search, and compares its memory with the limit.
+/// Runs one search, and compares its memory with the promised maximum.
 fn check(case: usize) {
     let before = resident("VmRSS");
     let buckets = || BucketOpenList::new(TieBreaking::LowH);
     let heap = || HeapOpenList::new(TieBreaking::LowH);
-    // Limits just above a power of two: the worst case for growing arrays.
-    let nodes = [300_000, 1_050_000][case % 2] * if case / 2 < 4 { 1 } else { BEAM };
+    // Limits just above a power of two are the worst case for growing arrays.
+    let nodes = [300_000, 1_050_000][case % 2] * if case / 2 < 4 { 1 } else { BEAM_FACTOR };
     let beside = |side| bytes_beside_nodes(size(side, side));
-    let (name, highest, per_node, beside) = match case / 2 {
-        0 => ("16 cells, buckets", highest::<Packed64, _>(4, buckets(), nodes), bytes_per_node::<Packed64, u16>(), 0),
-        1 => ("16 cells, heap", highest::<Packed64, _>(4, heap(), nodes), bytes_per_node::<Packed64, u16>(), 0),
-        2 => ("25 cells, buckets", highest::<Packed128, _>(5, buckets(), nodes), bytes_per_node::<Packed128, u16>(), 0),
-        3 => ("64 cells, heap", highest::<PackedBytes, _>(8, heap(), nodes), bytes_per_node::<PackedBytes, u16>(), 0),
-        4 => ("25 cells, anytime", highest_of_anytime::<Packed128>(5, nodes), bytes_per_beam_node(), beside(5)),
-        _ => ("64 cells, anytime", highest_of_anytime::<PackedBytes>(8, nodes), bytes_per_beam_node(), beside(8)),
+    let (name, peak, per_node, beside) = match case / 2 {
+        0 => ("16 cells, buckets", peak::<Packed64, _>(4, buckets(), nodes), bytes_per_node::<Packed64, u16>(), 0),
+        1 => ("16 cells, heap", peak::<Packed64, _>(4, heap(), nodes), bytes_per_node::<Packed64, u16>(), 0),
+        2 => ("25 cells, buckets", peak::<Packed128, _>(5, buckets(), nodes), bytes_per_node::<Packed128, u16>(), 0),
+        3 => ("64 cells, heap", peak::<PackedBytes, _>(8, heap(), nodes), bytes_per_node::<PackedBytes, u16>(), 0),
+        4 => ("25 cells, anytime", peak_of_anytime::<Packed128>(5, nodes), bytes_per_beam_node(), beside(5)),
+        _ => ("64 cells, anytime", peak_of_anytime::<PackedBytes>(8, nodes), bytes_per_beam_node(), beside(8)),
     };
-    let (growth, promised) = (highest - before, nodes * per_node + beside);
+    let (growth, promised) = (peak - before, nodes * per_node + beside);
     assert!(growth <= promised, "{name}: {growth} bytes for {nodes} nodes, {promised} promised");
-    assert!(growth > promised / 8, "{name}: {growth} bytes of {promised} is no measurement");
+    assert!(growth > promised / 8, "{name}: only {growth} of {promised} bytes, so nothing was measured");
 }
 
 /// Runs each search in its own process, so that none reuses memory of another.
 #[test]
-fn searches_take_no_more_than_their_nodes_are_said_to() {
+fn searches_take_no_more_memory_than_promised() {
     if let Ok(case) = env::var(CASE) {
         return check(case.parse().unwrap());
     }
@@ -92,13 +92,13 @@ fn searches_take_no_more_than_their_nodes_are_said_to() {
 
 #[test]
 #[ignore = "half a minute, and a gigabyte"]
-fn searches_of_a_million_nodes_take_no_more_than_they_are_said_to() {
+fn searches_of_a_million_nodes_take_no_more_memory_than_promised() {
     check_in_processes((1..CASES).step_by(2));
 }
 
 fn check_in_processes(cases: impl Iterator<Item = usize>) {
     for case in cases {
-        let this = ["--exact", "memory::searches_take_no_more_than_their_nodes_are_said_to"];
+        let this = ["--exact", "memory::searches_take_no_more_memory_than_promised"];
         let output = Command::new(env::current_exe().unwrap()).args(this).env(CASE, case.to_string()).output().unwrap();
         assert!(output.status.success(), "case {case}: {}", String::from_utf8_lossy(&output.stdout));
     }

@@ -1,4 +1,4 @@
-//! Progress reports of a search: always correct, and without effect on the result.
+//! Progress reports of searches: they are correct, and have no effect on the result.
 
 use std::sync::Mutex;
 
@@ -6,18 +6,18 @@ use crate::reference::{SplitMix, distances, size};
 use taquin::domain::{Board, Packed, Packed64, PackedBytes, Path, Puzzle, Size, random_board, random_walk};
 use taquin::search::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin::search::{
-    Aim, Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, IdaStar, Named, Observer, Outcome, Progress,
-    Space, Stages, TieBreaking, Trace, Weight, anytime, best_first, breadth_first, depth_first, ida_star,
+    Algorithm, Budget, DuplicateDetection, Evaluation, HeapOpenList, IdaStar, Named, Objective, Observer, Outcome,
+    Progress, Space, Stages, TieBreaking, Trace, Weight, anytime, best_first, breadth_first, depth_first, ida_star,
 };
 
 /// Records all reports.
 #[derive(Debug, Default)]
-struct Notes {
+struct Recorder {
     progress: Mutex<Vec<Progress>>,
     found: Mutex<Vec<Path>>,
 }
 
-impl Observer for Notes {
+impl Observer for Recorder {
     fn reached(&self, progress: Progress) {
         self.progress.lock().unwrap().push(progress);
     }
@@ -41,27 +41,34 @@ fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H
         Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
         Algorithm::BreadthFirst => breadth_first(space, closed, budget, trace),
         Algorithm::DepthFirst => depth_first(space, closed, Some(40), budget, trace),
-        Algorithm::Anytime => anytime(space, h, &Stages::new(space.size(), space.goal_blank()), Aim::Short, budget),
-        Algorithm::Constructive => unreachable!("it is over before anything could be told"),
+        Algorithm::Anytime => {
+            anytime(space, h, &Stages::new(space.size(), space.goal_blank()), Objective::Short, budget)
+        }
+        Algorithm::Constructive => unreachable!("the constructive solver reports nothing"),
     }
 }
 
 /// Searches with and without an observer. Returns the outcome and the reports.
-fn watched<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, expanded: u64) -> (Outcome, Notes) {
-    let notes = Notes::default();
+fn observed<P: Packed, H: IdaStar<P>>(
+    algorithm: Algorithm,
+    puzzle: &Puzzle,
+    h: &H,
+    expanded: u64,
+) -> (Outcome, Recorder) {
+    let reports = Recorder::default();
     let budget = Budget { expanded, nodes: 500_000, ..Budget::UNLIMITED };
     let alone = search::<P, H>(algorithm, puzzle, h, &budget);
-    let seen = search::<P, H>(algorithm, puzzle, h, &Budget { observer: Some(&notes), ..budget });
-    assert_eq!(alone, seen, "{}: it finds the same", algorithm.name());
-    (seen, notes)
+    let seen = search::<P, H>(algorithm, puzzle, h, &Budget { observer: Some(&reports), ..budget });
+    assert_eq!(alone, seen, "{}: the observer changed the outcome", algorithm.name());
+    (seen, reports)
 }
 
-fn check(algorithm: Algorithm, puzzle: &Puzzle, (outcome, notes): (Outcome, Notes)) {
+fn check(algorithm: Algorithm, puzzle: &Puzzle, (outcome, reports): (Outcome, Recorder)) {
     let name = algorithm.name();
-    let (progress, found) = (notes.progress.into_inner().unwrap(), notes.found.into_inner().unwrap());
-    // Short parts of a search, and the constructive method, may end without a report.
-    let looks = outcome.stats.expanded / 1024;
-    assert!(progress.len() as u64 + 40 >= looks, "{name}: {} of {looks}", progress.len());
+    let (progress, found) = (reports.progress.into_inner().unwrap(), reports.found.into_inner().unwrap());
+    // Short parts of a search, and the constructive solver, may end without a report.
+    let expected = outcome.stats.expanded / 1024;
+    assert!(progress.len() as u64 + 40 >= expected, "{name}: {} of {expected} reports", progress.len());
     assert!(progress.is_sorted_by_key(|progress| progress.expanded), "{name}");
     assert!(progress.is_sorted_by_key(|progress| progress.generated), "{name}");
     let last = progress.last().copied().unwrap_or_default();
@@ -73,14 +80,21 @@ fn check(algorithm: Algorithm, puzzle: &Puzzle, (outcome, notes): (Outcome, Note
         assert!(progress.lower_bound <= outcome.lower_bound, "{name}: {progress:?}, and {}", outcome.lower_bound);
     }
     assert!(found.iter().all(|path| path.replay(puzzle).is_ok()), "{name}");
-    assert!(found.windows(2).all(|pair| pair[1].len() < pair[0].len()), "{name}: each is shorter");
+    assert!(
+        found.windows(2).all(|pair| pair[1].len() < pair[0].len()),
+        "{name}: each path must be shorter than the one before"
+    );
     if algorithm == Algorithm::Anytime {
-        assert_eq!(found.last(), outcome.result.as_ref().ok().or(outcome.best.as_ref()), "the last is the best");
+        assert_eq!(
+            found.last(),
+            outcome.result.as_ref().ok().or(outcome.best.as_ref()),
+            "the last path reported is the best"
+        );
     }
 }
 
 #[test]
-fn what_is_told_of_8_puzzles_is_true() {
+fn reports_on_8_puzzles_are_correct() {
     let goal = Board::blank_last(size(3, 3));
     let distances = distances(&goal);
     let mut random = SplitMix(5);
@@ -88,17 +102,17 @@ fn what_is_told_of_8_puzzles_is_true() {
         for _ in 0..4 {
             let start = random_board(&goal, &mut random);
             let puzzle = Puzzle::try_new(start, goal).unwrap();
-            let told =
-                watched::<Packed64, _>(*algorithm, &puzzle, &Manhattan::new(start.size(), goal.blank()), 300_000);
-            let bounds = told.1.progress.lock().unwrap().iter().map(|progress| progress.lower_bound).max();
-            assert!(bounds.unwrap_or(0) <= distances[&start] && told.0.lower_bound <= distances[&start]);
-            check(*algorithm, &puzzle, told);
+            let (outcome, reports) =
+                observed::<Packed64, _>(*algorithm, &puzzle, &Manhattan::new(start.size(), goal.blank()), 300_000);
+            let bounds = reports.progress.lock().unwrap().iter().map(|progress| progress.lower_bound).max();
+            assert!(bounds.unwrap_or(0) <= distances[&start] && outcome.lower_bound <= distances[&start]);
+            check(*algorithm, &puzzle, (outcome, reports));
         }
     }
 }
 
 #[test]
-fn what_is_told_of_large_boards_is_what_comes_of_them() {
+fn reports_on_large_boards_agree_with_the_outcome() {
     let mut random = SplitMix(6);
     for (rows, cols) in [(4, 4), (5, 5), (3, 9), (8, 8)] {
         let size = Size::try_from((rows, cols)).unwrap();
@@ -107,7 +121,7 @@ fn what_is_told_of_large_boards_is_what_comes_of_them() {
         let puzzle = Puzzle::try_new(start, goal).unwrap();
         let h = LinearConflict::new(size, goal.blank());
         for algorithm in [Algorithm::Anytime, Algorithm::IdaStar, Algorithm::AStar, Algorithm::GreedyBestFirst] {
-            check(algorithm, &puzzle, watched::<PackedBytes, _>(algorithm, &puzzle, &h, 200_000));
+            check(algorithm, &puzzle, observed::<PackedBytes, _>(algorithm, &puzzle, &h, 200_000));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Solutions compared with distances of an independent breadth-first search.
+//! Solutions compared with the distances of an independent breadth-first search.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use taquin::service::{Job, Limits, Plan, Report, SearchContext, SearchOptions, T
 
 const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
 
-fn solved(start: &Board, goal: &Board, wish: SearchOptions, tables: &Tables) -> Report {
-    solved_within(UNLIMITED, start, goal, wish, tables)
+fn solved(start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) -> Report {
+    solved_within(UNLIMITED, start, goal, options, tables)
 }
 
-fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: SearchOptions, tables: &Tables) -> Report {
+fn solved_within(limits: Limits, start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
-    let plan = Plan::try_new(&wish, puzzle.size()).unwrap();
+    let plan = Plan::try_new(&options, puzzle.size()).unwrap();
     let job = Job { puzzle, plan, limits, expansions: 0, states: false };
     let report = solve(&job, tables, SearchContext::default()).unwrap();
     let solution = report.solution.as_ref().unwrap();
@@ -29,48 +29,48 @@ fn solved_within(limits: Limits, start: &Board, goal: &Board, wish: SearchOption
 }
 
 /// All search options that are valid for boards of a size.
-fn wishes(size: Size) -> Vec<SearchOptions> {
+fn valid_options(size: Size) -> Vec<SearchOptions> {
     let heuristics = || HeuristicKind::ALL.iter().map(|heuristic| Some(*heuristic)).chain([None]);
     let algorithms = Algorithm::ALL.iter().map(|algorithm| Some(*algorithm)).chain([None]);
-    let mut wishes = Vec::new();
+    let mut valid_options = Vec::new();
     for algorithm in algorithms {
         for heuristic in heuristics() {
             for tie_breaking in TieBreaking::ALL {
-                let wish =
+                let options =
                     SearchOptions { algorithm, heuristic, tie_breaking: *tie_breaking, ..SearchOptions::default() };
-                if Plan::try_new(&wish, size).is_ok() {
-                    wishes.push(wish);
+                if Plan::try_new(&options, size).is_ok() {
+                    valid_options.push(options);
                 }
             }
         }
     }
-    wishes
+    valid_options
 }
 
-fn promises_optimal(wish: &SearchOptions, size: Size) -> bool {
-    Plan::try_new(&SearchOptions { require_optimal: true, ..*wish }, size).is_ok()
+fn is_optimality_promised(options: &SearchOptions, size: Size) -> bool {
+    Plan::try_new(&SearchOptions { require_optimal: true, ..*options }, size).is_ok()
 }
 
-fn check(start: &Board, goal: &Board, distance: u32, wish: &SearchOptions, tables: &Tables) {
-    let report = solved(start, goal, *wish, tables);
+fn check(start: &Board, goal: &Board, distance: u32, options: &SearchOptions, tables: &Tables) {
+    let report = solved(start, goal, *options, tables);
     let length = report.solution.as_ref().unwrap().path.len() as u32;
-    assert!(length >= distance, "{start} to {goal}: {length} moves, {wish:?}");
-    assert!(report.lower_bound <= distance, "{start} to {goal}: bound {}, {wish:?}", report.lower_bound);
-    assert!(!report.is_optimal() || length == distance, "{start} to {goal}: claimed optimal, {wish:?}");
-    if promises_optimal(wish, start.size()) {
-        assert_eq!(length, distance, "{start} to {goal}, {wish:?}");
+    assert!(length >= distance, "{start} to {goal}: {length} moves, {options:?}");
+    assert!(report.lower_bound <= distance, "{start} to {goal}: bound {}, {options:?}", report.lower_bound);
+    assert!(!report.is_optimal() || length == distance, "{start} to {goal}: claimed optimal, {options:?}");
+    if is_optimality_promised(options, start.size()) {
+        assert_eq!(length, distance, "{start} to {goal}, {options:?}");
         assert!(report.is_optimal());
     }
 }
 
 #[test]
-fn every_search_is_right_on_all_boards_of_the_smallest_shapes() {
+fn every_search_is_correct_on_all_boards_of_the_smallest_shapes() {
     let tables = Tables::default();
     for size in [size(2, 2), size(2, 3), size(3, 2)] {
         for goal in [Board::blank_last(size), goal_with_blank(size, 0, 1)] {
             for (start, distance) in distances(&goal) {
-                for wish in wishes(size) {
-                    check(&start, &goal, distance, &wish, &tables);
+                for options in valid_options(size) {
+                    check(&start, &goal, distance, &options, &tables);
                 }
             }
         }
@@ -78,13 +78,13 @@ fn every_search_is_right_on_all_boards_of_the_smallest_shapes() {
 }
 
 #[test]
-fn every_search_is_right_on_a_sample_of_3x3_and_2x4() {
+fn every_search_is_correct_on_a_sample_of_3x3_and_2x4() {
     check_every_search(2);
 }
 
 #[test]
 #[ignore = "half a minute: a larger sample"]
-fn every_search_is_right_on_a_large_sample_of_3x3_and_2x4() {
+fn every_search_is_correct_on_a_large_sample_of_3x3_and_2x4() {
     check_every_search(12);
 }
 
@@ -93,20 +93,20 @@ fn check_every_search(samples: usize) {
     let mut random = SplitMix(3);
     for goal in [Board::blank_last(size(3, 3)), Board::snail(size(3, 3)), goal_with_blank(size(2, 4), 0, 2)] {
         let distances = distances(&goal);
-        for wish in wishes(goal.size()) {
-            // Blind tree searches visit each board many times.
+        for options in valid_options(goal.size()) {
+            // Tree searches without a heuristic visit each board many times.
             let samples =
-                if wish.algorithm == Some(Algorithm::IterativeDeepening) { samples.div_ceil(4) } else { samples };
+                if options.algorithm == Some(Algorithm::IterativeDeepening) { samples.div_ceil(4) } else { samples };
             for _ in 0..samples {
                 let start = random_walk(&goal, 24, &mut random);
-                check(&start, &goal, distances[&start], &wish, &tables);
+                check(&start, &goal, distances[&start], &options, &tables);
             }
         }
     }
 }
 
 #[test]
-fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
+fn auto_is_optimal_on_all_181440_boards_and_expands_only_one_path() {
     let tables = Tables::default();
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         for (start, distance) in distances(&goal) {
@@ -118,19 +118,19 @@ fn auto_is_optimal_on_all_181440_boards_and_expands_nothing_but_one_path() {
     }
 }
 
-/// Compares the search that replaces A* with an exact table to A* itself.
+/// With an exact table, `perfect` replaces A*.
 #[test]
-fn a_perfect_heuristic_needs_no_lists_and_counts_as_if_it_had_them() {
+fn perfect_search_equals_best_first_search() {
     compare_perfect_search_with_best_first(50);
 }
 
 #[test]
 #[ignore = "half a minute: all boards of three goals"]
-fn a_perfect_heuristic_needs_no_lists_on_any_board() {
+fn perfect_search_equals_best_first_search_on_all_boards() {
     compare_perfect_search_with_best_first(1);
 }
 
-/// Checks every `step`-th board.
+/// Compares the searches on every `step`-th board.
 fn compare_perfect_search_with_best_first(step: usize) {
     for goal in [Board::blank_last(size(3, 3)), goal_with_blank(size(3, 3), 0, 1), Board::snail(size(3, 3))] {
         let table = DistanceTable::build(goal.size(), goal.blank());
@@ -138,22 +138,22 @@ fn compare_perfect_search_with_best_first(step: usize) {
         for start in distances(&goal).into_keys().step_by(step) {
             let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
             let mut traces = [Trace::new(5), Trace::new(5), Trace::new(5)];
-            let [without, low_h, lifo] = &mut traces;
+            let [perfect_trace, low_h, lifo] = &mut traces;
             let budget = &Budget::UNLIMITED;
-            let short = perfect(&space, &heuristic, budget, without);
+            let outcome = perfect(&space, &heuristic, budget, perfect_trace);
             for (order, trace) in [(TieBreaking::LowH, low_h), (TieBreaking::Lifo, lifo)] {
                 let open_list = BucketOpenList::new(order);
                 let (f, duplicates) = (Evaluation::ASTAR, DuplicateDetection::Closed);
-                assert_eq!(short, best_first(&space, &heuristic, f, duplicates, open_list, budget, trace), "{start}");
+                assert_eq!(outcome, best_first(&space, &heuristic, f, duplicates, open_list, budget, trace), "{start}");
             }
-            let [without, low_h, lifo] = traces.map(Trace::into_expansions);
-            assert!(without == low_h && without == lifo, "{start}");
+            let [perfect_trace, low_h, lifo] = traces.map(Trace::into_expansions);
+            assert!(perfect_trace == low_h && perfect_trace == lifo, "{start}");
         }
     }
 }
 
 #[test]
-fn optimal_searches_agree_with_layers_from_both_ends_on_3x4_and_4x3() {
+fn optimal_searches_agree_with_bidirectional_search_on_3x4_and_4x3() {
     let tables = Tables::default();
     let mut random = SplitMix(8);
     for goal in [Board::blank_last(size(3, 4)), Board::snail(size(4, 3))] {
@@ -213,14 +213,14 @@ fn weighted_solutions_stay_within_their_weight() {
     for hundredths in [100, 125, 150, 200, 333, 1000] {
         for _ in 0..40 {
             let start = random_board(&goal, &mut random);
-            let wish = SearchOptions {
+            let options = SearchOptions {
                 algorithm: Some(Algorithm::WeightedAStar),
                 heuristic: Some(HeuristicKind::Manhattan),
                 weight: Weight::from_hundredths(hundredths).unwrap(),
                 ..SearchOptions::default()
             };
-            check(&start, &goal, distances[&start], &wish, &tables);
-            let length = solved(&start, &goal, wish, &tables).solution.unwrap().path.len() as u32;
+            check(&start, &goal, distances[&start], &options, &tables);
+            let length = solved(&start, &goal, options, &tables).solution.unwrap().path.len() as u32;
             assert!(100 * length <= hundredths * distances[&start], "{length} of {} × {hundredths}", distances[&start]);
         }
     }
@@ -235,18 +235,18 @@ fn tree_searches_find_the_same_lengths() {
         let start = random_walk(&goal, 14, &mut random);
         let distance = distance_between(&start, &goal);
         for algorithm in [Algorithm::AStar, Algorithm::BreadthFirst] {
-            let wish = SearchOptions {
+            let options = SearchOptions {
                 algorithm: Some(algorithm),
                 duplicate_detection: DuplicateDetection::Parent,
                 ..SearchOptions::default()
             };
-            check(&start, &goal, distance, &wish, &tables);
+            check(&start, &goal, distance, &options, &tables);
         }
     }
 }
 
 #[test]
-fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
+fn a_depth_limited_search_finds_a_solution_or_proves_that_none_is_within_the_limit() {
     let tables = Tables::default();
     let goal = Board::blank_last(size(3, 3));
     let mut random = SplitMix(13);
@@ -254,16 +254,16 @@ fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
         for _ in 0..8 {
             let start = random_walk(&goal, 12, &mut random);
             let distance = distance_between(&start, &goal);
-            let wish = |depth_limit| SearchOptions {
+            let options = |depth_limit| SearchOptions {
                 algorithm: Some(Algorithm::DepthFirst),
                 depth_limit: Some(depth_limit),
                 duplicate_detection,
                 ..SearchOptions::default()
             };
-            check(&start, &goal, distance, &wish(distance), &tables);
-            if let Some(too_little) = distance.checked_sub(1) {
+            check(&start, &goal, distance, &options(distance), &tables);
+            if let Some(too_low) = distance.checked_sub(1) {
                 let puzzle = Puzzle::try_new(start, goal).unwrap();
-                let plan = Plan::try_new(&wish(too_little), puzzle.size()).unwrap();
+                let plan = Plan::try_new(&options(too_low), puzzle.size()).unwrap();
                 let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
                 let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 assert!(report.solution.is_none());
@@ -274,15 +274,15 @@ fn a_depth_limit_finds_what_lies_within_it_and_proves_what_does_not() {
 }
 
 #[test]
-fn solvable_is_reachable_on_all_boards_of_small_shapes() {
+fn the_parity_rule_holds_on_all_boards_of_small_shapes() {
     for size in [size(2, 2), size(2, 3), size(3, 2), size(3, 3)] {
         for goal in [Board::blank_last(size), goal_with_blank(size, 0, 1)] {
             let reachable = distances(&goal);
             for board in all_boards(size) {
-                let verdict = Reachability::between(&board, &goal).unwrap();
-                assert_eq!(verdict.is_reachable(), reachable.contains_key(&board), "{board} to {goal}");
-                let refused = matches!(Puzzle::try_new(board, goal), Err(PuzzleError::Unreachable(_)));
-                assert_eq!(refused, !verdict.is_reachable());
+                let reachability = Reachability::between(&board, &goal).unwrap();
+                assert_eq!(reachability.is_reachable(), reachable.contains_key(&board), "{board} to {goal}");
+                let is_rejected = matches!(Puzzle::try_new(board, goal), Err(PuzzleError::Unreachable(_)));
+                assert_eq!(is_rejected, !reachability.is_reachable());
             }
         }
     }
@@ -292,22 +292,22 @@ fn solvable_is_reachable_on_all_boards_of_small_shapes() {
 fn the_tutorials_board_is_solved_by_every_search() {
     let (start, goal) = (board("3 7 8/2 0 6/4 5 1"), Board::blank_last(size(3, 3)));
     let (tables, distance) = (Tables::default(), distances(&goal)[&start]);
-    for wish in wishes(size(3, 3)) {
-        // With the zero heuristic, IDA* to 28 moves takes minutes; a shorter board above covers it.
-        if wish.heuristic.is_none_or(|h| h != HeuristicKind::Zero) || wish.algorithm != Some(Algorithm::IdaStar) {
-            check(&start, &goal, distance, &wish, &tables);
+    for options in valid_options(size(3, 3)) {
+        // With the zero heuristic, IDA* takes minutes for 28 moves. Tests of shorter boards cover it.
+        if options.heuristic.is_none_or(|h| h != HeuristicKind::Zero) || options.algorithm != Some(Algorithm::IdaStar) {
+            check(&start, &goal, distance, &options, &tables);
         }
     }
 }
 
 #[test]
-fn large_boards_are_solved_whatever_the_goal() {
+fn large_boards_are_solved_for_various_goals() {
     solve_large_boards(6);
 }
 
 #[test]
 #[ignore = "half a minute: every shape"]
-fn large_boards_of_every_shape_are_solved_whatever_the_goal() {
+fn large_boards_of_every_shape_are_solved_for_various_goals() {
     solve_large_boards(1);
 }
 
@@ -323,8 +323,8 @@ fn solve_large_boards(step: usize) {
         ];
         for goal in goals {
             let start = random_board(&goal, &mut random);
-            let wish = SearchOptions { algorithm: Some(Algorithm::Constructive), ..SearchOptions::default() };
-            solved(&start, &goal, wish, &tables);
+            let options = SearchOptions { algorithm: Some(Algorithm::Constructive), ..SearchOptions::default() };
+            solved(&start, &goal, options, &tables);
         }
         let goal = random_board(&Board::blank_last(size), &mut random);
         let limits = Limits { expanded: 5_000, ..UNLIMITED };
@@ -333,7 +333,7 @@ fn solve_large_boards(step: usize) {
 }
 
 #[test]
-fn what_a_weighted_search_proves_holds_and_is_no_less_than_its_weight_promises() {
+fn lower_bounds_of_weighted_searches_hold_and_are_no_less_than_the_weight_implies() {
     let goal = Board::blank_last(size(3, 3));
     let distances = distances(&goal);
     let mut random = SplitMix(22);
@@ -359,12 +359,12 @@ fn what_a_weighted_search_proves_holds_and_is_no_less_than_its_weight_promises()
             let outcome = search(&Budget::UNLIMITED);
             let length = outcome.result.unwrap().len() as u32;
             assert!(length >= distance && 100 * length <= hundredths * distance, "{start}: {length} of {distance}");
-            let promised = (100 * length).div_ceil(hundredths);
-            assert!((promised..=distance).contains(&outcome.lower_bound), "{start}: {}", outcome.lower_bound);
-            better += u32::from(outcome.lower_bound > promised.max(outcome.stats.initial_h));
+            let implied = (100 * length).div_ceil(hundredths);
+            assert!((implied..=distance).contains(&outcome.lower_bound), "{start}: {}", outcome.lower_bound);
+            better += u32::from(outcome.lower_bound > implied.max(outcome.stats.initial_h));
             let stopped = search(&Budget { expanded: 40, ..Budget::UNLIMITED });
             assert!(stopped.lower_bound <= distance, "{start}, stopped: {}", stopped.lower_bound);
         }
-        assert!(better > 0 || hundredths <= 101, "{hundredths}: what waits proves more than the weight alone");
+        assert!(better > 0 || hundredths <= 101, "{hundredths}: the open nodes never proved more than the weight");
     }
 }

@@ -17,44 +17,44 @@ struct Layout {
     /// Orders of the tiles by ascending cell, sorted lexicographically.
     orders: Vec<Vec<u8>>,
     /// For each slot, the moves of the pattern's tiles into it.
-    moves: Vec<Vec<Move>>,
+    moves: Vec<Vec<TileMove>>,
     /// Permutation of the order ranks when a tile passes others, by its positions before and after.
     shifts: HashMap<(u32, u32), Vec<u16>>,
 }
 
 /// Move of a tile into the blank's region.
-struct Move {
+struct TileMove {
     /// The slot before.
     slot: usize,
     /// Position of the tile among the others before and after.
-    places: (u32, u32),
+    positions: (u32, u32),
 }
 
 impl Layout {
     fn new(size: Size, tiles: usize) -> Self {
-        let beside = beside(size);
+        let adjacent = adjacent(size);
         let slots: Vec<(u64, u64)> = sets(size.cells(), tiles)
             .into_iter()
-            .flat_map(|set| regions(set, &beside).into_iter().map(move |region| (set, region)))
+            .flat_map(|set| regions(set, &adjacent).into_iter().map(move |region| (set, region)))
             .collect();
-        let cells = |set: u64| (0..beside.len()).filter(move |cell| set >> cell & 1 != 0);
+        let cells = |set: u64| (0..adjacent.len()).filter(move |cell| set >> cell & 1 != 0);
         let numbered = slots.iter().enumerate();
         let slot_of: HashMap<(u64, usize), usize> =
             numbered.flat_map(|(slot, (set, region))| cells(*region).map(move |cell| ((*set, cell), slot))).collect();
         let moves_into = |(set, region): &(u64, u64)| {
             // After the move, the tile's old cell belongs to the blank's region; its new cell did before.
-            let ways = cells(*set).flat_map(|to| cells(beside[to] & region).map(move |from| (from, to)));
+            let ways = cells(*set).flat_map(|to| cells(adjacent[to] & region).map(move |from| (from, to)));
             let moves = ways.map(|(from, to)| {
                 let before = set ^ 1 << from ^ 1 << to;
                 let place = |set: u64, cell: usize| cells(set).filter(|other| *other < cell).count() as u32;
-                Move { slot: slot_of[&(before, to)], places: (place(before, from), place(*set, to)) }
+                TileMove { slot: slot_of[&(before, to)], positions: (place(before, from), place(*set, to)) }
             });
             moves.collect()
         };
-        let moves: Vec<Vec<Move>> = slots.iter().map(moves_into).collect();
+        let moves: Vec<Vec<TileMove>> = slots.iter().map(moves_into).collect();
         let orders = orders(&(0..tiles as u8).collect::<Vec<_>>());
-        let places: BTreeSet<(u32, u32)> = moves.iter().flatten().map(|mv| mv.places).collect();
-        let shifts = shifts(&orders, places);
+        let positions: BTreeSet<(u32, u32)> = moves.iter().flatten().map(|mv| mv.positions).collect();
+        let shifts = shifts(&orders, positions);
         Self { slots, orders, moves, shifts }
     }
 
@@ -66,16 +66,16 @@ impl Layout {
         let home = self.slots.iter().position(|slot| slot.0 == set && slot.1 >> goal_blank & 1 != 0).unwrap();
         let mut costs = vec![NONE; self.slots.len() * row];
         let mut layer = vec![Vec::<u16>::new(); self.slots.len()];
-        // At the goal, the tiles are in the first order.
+        // At home, the tiles are in the first order.
         costs[home * row] = 0;
         layer[home].push(0);
         let mut found = 1;
         for cost in 1.. {
             // Orders that reach a row from the previous layer.
-            let arrivals = |(moves, costs): (&Vec<Move>, &mut [u8])| {
+            let arrivals = |(moves, costs): (&Vec<TileMove>, &mut [u8])| {
                 let mut orders = Vec::new();
                 for mv in moves {
-                    let shift = &self.shifts[&mv.places];
+                    let shift = &self.shifts[&mv.positions];
                     for order in &layer[mv.slot] {
                         let order = shift[usize::from(*order)];
                         let known = &mut costs[usize::from(order)];
@@ -83,7 +83,11 @@ impl Layout {
                             *known = cost;
                             orders.push(order);
                         }
-                        assert_eq!(known.abs_diff(cost - 1), 1, "the two sides of a move of one of {labels:?}");
+                        assert_eq!(
+                            known.abs_diff(cost - 1),
+                            1,
+                            "a move of one of {labels:?} must change the cost by one"
+                        );
                     }
                 }
                 orders
@@ -94,7 +98,7 @@ impl Layout {
                 more => found += more,
             }
         }
-        assert_eq!(found, costs.len(), "entries found of {labels:?}");
+        assert_eq!(found, costs.len(), "every entry of {labels:?} is reached");
         costs
     }
 
@@ -129,23 +133,24 @@ fn sets(cells: usize, tiles: usize) -> Vec<u64> {
 }
 
 /// For each cell, the set of its neighbors.
-fn beside(size: Size) -> Vec<u64> {
+fn adjacent(size: Size) -> Vec<u64> {
     let place = |cell: usize| (cell / size.cols(), cell % size.cols());
-    let is_beside = |a: usize, b: usize| {
+    let are_adjacent = |a: usize, b: usize| {
         let (a, b) = (place(a), place(b));
         a.0.abs_diff(b.0) + a.1.abs_diff(b.1) == 1
     };
-    let beside = |cell: usize| (0..size.cells()).filter(|other| is_beside(cell, *other)).fold(0, |set, b| set | 1 << b);
-    (0..size.cells()).map(beside).collect()
+    let adjacent =
+        |cell: usize| (0..size.cells()).filter(|other| are_adjacent(cell, *other)).fold(0, |set, b| set | 1 << b);
+    (0..size.cells()).map(adjacent).collect()
 }
 
 /// Connected regions of the cells outside a set, in order of their lowest cells.
-fn regions(set: u64, beside: &[u64]) -> Vec<u64> {
-    let free = (0..beside.len()).filter(|cell| set >> cell & 1 == 0);
+fn regions(set: u64, adjacent: &[u64]) -> Vec<u64> {
+    let free = (0..adjacent.len()).filter(|cell| set >> cell & 1 == 0);
     // Each cell merges the regions that it touches.
     let mut regions = free.fold(Vec::new(), |regions: Vec<u64>, cell| {
         let (touched, mut others): (Vec<u64>, Vec<u64>) =
-            regions.into_iter().partition(|region| region & beside[cell] != 0);
+            regions.into_iter().partition(|region| region & adjacent[cell] != 0);
         others.push(touched.into_iter().fold(1 << cell, |all, region| all | region));
         others
     });
@@ -167,7 +172,7 @@ fn orders(tiles: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// For each pair of positions, the rank of each order after moving its tile from the first to the second position.
-fn shifts(orders: &[Vec<u8>], places: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32), Vec<u16>> {
+fn shifts(orders: &[Vec<u8>], positions: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32), Vec<u16>> {
     let ranks: HashMap<&[u8], u16> = orders.iter().map(Vec::as_slice).zip(0..).collect();
     let shift = |(from, to): (u32, u32)| {
         let shifted = orders.iter().map(|order| {
@@ -178,7 +183,7 @@ fn shifts(orders: &[Vec<u8>], places: BTreeSet<(u32, u32)>) -> HashMap<(u32, u32
         });
         ((from, to), shifted.collect())
     };
-    places.into_iter().map(shift).collect()
+    positions.into_iter().map(shift).collect()
 }
 
 /// Builds every pattern of the default partitions of these classes once, and compares it with its reference table.
@@ -207,78 +212,78 @@ fn classes(rows: usize, cols: usize) -> impl Iterator<Item = GoalClass> {
 }
 
 #[test]
-fn tables_of_boards_of_up_to_12_cells_are_right_in_every_bit() {
+fn tables_of_boards_of_up_to_12_cells_are_correct_in_every_bit() {
     compare(GoalClass::all().filter(|class| class.size.cells() <= 12), &[Tier::Small]);
 }
 
 #[test]
 #[ignore = "10 s"]
-fn tables_of_2x7_are_right_in_every_bit() {
+fn tables_of_2x7_are_correct_in_every_bit() {
     compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 13 | 14)), &[Tier::Small]);
 }
 
 #[test]
 #[ignore = "half a minute"]
-fn tables_of_15_puzzles_with_the_blank_in_a_corner_are_right_in_every_bit() {
+fn tables_of_15_puzzles_with_the_blank_in_a_corner_are_correct_in_every_bit() {
     compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
 #[ignore = "half a minute"]
-fn tables_of_15_puzzles_with_the_blank_elsewhere_are_right_in_every_bit() {
+fn tables_of_15_puzzles_with_the_blank_elsewhere_are_correct_in_every_bit() {
     let elsewhere = classes(4, 4).filter(|class| *class != GoalClass::corner_of_4x4());
     compare(elsewhere, &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
 #[ignore = "half a minute"]
-fn tables_of_3x5_are_right_in_every_bit() {
+fn tables_of_3x5_are_correct_in_every_bit() {
     compare(classes(3, 5), &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
 #[ignore = "a minute"]
-fn tables_of_2x8_are_right_in_every_bit() {
+fn tables_of_2x8_are_correct_in_every_bit() {
     compare(classes(2, 8), &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
 #[ignore = "a minute, and 2.6 GB"]
-fn large_tables_are_right_in_every_bit() {
+fn large_tables_are_correct_in_every_bit() {
     compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Large]);
 }
 
 #[test]
-fn a_table_of_3x6_is_right_in_every_bit() {
+fn a_table_of_3x6_is_correct_in_every_bit() {
     compare(classes(3, 6).take(1), &[Tier::Small]);
 }
 
 #[test]
 #[ignore = "half a minute"]
-fn tables_of_large_boards_are_right_in_every_bit() {
+fn tables_of_large_boards_are_correct_in_every_bit() {
     compare(GoalClass::all().filter(|class| class.size.cells() == 18), &[Tier::Small]);
 }
 
 #[test]
 #[ignore = "a minute"]
-fn tables_of_boards_of_20_and_21_cells_are_right_in_every_bit() {
+fn tables_of_boards_of_20_and_21_cells_are_correct_in_every_bit() {
     compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 20 | 21)), &[Tier::Small]);
 }
 
 #[test]
 #[ignore = "a minute, and a gigabyte"]
-fn tables_of_24_puzzles_with_the_blank_in_a_corner_are_right_in_every_bit() {
+fn tables_of_24_puzzles_with_the_blank_in_a_corner_are_correct_in_every_bit() {
     compare(classes(5, 5).take(1), &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
 #[ignore = "a minute, and a gigabyte"]
-fn tables_of_the_largest_boards_that_have_any_are_right_in_every_bit() {
+fn tables_of_the_largest_supported_boards_are_correct_in_every_bit() {
     compare(classes(6, 6).take(1), &[Tier::Small]);
 }
 
 #[test]
-fn one_wrong_bit_of_a_table_is_seen() {
+fn one_wrong_bit_of_a_table_is_found() {
     let class = classes(2, 5).next().unwrap();
     let labels = [2, 3, 7];
     let (layout, geometry) = (Layout::new(class.size, 3), Arc::new(Geometry::new(class.size, 3)));

@@ -1,10 +1,10 @@
-//! Pattern tables compared with costs computed without bits, regions or ranks.
+//! Pattern databases compared with costs that are computed without bits, regions or ranks.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::reference::{Fickle, SplitMix, distances, goal_with_blank, neighbours, size};
+use crate::reference::{SplitMix, UnreliableHelper, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
@@ -12,7 +12,7 @@ use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partitio
 use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
-/// Costs of one pattern by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
+/// Costs of one pattern, by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
 /// its tiles and the blank.
 struct SlowPattern {
     labels: Vec<u8>,
@@ -66,16 +66,17 @@ impl SlowPattern {
     }
 }
 
-/// Maximum of the sums of the costs of the board and its mirror image.
+/// Sum of the costs of a board, or of its mirror image if that is greater.
 fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
     let (size, goal_blank) = (goal.size(), goal.blank());
-    let fits = |way: &Symmetry| way.size() == class.size && way.cell(goal_blank) == class.goal_blank;
-    let sums = Symmetry::all(size).filter(fits).take(2).map(|way| {
+    let fits = |symmetry: &Symmetry| symmetry.size() == class.size && symmetry.cell(goal_blank) == class.goal_blank;
+    let sums = Symmetry::all(size).filter(fits).take(2).map(|symmetry| {
         let mut cell_of = [0; 16];
         for cell in 0..size.cells() as u8 {
-            cell_of[usize::from(way.cell(get(state, cell)))] = way.cell(cell);
+            cell_of[usize::from(symmetry.cell(get(state, cell)))] = symmetry.cell(cell);
         }
-        let cost = |pattern: &SlowPattern| pattern.cost(|label| cell_of[usize::from(label)], way.cell(state.blank));
+        let blank = symmetry.cell(state.blank);
+        let cost = |pattern: &SlowPattern| pattern.cost(|label| cell_of[usize::from(label)], blank);
         slow.iter().map(cost).sum()
     });
     sums.max().unwrap()
@@ -101,13 +102,13 @@ fn state(board: &Board, goal: &Board) -> State<Packed64> {
 }
 
 #[test]
-fn on_boards_of_3x3_costs_are_right_admissible_and_consistent() {
+fn costs_on_3x3_are_correct_admissible_and_consistent() {
     check_costs_of_3x3(20);
 }
 
 #[test]
 #[ignore = "half a minute: all boards of four goals"]
-fn on_all_boards_of_3x3_costs_are_right_admissible_and_consistent() {
+fn costs_on_all_boards_of_3x3_are_correct_admissible_and_consistent() {
     check_costs_of_3x3(1);
 }
 
@@ -134,13 +135,13 @@ fn check_costs_of_3x3(step: usize) {
 type Case = (usize, usize, usize, usize, usize);
 
 #[test]
-fn on_walks_over_larger_boards_costs_are_right() {
+fn costs_on_walks_over_larger_boards_are_correct() {
     check_costs_on_walks(&[(3, 4, 0, 0, 4), (2, 5, 0, 2, 5), (3, 3, 0, 1, 8)]);
 }
 
 #[test]
 #[ignore = "a minute: large patterns by slow search"]
-fn on_walks_over_larger_boards_costs_of_large_patterns_are_right() {
+fn costs_of_large_patterns_on_walks_are_correct() {
     check_costs_on_walks(&[
         (4, 4, 3, 3, 5),
         (4, 4, 0, 1, 5),
@@ -181,12 +182,12 @@ fn check_costs_on_walks(cases: &[Case]) {
 
 #[test]
 #[ignore = "20 s: standard tables of three goals"]
-fn on_walks_standard_patterns_of_15_puzzles_are_consistent_and_admissible() {
+fn standard_patterns_of_15_puzzles_are_consistent_and_admissible_on_walks() {
     check_patterns_on_walks(Tier::Standard, &[(3, 3), (0, 2), (2, 1)]);
 }
 
 #[test]
-fn on_walks_small_patterns_of_15_puzzles_are_consistent_and_admissible() {
+fn small_patterns_of_15_puzzles_are_consistent_and_admissible_on_walks() {
     check_patterns_on_walks(Tier::Small, &[(3, 3), (0, 2)]);
 }
 
@@ -216,7 +217,7 @@ fn check_patterns_on_walks(tier: Tier, blanks: &[(usize, usize)]) {
 }
 
 #[test]
-fn ida_star_over_patterns_expands_what_the_common_one_does() {
+fn parallel_ida_star_equals_sequential_ida_star() {
     let mut random = SplitMix(23);
     for (goal, boards) in [
         (Board::blank_last(size(4, 4)), 6),
@@ -228,21 +229,21 @@ fn ida_star_over_patterns_expands_what_the_common_one_does() {
         for _ in 0..boards {
             let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
             // Only the sequential search can write a trace.
-            let fast = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-            let common = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
-            assert_eq!(fast, common);
-            // The first optimal solution in move order, as with a heuristic that only skips the inverse move.
+            let parallel = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+            let sequential = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(usize::MAX));
+            assert_eq!(parallel, sequential);
+            // Pruning keeps the first optimal solution in move order.
             if goal.size() != size(4, 4) {
                 let manhattan = Manhattan::new(goal.size(), goal.blank());
                 let plain = ida_star(&space, &manhattan, &Budget::UNLIMITED, &mut Trace::new(0));
-                assert_eq!(fast.result, plain.result);
+                assert_eq!(parallel.result, plain.result);
             }
         }
     }
 }
 
 #[test]
-fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
+fn helpers_do_not_change_the_result_of_ida_star() {
     let goal = Board::blank_last(size(4, 4));
     let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
@@ -251,22 +252,22 @@ fn what_ida_star_finds_and_counts_does_not_depend_on_who_helps() {
     for _ in 0..8 {
         let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
         let alone = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-        let helpers = Fickle::default();
+        let helpers = UnreliableHelper::default();
         let budget = Budget { helpers: Some(&helpers), ..Budget::UNLIMITED };
         assert_eq!(ida_star(&space, &heuristic, &budget, &mut Trace::new(0)), alone);
         helped += helpers.helped.into_inner();
     }
-    assert!(helped > 0, "no board was hard enough");
+    assert!(helped > 0, "no board was hard enough to request help");
 }
 
 #[test]
-fn limits_on_expansions_are_kept_to_the_last_node_with_and_without_help() {
+fn limits_on_expansions_are_exact_with_and_without_helpers() {
     check_limits_on_expansions(25);
 }
 
 #[test]
 #[ignore = "a minute: 400 limits for each board"]
-fn limits_on_expansions_are_kept_to_the_last_node_for_many_limits() {
+fn many_limits_on_expansions_are_exact() {
     check_limits_on_expansions(400);
 }
 
@@ -283,17 +284,17 @@ fn check_limits_on_expansions(limits: u64) {
             let total = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0)).stats.expanded;
             let step = (total / limits).max(1) as usize;
             for expanded in (1..=total + 1).rev().step_by(step).chain([total, total.max(2) - 1]) {
-                let common = Budget { expanded, ..Budget::UNLIMITED };
-                let common = ida_star(&space, &heuristic, &common, &mut Trace::new(1));
-                assert_eq!(common.result.is_ok(), expanded >= total);
-                let helpers = Fickle::default();
+                let budget = Budget { expanded, ..Budget::UNLIMITED };
+                let sequential = ida_star(&space, &heuristic, &budget, &mut Trace::new(1));
+                assert_eq!(sequential.result.is_ok(), expanded >= total);
+                let helpers = UnreliableHelper::default();
                 for helpers in [None, Some(&helpers as &dyn Helpers)] {
                     let budget = Budget { expanded, helpers, ..Budget::UNLIMITED };
                     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
-                    assert_eq!(outcome.result, common.result, "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.lower_bound, common.lower_bound, "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.stats.expanded, common.stats.expanded, "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.stats.iterations, common.stats.iterations);
+                    assert_eq!(outcome.result, sequential.result, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.lower_bound, sequential.lower_bound, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.stats.expanded, sequential.stats.expanded, "{expanded} of {total} on {start}");
+                    assert_eq!(outcome.stats.iterations, sequential.stats.iterations);
                 }
             }
         }
@@ -301,13 +302,13 @@ fn check_limits_on_expansions(limits: u64) {
 }
 
 #[test]
-fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
+fn a_search_with_helpers_ends_at_its_deadline_or_when_cancelled() {
     let goal = Board::blank_last(size(4, 4));
     let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
     let (_, start, _, length) = instances(HARD).next().unwrap();
     let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
-    let helpers = Fickle::default();
+    let helpers = UnreliableHelper::default();
     let deadline = Some(Instant::now() + Duration::from_millis(50));
     let budget = Budget { deadline, helpers: Some(&helpers), ..Budget::UNLIMITED };
     let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
@@ -320,7 +321,7 @@ fn a_search_with_help_ends_when_its_time_is_over_or_nobody_waits() {
 }
 
 #[test]
-fn ida_star_over_patterns_keeps_its_budget() {
+fn ida_star_with_patterns_keeps_its_budget() {
     let goal = Board::blank_last(size(4, 4));
     let partitions = chosen(&goal, Tier::Small);
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);

@@ -31,7 +31,7 @@ fn board_of(size: Size) -> impl Strategy<Value = Board> {
 /// A reachable puzzle with any goal.
 fn puzzle() -> impl Strategy<Value = Puzzle> {
     (board(), any::<u64>()).prop_map(|(goal, seed)| {
-        Puzzle::try_new(random_board(&goal, &mut SplitMix(seed)), goal).expect("drawn from the reachable half")
+        Puzzle::try_new(random_board(&goal, &mut SplitMix(seed)), goal).expect("a random board is reachable")
     })
 }
 
@@ -108,12 +108,12 @@ fn check(raw: &RawBoard, sides: Sides, encoding: Encoding) -> Result<(), TestCas
     match raw.board(sides, encoding) {
         Ok(board) => {
             let cells = board.size().cells();
-            let written = match encoding {
+            let entries = match encoding {
                 Encoding::Tiles => board.tiles().to_vec(),
                 Encoding::Positions => board.positions()[..cells].to_vec(),
             };
-            let written: Vec<Option<i64>> = written.into_iter().map(|number| Some(i64::from(number))).collect();
-            prop_assert_eq!(&written, &raw.entries);
+            let entries: Vec<Option<i64>> = entries.into_iter().map(|number| Some(i64::from(number))).collect();
+            prop_assert_eq!(&entries, &raw.entries);
             prop_assert_eq!(board.tile(board.blank()), 0);
             prop_assert!(sides.rows.is_none_or(|rows| rows == board.size().rows()));
             prop_assert!(sides.cols.is_none_or(|cols| cols == board.size().cols()));
@@ -125,7 +125,7 @@ fn check(raw: &RawBoard, sides: Sides, encoding: Encoding) -> Result<(), TestCas
                 let rows = raw.row_lengths.as_ref().map_or(0, Vec::len);
                 prop_assert!(fault.row().is_none_or(|row| row < rows), "{:?}", fault);
                 if let (Some(entry), Some(lengths)) = (fault.entry(), &raw.row_lengths) {
-                    let (row, col) = raw.row_and_col(entry).expect("every entry has a place");
+                    let (row, col) = raw.row_and_col(entry).expect("every entry is in a row");
                     prop_assert!(col < lengths[row]);
                     prop_assert_eq!(lengths[..row].iter().sum::<usize>() + col, entry);
                 }
@@ -139,14 +139,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_printed_board_is_read_as_itself(board in board()) {
+    fn a_printed_board_parses_to_itself(board in board()) {
         let read = |text: &str, sides| RawBoard::parse(text).board(sides, Encoding::Tiles);
         prop_assert_eq!(read(&board.to_string(), Sides::default()), Ok(board));
         prop_assert_eq!(read(&board.to_string(), of_size(board.size())), Ok(board));
     }
 
     #[test]
-    fn every_spelling_of_a_board_is_read_alike(
+    fn every_spelling_of_a_board_parses_to_it(
         board in board(), blank in blank(), cells in between_cells(), rows in between_rows(), around in "[ \n/;]{0,3}",
     ) {
         let text = format!("{around}{}{around}", spelled(&board, blank, cells, rows));
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flat_board_takes_its_shape_from_either_side(board in board(), blank in blank(), cells in between_cells()) {
+    fn one_side_determines_the_shape_of_a_flat_board(board in board(), blank in blank(), cells in between_cells()) {
         let raw = RawBoard::parse(&spelled(&board, blank, cells, cells));
         prop_assert_eq!(&raw.row_lengths, &None);
         let Sides { rows, cols } = of_size(board.size());
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn boards_of_ten_cells_need_no_separators(board in small_board(), blank in blank(), rows in between_rows()) {
+    fn boards_of_up_to_ten_cells_need_no_separators(board in small_board(), blank in blank(), rows in between_rows()) {
         for text in [spelled(&board, blank, "", rows), spelled(&board, blank, "", "")] {
             let read = RawBoard::parse(&text).board(of_size(board.size()), Encoding::Tiles);
             prop_assert_eq!(read, Ok(board), "{:?}", text);
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn positions_are_read_as_the_board_they_describe(board in board()) {
+    fn positions_parse_to_their_board(board in board()) {
         let positions = &board.positions()[..board.size().cells()];
         for (tile, cell) in positions.iter().enumerate() {
             prop_assert_eq!(usize::from(board.tile(*cell)), tile);
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_board_or_has_a_fault(text in text(), sides in sides(), encoding in encoding()) {
+    fn any_text_is_a_board_or_is_rejected_with_faults(text in text(), sides in sides(), encoding in encoding()) {
         let raw = RawBoard::parse(&text);
         if let Some(lengths) = &raw.row_lengths {
             prop_assert_eq!(lengths.iter().sum::<usize>(), raw.entries.len());
@@ -201,12 +201,12 @@ proptest! {
     }
 
     #[test]
-    fn any_list_is_a_board_or_has_a_fault(raw in raw(), sides in sides(), encoding in encoding()) {
+    fn any_list_is_a_board_or_is_rejected_with_faults(raw in raw(), sides in sides(), encoding in encoding()) {
         check(&raw, sides, encoding)?;
     }
 
     #[test]
-    fn one_wrong_entry_is_found_where_it_stands(board in board(), at in any::<prop::sample::Index>(), wrong: i64) {
+    fn one_wrong_entry_is_located(board in board(), at in any::<prop::sample::Index>(), wrong: i64) {
         let cells = board.size().cells();
         let (at, mut entries) = (at.index(cells), board.tiles().iter().map(|tile| Some(i64::from(*tile))).collect::<Vec<_>>());
         prop_assume!(entries[at] != Some(wrong));
@@ -217,7 +217,7 @@ proptest! {
         // Of two equal tiles, the second one is reported.
         let is_tile = usize::try_from(wrong).is_ok_and(|wrong| wrong < cells);
         prop_assert!(places[0] == at || is_tile && places[0] > at, "{:?}", faults);
-        prop_assert_eq!(faults.len(), 2, "and one number is missing: {:?}", faults);
+        prop_assert_eq!(faults.len(), 2, "one number must be missing: {:?}", faults);
     }
 
     #[test]
@@ -253,10 +253,10 @@ proptest! {
     }
 
     #[test]
-    fn a_walk_and_its_way_back_are_a_puzzle_and_its_solution(goal in board(), moves in 0_u32..200, seed: u64) {
+    fn a_walk_is_reproducible_and_ends_at_a_solvable_board(goal in board(), moves in 0_u32..200, seed: u64) {
         let start = random_walk(&goal, moves, &mut SplitMix(seed));
         prop_assert!(Puzzle::try_new(start, goal).is_ok());
-        prop_assert_eq!(start, random_walk(&goal, moves, &mut SplitMix(seed)), "one seed, one board");
+        prop_assert_eq!(start, random_walk(&goal, moves, &mut SplitMix(seed)), "equal seeds give equal boards");
         // Each move shifts the blank one step, so its distance from home has the parity of the walk.
         let distance = goal.size().distance(start.blank(), goal.blank());
         prop_assert!(distance <= moves && distance % 2 == moves % 2);
@@ -285,7 +285,7 @@ fn lengths(goal: &Board) -> HashMap<Board, u32> {
 }
 
 #[test]
-fn a_walk_is_never_shorter_than_the_way_home_and_has_its_parity() {
+fn a_walk_is_at_least_as_long_as_an_optimal_solution_and_has_its_parity() {
     for (rows, cols) in [(2, 2), (2, 3), (3, 2)] {
         let size = Size::try_from((rows, cols)).unwrap();
         for goal in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
@@ -294,7 +294,7 @@ fn a_walk_is_never_shorter_than_the_way_home_and_has_its_parity() {
             let mut random = SplitMix(7);
             for moves in (0..60).flat_map(|moves| [moves; 20]) {
                 let length = lengths[&random_walk(&goal, moves, &mut random)];
-                assert!(length <= moves && length % 2 == moves % 2, "{moves} moves, {length} home");
+                assert!(length <= moves && length % 2 == moves % 2, "{moves} moves, optimal length {length}");
             }
         }
     }

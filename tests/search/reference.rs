@@ -1,4 +1,4 @@
-//! Slow reference implementations. They share only the board type with the product.
+//! Slow reference implementations, which share only the board type with the crate, and helpers of the tests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,6 +38,7 @@ pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
     goal
 }
 
+/// The boards that are one move away.
 pub(crate) fn neighbours(board: &Board) -> Vec<Board> {
     Move::ALL
         .into_iter()
@@ -96,7 +97,7 @@ pub(crate) fn distance_between(start: &Board, goal: &Board) -> u32 {
     unreachable!()
 }
 
-/// All permutations of the tiles of a size.
+/// All permutations of the tiles on boards of a size.
 pub(crate) fn all_boards(size: Size) -> Vec<Board> {
     fn extend(size: Size, tiles: &mut Vec<i64>, boards: &mut Vec<Board>) {
         if tiles.len() == size.cells() {
@@ -116,19 +117,20 @@ pub(crate) fn all_boards(size: Size) -> Vec<Board> {
     boards
 }
 
-/// Lends one more thread on request, and soon withdraws it.
+/// Starts one more helper thread at each request, and soon makes it yield.
 #[derive(Debug, Default)]
-pub(crate) struct Fickle {
+pub(crate) struct UnreliableHelper {
+    /// Number of helper threads started.
     pub(crate) helped: AtomicU32,
-    asked: AtomicU32,
+    polls: AtomicU32,
 }
 
-impl Helpers for Fickle {
+impl Helpers for UnreliableHelper {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
         std::thread::scope(|scope| {
             main(&|| {
                 self.helped.fetch_add(1, Ordering::Relaxed);
-                scope.spawn(|| help(&|| self.asked.fetch_add(1, Ordering::Relaxed) % 4 == 3));
+                scope.spawn(|| help(&|| self.polls.fetch_add(1, Ordering::Relaxed) % 4 == 3));
             });
         });
     }

@@ -1,4 +1,4 @@
-//! The exact counters of every search. A change of them must be intended.
+//! The exact counters of every search, so that no change of them goes unnoticed.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -19,9 +19,9 @@ fn puzzle(start: &str, goal: &str) -> Puzzle {
     Puzzle::try_new(board(start), board(goal)).unwrap()
 }
 
-/// A* of the course project: a tree search that never undoes the last move, with a binary heap ordered only by f.
+/// A* as in a course project: a tree search that never undoes the last move, with a binary heap ordered only by f.
 #[test]
-fn the_course_projects_table_comes_out_to_the_digit() {
+fn counters_equal_those_of_the_course_project() {
     for (start, goal, length, expanded, generated) in [
         ("2 8 3/1 6 4/7 0 5", "1 2 3/8 6 4/7 5 0", 7, 10, 21),
         ("5 4 0/6 1 8/7 3 2", "1 2 3/4 0 5/6 7 8", 22, 511, 884),
@@ -54,14 +54,14 @@ fn counters() -> String {
     for algorithm in Algorithm::ALL {
         for heuristic in HeuristicKind::ALL {
             for tie_breaking in TieBreaking::ALL {
-                let wish = SearchOptions {
+                let options = SearchOptions {
                     algorithm: Some(*algorithm),
                     heuristic: Some(*heuristic),
                     tie_breaking: *tie_breaking,
                     weight: if *algorithm == Algorithm::WeightedAStar { WEIGHT } else { Weight::ONE },
                     ..SearchOptions::default()
                 };
-                let Ok(plan) = Plan::try_new(&wish, puzzle.size()) else { continue };
+                let Ok(plan) = Plan::try_new(&options, puzzle.size()) else { continue };
                 let job = Job { puzzle, plan, limits, expansions: 0, states: false };
                 let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 let stats = report.stats;
@@ -91,10 +91,10 @@ const WEIGHT: Weight = match Weight::from_hundredths(150) {
     None => Weight::ONE,
 };
 
-/// `signature.txt` holds the counters of every search on one board. A commit that changes a line explains it. The test
-/// prints the new text.
+/// `signature.txt` holds the counters of every search on one board. A commit that changes a line must explain why. If
+/// the test fails, it prints the new text.
 #[test]
-fn the_counters_of_every_search_are_those_of_the_signature() {
+fn counters_of_every_search_equal_the_signature() {
     let found = counters();
     assert_eq!(found, include_str!("../signature.txt"), "the counters are now:\n{found}");
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
-use crate::domain::{Attempt, Board, Illegal, Move, Size, Tile, Try};
+use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, Move, Size, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
@@ -149,11 +149,11 @@ impl VerifyReply {
     }
 }
 
-impl From<Illegal> for IllegalReply {
-    fn from(illegal: Illegal) -> Self {
-        let (mv, tile) = match illegal.tried {
-            Try::Move(mv) => (Some(Letter(mv)), None),
-            Try::Tile(tile) => (None, Some(tile)),
+impl From<IllegalMove> for IllegalReply {
+    fn from(illegal: IllegalMove) -> Self {
+        let (mv, tile) = match illegal.attempted {
+            AttemptedMove::Move(mv) => (Some(Letter(mv)), None),
+            AttemptedMove::Tile(tile) => (None, Some(tile)),
         };
         Self { index: illegal.at, mv, tile, detail: sentence(&illegal.to_string()) }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::cell_set::{CellSet, bit, cells_of, contains, set_of};
 use super::outer_lines::{OuterLine, OuterLines};
 use super::path_shortening::without_reversals;
 use crate::domain::{Board, Cell, Move, MoveSet, Packed, Packed64, PackedBytes, Path, Puzzle, Size, Tile};
@@ -10,8 +11,8 @@ use crate::search::{Budget, Outcome, Space, State, Stats, Trace, ida_star};
 
 /// Solves outer rows and columns one after another, and the last 3×3 by search.
 ///
-/// Always succeeds and proves nothing. The solution is several times as long as an optimal one and takes milliseconds
-/// on 10×10; its length is O(n³) for n×n. Each tile moves along a shortest path that leaves finished cells alone. Of
+/// Always succeeds and proves no lower bound. The solution is several times as long as an optimal one; its length is
+/// O(n³) on n×n boards. 10×10 takes milliseconds. Each tile moves along a shortest path that avoids finished cells. Of
 /// a line's last two tiles, one waits in its goal cell while the other approaches; a search over the six cells around
 /// them places both.
 pub fn constructive(puzzle: &Puzzle) -> Outcome {
@@ -19,27 +20,14 @@ pub fn constructive(puzzle: &Puzzle) -> Outcome {
         let stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
         return Outcome { result: Ok(Path::default()), best: None, lower_bound: 0, stats };
     }
-    let mut work = Construction::new(puzzle);
-    let rest = work.reduce();
-    work.finish(rest);
-    Outcome { result: Ok(without_reversals(work.moves.into_iter())), best: None, lower_bound: 0, stats: work.stats }
-}
-
-/// A set of cells.
-#[derive(Clone, Copy)]
-struct Cells(u128);
-
-impl Cells {
-    fn of(cells: impl IntoIterator<Item = Cell>) -> Self {
-        Self(cells.into_iter().fold(0, |set, cell| set | 1 << cell))
-    }
-
-    fn contains(self, cell: Cell) -> bool {
-        self.0 & (1 << cell) != 0
-    }
-
-    fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+    let mut construction = Construction::new(puzzle);
+    let rest = construction.reduce();
+    construction.finish(rest);
+    Outcome {
+        result: Ok(without_reversals(construction.moves.into_iter())),
+        best: None,
+        lower_bound: 0,
+        stats: construction.stats,
     }
 }
 
@@ -47,7 +35,7 @@ struct Construction {
     space: Space<PackedBytes>,
     state: State<PackedBytes>,
     /// Cells that are not finished.
-    open: Cells,
+    open: CellSet,
     moves: Vec<Move>,
     stats: Stats,
 }
@@ -57,7 +45,7 @@ impl Construction {
         let space = Space::<PackedBytes>::new(puzzle);
         // The final search counts the start.
         let stats = Stats { peak_open: 1, iterations: 1, ..Stats::default() };
-        let open = Cells::of(0..space.size().cells() as Cell);
+        let open = set_of(0..space.size().cells() as Cell);
         Self { state: space.start(), space, open, moves: Vec::new(), stats }
     }
 
@@ -72,10 +60,12 @@ impl Construction {
 
     /// Places the tiles of one outer line.
     fn finish_line(&mut self, line: &OuterLine) {
-        let [first @ .., last_but_one, last] = line.cells.as_slice() else { unreachable!("a line has two cells") };
+        let [first @ .., last_but_one, last] = line.cells.as_slice() else {
+            unreachable!("a line has at least two cells")
+        };
         for target in first {
             self.steer(self.open, &[*target], |_, tiles| tiles[0] == *target);
-            self.open = self.open.without(Cells::of([*target]));
+            self.open &= !bit(*target);
         }
         let (one, other) = (*last_but_one, *last);
         let is_set = |state: &State<PackedBytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
@@ -83,27 +73,28 @@ impl Construction {
             let size = self.space.size();
             let inward = |cell: &Cell| size.neighbour(*cell, line.inward);
             let window =
-                Cells::of([one, other].into_iter().flat_map(|end| std::iter::successors(Some(end), inward).take(3)));
+                set_of([one, other].into_iter().flat_map(|end| std::iter::successors(Some(end), inward).take(3)));
             self.steer(self.open, &[one], |_, tiles| tiles[0] == one);
-            let around = self.open.without(Cells::of([one]));
-            self.steer(around, &[other], |blank, tiles| window.contains(blank) && window.contains(tiles[0]));
+            self.steer(self.open & !bit(one), &[other], |blank, tiles| {
+                contains(window, blank) && contains(window, tiles[0])
+            });
             self.steer(window, &[one, other], |_, tiles| tiles[0] == one && tiles[1] == other);
         }
-        self.open = self.open.without(Cells::of([one, other]));
+        self.open &= !set_of([one, other]);
     }
 
     /// Moves the blank within `allowed` along a shortest path until the blank and the given tiles satisfy `is_done`:
     /// breadth-first search over their cells.
-    fn steer(&mut self, allowed: Cells, tiles: &[u8], is_done: impl Fn(Cell, &[Cell]) -> bool) {
-        let cells: Vec<Cell> = (0..self.space.size().cells() as Cell).filter(|cell| allowed.contains(*cell)).collect();
-        let mut place_of = [0_usize; Size::MAX_CELLS];
-        for (place, cell) in cells.iter().enumerate() {
-            place_of[usize::from(*cell)] = place;
+    fn steer(&mut self, allowed: CellSet, tiles: &[u8], is_done: impl Fn(Cell, &[Cell]) -> bool) {
+        let cells: Vec<Cell> = cells_of(allowed).collect();
+        let mut index_of = [0_usize; Size::MAX_CELLS];
+        for (index, cell) in cells.iter().enumerate() {
+            index_of[usize::from(*cell)] = index;
         }
         let code = |at: &Positions| {
-            at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + place_of[usize::from(*cell)])
+            at.0[..=tiles.len()].iter().fold(0, |code, cell| code * cells.len() + index_of[usize::from(*cell)])
         };
-        let mut start = Positions([self.state.blank, NOWHERE, NOWHERE]);
+        let mut start = Positions([self.state.blank, UNTRACKED, UNTRACKED]);
         for (at, tile) in start.0[1..].iter_mut().zip(tiles) {
             *at = (0..self.space.size().cells() as Cell).find(|cell| self.state.tiles.get(*cell) == *tile).unwrap_or(0);
         }
@@ -117,7 +108,7 @@ impl Construction {
             self.stats.expanded += 1;
             for mv in self.space.moves_except(at.0[0], back) {
                 let successor = at.after(self.space.size(), mv);
-                if !allowed.contains(successor.0[0]) {
+                if !contains(allowed, successor.0[0]) {
                     continue;
                 }
                 self.stats.generated += 1;
@@ -131,7 +122,7 @@ impl Construction {
             }
             self.stats.peak_open = self.stats.peak_open.max(queue.len() as u64);
         }
-        unreachable!("an open rectangle of two rows and two columns lets every tile travel")
+        unreachable!("within two rows and two columns, every tile can reach every cell")
     }
 
     fn make(&mut self, moves: Vec<Move>) {
@@ -141,27 +132,27 @@ impl Construction {
         self.moves.extend(moves);
     }
 
-    /// Solves the last rectangle, two or three cells a side, by search.
+    /// Solves the last rectangle, with two or three cells a side, by search.
     fn finish(&mut self, [rows, cols]: [[usize; 2]; 2]) {
         let size = self.space.size();
-        let rest = Size::try_from((rows[1] - rows[0], cols[1] - cols[0])).expect("2 or 3 a side are left");
+        let rest = Size::try_from((rows[1] - rows[0], cols[1] - cols[0])).expect("two or three cells a side are left");
         let outer = |cell: Cell| size.cell_at(rows[0] + rest.row_of(cell), cols[0] + rest.col_of(cell));
         let inner = |cell: Cell| rest.cell_at(size.row_of(cell) - rows[0], size.col_of(cell) - cols[0]);
-        // Number the tiles of the rectangle from 1, and leave out the blank.
+        // Tiles of the rectangle are numbered from 1, without the blank.
         let blank = inner(self.space.goal_blank());
         let goal = Board::from_fn(rest, |cell| if cell == blank { 0 } else { cell + Tile::from(cell < blank) });
         let start = Board::from_fn(rest, |cell| goal.tile(inner(self.state.tiles.get(outer(cell)))));
-        let puzzle = Puzzle::try_new(start, goal).expect("what is left of a reachable goal is reachable");
+        let puzzle = Puzzle::try_new(start, goal).expect("the rest of a solvable board is solvable");
         let heuristic = Manhattan::new(rest, goal.blank());
         let last = ida_star(&Space::<Packed64>::new(&puzzle), &heuristic, &Budget::UNLIMITED, &mut Trace::default());
         self.stats.expanded += last.stats.expanded;
         self.stats.generated += last.stats.generated;
-        self.moves.extend(last.result.expect("a search without limits ends at the goal").moves());
+        self.moves.extend(last.result.expect("a search without limits finds a solution").moves());
     }
 }
 
 /// Cell of a tile that is not tracked.
-const NOWHERE: Cell = Cell::MAX;
+const UNTRACKED: Cell = Cell::MAX;
 
 /// The cells of the blank and of up to two tiles.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,7 +174,7 @@ fn retrace(size: Size, end: Positions, start: Positions, arrived_by: impl Fn(&Po
     let mut moves = Vec::new();
     let mut at = end;
     while at != start {
-        let mv = arrived_by(&at).expect("every position but the first was arrived at");
+        let mv = arrived_by(&at).expect("the search reached every position except the start by a move");
         moves.push(mv);
         at = at.after(size, mv.inverse());
     }

@@ -1,5 +1,6 @@
 //! Anytime search: solutions that become shorter over time, and a lower bound that rises.
 
+mod cell_set;
 mod constructive;
 mod outer_lines;
 mod path_shortening;
@@ -22,8 +23,10 @@ use stages::StagePosition;
 ///
 /// The first solution is the [constructive](constructive()) one. Rounds follow, each with twice the effort of the one
 /// before: a beam search for a shorter solution; shorter paths between boards of the best solution; and IDA\*, whose
-/// completed iterations raise the lower bound. A budget of nodes makes the result reproducible. If the clock limited
-/// a beam, the search reports that time stopped it.
+/// completed iterations raise the lower bound.
+///
+/// Under a limit on expansions the result is reproducible. If the deadline limited the width of a beam, it is not, and
+/// the search reports [`StopReason::Time`].
 ///
 /// # Panics
 /// If the heuristic is not admissible, or the stages belong to another shape or goal.
@@ -31,31 +34,31 @@ pub fn anytime<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
     stages: &Stages,
-    aim: Aim,
+    objective: Objective,
     budget: &Budget<'_>,
 ) -> Outcome {
-    assert!(H::ADMISSIBLE, "a bound is proven by an admissible heuristic");
-    assert!(stages.serve(space.size(), space.goal_blank()), "stages lead to a goal of their own");
+    assert!(H::ADMISSIBLE, "only an admissible heuristic proves a lower bound");
+    assert!(stages.serves(space.size(), space.goal_blank()), "the stages are for another shape or goal");
     let constructed = constructive(space.puzzle());
     let initial_h = heuristic.h(heuristic.evaluate(&space.start()));
     let mut search = Anytime {
         space,
         heuristic,
-        aim,
+        objective,
         budget,
         stages,
         accounting: Accounting { meter: budget.meter(), stats: Stats { initial_h, ..constructed.stats } },
-        best: constructed.result.expect("a constructive solution always is"),
+        best: constructed.result.expect("the constructive solver always succeeds"),
         lower_bound: initial_h,
-        is_by_the_clock: false,
+        is_time_limited: false,
     };
-    search.tell_bound();
+    search.report_bound();
     search.accounting.meter.found(&search.best);
     let stopped = search.run().err().filter(|_| !search.is_proven());
-    let Anytime { accounting: Accounting { stats, .. }, best, lower_bound, is_by_the_clock, .. } = search;
+    let Anytime { accounting: Accounting { stats, .. }, best, lower_bound, is_time_limited, .. } = search;
     match stopped {
-        // The result depended on the clock, so it is not reproducible.
-        Some(StopReason::Expanded) if is_by_the_clock => {
+        // The deadline limited a beam, so the result is not reproducible.
+        Some(StopReason::Expanded) if is_time_limited => {
             Outcome { result: Err(StopReason::Time), best: Some(best), lower_bound, stats }
         }
         None => Outcome { result: Ok(best), best: None, lower_bound, stats },
@@ -65,19 +68,19 @@ pub fn anytime<P: Packed, H: IdaStar<P>>(
 
 /// Objective of an anytime search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Aim {
+pub enum Objective {
     /// A short solution.
     Short,
     /// A proof of optimality. Once a good solution is known, all remaining effort goes into the proof.
     Proven,
 }
 
-/// Maximum memory of anytime search on boards of a shape, without its nodes.
+/// Maximum memory in bytes of anytime search on boards of a shape, without its nodes.
 pub fn bytes_beside_nodes(size: Size) -> u64 {
     Stages::most_bytes(size)
 }
 
-/// Memory per node of anytime search: a board of a completed beam level.
+/// Memory in bytes per node of anytime search: a board of a completed beam level.
 pub fn bytes_per_beam_node() -> u64 {
     Beam::BYTES_PER_NODE
 }
@@ -85,20 +88,20 @@ pub fn bytes_per_beam_node() -> u64 {
 struct Anytime<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
-    aim: Aim,
+    objective: Objective,
     budget: &'a Budget<'a>,
     stages: &'a Stages,
     accounting: Accounting<'a>,
     best: Path,
     lower_bound: u32,
     /// True if the deadline limited the width of a beam.
-    is_by_the_clock: bool,
+    is_time_limited: bool,
 }
 
 impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     const FIRST_WIDTH: usize = 16;
-    /// Larger boards are solved in stages: heuristics lead into dead ends there that no beam is wide enough to leave.
-    const CELLS_AT_ONCE: usize = 25;
+    /// Larger boards are solved in stages: on them heuristics lead into dead ends that even wide beams cannot leave.
+    const MAX_CELLS_WITHOUT_STAGES: usize = 25;
 
     fn run(&mut self) -> Result<(), StopReason> {
         let (mut effort, mut in_time) = (Self::FIRST_WIDTH, u64::MAX);
@@ -110,40 +113,39 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
                 break;
             }
             let width = self.width(effort, in_time);
-            let begun = self.checkpoint();
+            let before = self.checkpoint();
             let is_found = self.search_with_beam(width, round)?;
-            let ended = self.checkpoint();
+            let after = self.checkpoint();
             if !self.is_proven() {
                 self.shorten(width, round)?;
             }
             if !self.is_proven() {
-                self.prove(self.worth_proving(effort, is_found))?;
+                self.prove(self.proof_budget(effort, is_found))?;
             }
             effort = effort.saturating_mul(2);
-            in_time = self.accounting.meter.in_time([begun, ended]);
+            in_time = self.accounting.meter.in_time([before, after]);
         }
         Ok(())
     }
 
     /// Number of nodes that IDA\* may expand in a round, given the effort of the beam.
-    fn worth_proving(&self, effort: usize, is_found: bool) -> u64 {
+    fn proof_budget(&self, effort: usize, is_found: bool) -> u64 {
         /// Beams at least this wide find solutions that are hard to improve.
-        const GOOD: usize = 1024;
-        let whole = (effort as u64).saturating_mul(self.best.len() as u64);
+        const WIDE_BEAM: usize = 1024;
+        let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
         // With pattern databases a node takes a tenth of the time.
-        let ease = if H::PRUNES { 4 } else { 1 };
-        let is_far = is_found && self.space.size().cells() > Self::CELLS_AT_ONCE;
-        match self.aim {
-            Aim::Proven if effort >= GOOD => u64::MAX,
-            Aim::Proven => whole.saturating_mul(4 * ease),
+        let factor = if H::PRUNES { 4 } else { 1 };
+        let is_far = is_found && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
+        match self.objective {
+            Objective::Proven if effort >= WIDE_BEAM => u64::MAX,
+            Objective::Proven => beam_nodes.saturating_mul(4 * factor),
             // A proof is out of reach while solutions still become shorter.
-            Aim::Short if is_far => whole / 16,
-            Aim::Short => whole.saturating_mul(ease) / 2,
+            Objective::Short if is_far => beam_nodes / 16,
+            Objective::Short => beam_nodes.saturating_mul(factor) / 2,
         }
     }
 
-    /// Width of a round's beam. A beam that does not finish is wasted, so the last one is as wide as nodes and time
-    /// allow.
+    /// Width of a round's beam. An unfinished beam finds nothing, so nodes and time limit the width of the last one.
     fn width(&mut self, effort: usize, in_time: u64) -> usize {
         let length = self.best.len() as u64;
         let allowed = self.accounting.meter.allowed(self.accounting.stats.expanded);
@@ -151,7 +153,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         let room = Beam::widest::<P, H::Memo>(self.budget.nodes, length);
         let room = room.min(Beam::widest::<P, StagePosition>(self.budget.nodes, length));
         let width = effort.min(widest(allowed)).min(usize::try_from(room).unwrap_or(usize::MAX));
-        self.is_by_the_clock |= widest(in_time) < width;
+        self.is_time_limited |= widest(in_time) < width;
         width.min(widest(in_time)).max(1)
     }
 
@@ -171,19 +173,19 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         }
     }
 
-    fn tell_bound(&self) {
+    fn report_bound(&self) {
         let Self { accounting: Accounting { meter, stats }, lower_bound, .. } = self;
         meter.reached(|| Progress { lower_bound: *lower_bound, ..Progress::from(stats) });
     }
 
-    /// Searches for a shorter solution from the start; true if one was found.
+    /// Searches for a shorter solution from the start. Returns true if one was found.
     fn search_with_beam(&mut self, width: usize, round: u64) -> Result<bool, StopReason> {
-        let aim = Beam { width, shorter_than: self.best.len() };
-        let is_in_stages = self.space.size().cells() > Self::CELLS_AT_ONCE || round == 0;
+        let options = Beam { width, shorter_than: self.best.len() };
+        let is_in_stages = self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES || round == 0;
         let found = if is_in_stages {
-            beam(self.space, self.stages, aim, &mut self.accounting)?
+            beam(self.space, self.stages, options, &mut self.accounting)?
         } else {
-            beam(self.space, &HeuristicGuide(self.heuristic), aim, &mut self.accounting)?
+            beam(self.space, &HeuristicGuide(self.heuristic), options, &mut self.accounting)?
         };
         let is_found = found.is_some();
         if let Some(path) = found {
@@ -198,7 +200,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         shorten::<P>(self.space.puzzle().start(), &mut self.best, windows, &mut self.accounting)
     }
 
-    /// Runs IDA\* with this many nodes to raise the lower bound or find an optimal solution.
+    /// Runs IDA\* for at most `expanded` nodes, to raise the lower bound or find an optimal solution.
     fn prove(&mut self, expanded: u64) -> Result<(), StopReason> {
         let allowed = self.accounting.meter.allowed(self.accounting.stats.expanded);
         let observer = self.budget.observer.map(|whole| PartObserver { whole, before: self.accounting.stats });
@@ -207,7 +209,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         let outcome = self.heuristic.ida_star(self.space, self.lower_bound, &budget, &mut Trace::default());
         self.accounting.stats += outcome.stats;
         self.lower_bound = self.lower_bound.max(outcome.lower_bound);
-        self.tell_bound();
+        self.report_bound();
         match outcome.result {
             Ok(path) => self.improve(path),
             Err(StopReason::Expanded) if budget.expanded < allowed => {}

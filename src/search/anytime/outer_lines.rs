@@ -2,11 +2,11 @@
 
 use crate::domain::{Cell, Move, Size};
 
-/// An outer row or column.
+/// Iterator over the outer lines of a board, outermost first.
 #[derive(Clone, Debug)]
 pub(super) struct OuterLines {
     size: Size,
-    /// First remaining row and first row after the rest; columns likewise.
+    /// Remaining rows and columns, as half-open ranges.
     rows: [usize; 2],
     cols: [usize; 2],
     kept: Cell,
@@ -17,13 +17,13 @@ pub(super) struct OuterLines {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct OuterLine {
     /// Its cells, in order.
-    pub(super) cells: Vec<Cell>,
-    /// Direction of the remaining rectangle.
-    pub(super) inward: Move,
+    pub cells: Vec<Cell>,
+    /// Direction from the line to the remaining rectangle.
+    pub inward: Move,
 }
 
 impl OuterLines {
-    /// Removes lines until at most `until` cells a side are left, `kept` among them.
+    /// Lines are removed until at most `until` cells a side are left. `kept` is in none of them.
     pub(super) fn new(size: Size, kept: Cell, until: usize) -> Self {
         Self { size, rows: [0, size.rows()], cols: [0, size.cols()], kept, until }
     }

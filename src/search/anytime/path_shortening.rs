@@ -6,13 +6,13 @@ use crate::search::beam::{Accounting, Beam, HeuristicGuide, beam};
 use crate::search::heuristic::LinearConflict;
 use crate::search::space::Space;
 
-/// The windows of a path.
+/// Division of a path into overlapping windows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathWindows {
     /// Moves per window. Each window starts in the middle of the one before.
-    pub(super) moves: usize,
-    /// Width of the beam that searches for a shorter path.
-    pub(super) width: usize,
+    pub moves: usize,
+    /// Width of the beam search in a window.
+    pub width: usize,
 }
 
 /// Replaces windows of a path by shorter ones where a beam search finds any.
@@ -29,13 +29,13 @@ pub(super) fn shorten<P: Packed>(
     while at < path.len() {
         let end = path.len().min(at + windows.moves);
         let last = after(first, &path.moves()[at..end]);
-        let puzzle = Puzzle::try_new(first, last).expect("a path leads from one to the other");
+        let puzzle = Puzzle::try_new(first, last).expect("a path leads from one board to the other");
         let heuristic = LinearConflict::new(puzzle.size(), last.blank());
-        let shorter = Beam { width: windows.width, shorter_than: end - at };
+        let options = Beam { width: windows.width, shorter_than: end - at };
         let shorter = if puzzle.start() == puzzle.goal() {
             Some(Path::default())
         } else {
-            beam(&Space::<P>::new(&puzzle), &HeuristicGuide(&heuristic), shorter, accounting)?
+            beam(&Space::<P>::new(&puzzle), &HeuristicGuide(&heuristic), options, accounting)?
         };
         if let Some(shorter) = shorter {
             let moves = path.moves();

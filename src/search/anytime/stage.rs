@@ -1,7 +1,8 @@
-//! One stage of a solution: the number of moves that its tiles need, for all cells of those tiles and the blank.
+//! One stage of a solution: a table of the moves that its tiles need, by their cells and the blank's.
 
 use std::sync::OnceLock;
 
+use super::cell_set::{CellSet, bit, cells_of, contains, set_of};
 use crate::domain::{Cell, Size};
 use crate::search::StopReason;
 
@@ -9,35 +10,32 @@ use crate::search::StopReason;
 #[derive(Debug)]
 pub(super) struct Stage {
     size: Size,
-    pub(super) tiles: Tiles,
-    open: Cells,
-    first_col: Cells,
+    pub tiles: Tiles,
+    open: CellSet,
+    first_col: CellSet,
     /// The open cells.
     cells: Vec<Cell>,
     /// By cell: its index among the open cells.
     numbers: [u8; Size::MAX_CELLS],
     /// The blank's goal cell, if the stage places the blank.
     blank: Option<Cell>,
-    /// Moves that the tiles need, by the indices of the tiles' cells and the blank's cell.
+    /// Number of moves that the tiles need, by the indices of the tiles' cells and the blank's cell.
     moves: OnceLock<Vec<u8>>,
 }
 
 /// The tiles of a stage, by goal cell. A stage with a single tile repeats it.
 pub(super) type Tiles = [Cell; 2];
 
-/// A set of cells.
-pub(super) type Cells = u128;
-
 impl Stage {
     /// Marks an entry from which the stage cannot be solved.
     pub(super) const UNREACHABLE: u8 = u8::MAX;
 
     /// Creates a stage whose tiles have their goal cells among the open cells.
-    pub(super) fn new(size: Size, tiles: Tiles, open: Cells, blank: Option<Cell>) -> Self {
+    pub(super) fn new(size: Size, tiles: Tiles, open: CellSet, blank: Option<Cell>) -> Self {
         let cells: Vec<Cell> = cells_of(open).collect();
         let mut numbers = [0; Size::MAX_CELLS];
         (0..).zip(&cells).for_each(|(number, cell)| numbers[usize::from(*cell)] = number);
-        let first_col = (0..size.rows() as Cell).fold(0, |set, row| set | bit(row * size.cols() as Cell));
+        let first_col = set_of((0..size.rows()).map(|row| size.cell_at(row, 0)));
         Self { size, tiles, open, first_col, cells, numbers, blank, moves: OnceLock::new() }
     }
 
@@ -46,10 +44,10 @@ impl Stage {
     }
 
     pub(super) fn is_open(&self, cell: Cell) -> bool {
-        self.open & bit(cell) != 0
+        contains(self.open, cell)
     }
 
-    /// True if the tiles are placed and the stage does not place the blank.
+    /// True if the tiles are placed, and the stage does not place the blank.
     pub(super) fn is_done(&self, at: Tiles) -> bool {
         self.blank.is_none() && at == self.tiles
     }
@@ -63,26 +61,26 @@ impl Stage {
 
     #[inline]
     fn table(&self) -> &[u8] {
-        self.moves.get_or_init(|| self.measure(|| Ok(())).unwrap_or_default())
+        self.moves.get_or_init(|| self.compute(|| Ok(())).unwrap_or_default())
     }
 
-    /// Builds the table if needed. Calls `ask` several times a millisecond.
+    /// Builds the table if needed. Calls `check_budget` several times a millisecond.
     ///
     /// # Errors
-    /// Those of `ask`.
-    pub(super) fn make(&self, ask: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
-        if !self.is_made() {
-            // If another thread was faster, its table is the same.
-            let _ = self.moves.set(self.measure(ask)?);
+    /// Those of `check_budget`.
+    pub(super) fn build(&self, check_budget: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
+        if !self.is_built() {
+            // Another thread may have set an equal table meanwhile.
+            let _ = self.moves.set(self.compute(check_budget)?);
         }
         Ok(())
     }
 
-    pub(super) fn is_made(&self) -> bool {
+    pub(super) fn is_built(&self) -> bool {
         self.moves.get().is_some()
     }
 
-    /// Memory of the table.
+    /// Memory of the table in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.groups() * self.cells.len()
     }
@@ -109,40 +107,40 @@ impl Stage {
     }
 
     /// Breadth-first search backwards from the goal, with one bit set of blank cells per group.
-    fn measure(&self, mut ask: impl FnMut() -> Result<(), StopReason>) -> Result<Vec<u8>, StopReason> {
+    fn compute(&self, mut check_budget: impl FnMut() -> Result<(), StopReason>) -> Result<Vec<u8>, StopReason> {
         let groups = self.groups();
         let mut moves = vec![Self::UNREACHABLE; self.bytes()];
         let mut search = BlankSets { seen: vec![0; groups], next: vec![0; groups], coming: Vec::new() };
         let goal = self.group(self.tiles.map(|tile| self.number(tile)));
-        search.add(goal, self.blank.map_or(self.open, bit) & !bits(self.tiles));
+        search.add(goal, self.blank.map_or(self.open, bit) & !set_of(self.tiles));
         for distance in 0.. {
-            let level: Vec<(usize, Cells)> = search.take_level();
+            let level: Vec<(usize, CellSet)> = search.take_level();
             if level.is_empty() {
                 break;
             }
-            assert!(distance < Self::UNREACHABLE, "two tiles are in place in fewer moves");
-            ask()?;
+            assert!(distance < Self::UNREACHABLE, "two tiles need fewer than 255 moves");
+            check_budget()?;
             for (group, blanks) in level {
                 for blank in cells_of(blanks) {
                     moves[group * self.cells.len() + self.number(blank)] = distance;
                 }
-                self.step(&mut search, group, blanks);
+                self.add_successors(&mut search, group, blanks);
             }
         }
         Ok(moves)
     }
 
     /// Adds the successors of some blank cells.
-    fn step(&self, search: &mut BlankSets, group: usize, blanks: Cells) {
+    fn add_successors(&self, search: &mut BlankSets, group: usize, blanks: CellSet) {
         let tiles = self.tiles_of(group);
-        let beside = self.beside(blanks);
-        search.add(group, beside & !bits(tiles));
+        let adjacent = self.adjacent(blanks);
+        search.add(group, adjacent & !set_of(tiles));
         for (nth, tile) in tiles.into_iter().enumerate().take(if self.is_single() { 1 } else { 2 }) {
-            if beside & bit(tile) == 0 {
+            if !contains(adjacent, tile) {
                 continue;
             }
             // The blank and the tile exchange cells.
-            for blank in cells_of(self.beside(bit(tile)) & blanks) {
+            for blank in cells_of(self.adjacent(bit(tile)) & blanks) {
                 let mut numbers = tiles.map(|tile| self.number(tile));
                 numbers[nth] = self.number(blank);
                 search.add(self.group(numbers), bit(tile));
@@ -151,26 +149,26 @@ impl Stage {
     }
 
     /// The open cells adjacent to some cells.
-    fn beside(&self, cells: Cells) -> Cells {
+    fn adjacent(&self, cells: CellSet) -> CellSet {
         let Self { first_col, open, .. } = *self;
         let cols = self.size.cols();
         let last_col = first_col << (cols - 1);
-        let beside = (cells & !first_col) >> 1 | (cells & !last_col) << 1 | cells >> cols | cells << cols;
-        beside & open
+        let adjacent = (cells & !first_col) >> 1 | (cells & !last_col) << 1 | cells >> cols | cells << cols;
+        adjacent & open
     }
 }
 
 /// By group: sets of blank cells.
 struct BlankSets {
-    seen: Vec<Cells>,
-    next: Vec<Cells>,
+    seen: Vec<CellSet>,
+    next: Vec<CellSet>,
     /// Groups with blank cells on the next level.
     coming: Vec<usize>,
 }
 
 impl BlankSets {
     /// Adds new blank cells to the next level.
-    fn add(&mut self, group: usize, blanks: Cells) {
+    fn add(&mut self, group: usize, blanks: CellSet) {
         let new = blanks & !self.seen[group];
         if new == 0 {
             return;
@@ -182,22 +180,8 @@ impl BlankSets {
         self.seen[group] |= new;
     }
 
-    fn take_level(&mut self) -> Vec<(usize, Cells)> {
+    fn take_level(&mut self) -> Vec<(usize, CellSet)> {
         let Self { next, coming, .. } = self;
         coming.drain(..).map(|group| (group, std::mem::take(&mut next[group]))).collect()
     }
-}
-
-fn bit(cell: Cell) -> Cells {
-    1 << cell
-}
-
-fn bits(tiles: Tiles) -> Cells {
-    bit(tiles[0]) | bit(tiles[1])
-}
-
-fn cells_of(set: Cells) -> impl Iterator<Item = Cell> {
-    std::iter::successors(Some(set), |set| Some(set & set.wrapping_sub(1)))
-        .take_while(|set| *set != 0)
-        .map(|set| set.trailing_zeros() as Cell)
 }

@@ -1,7 +1,8 @@
-//! Stages of a solution, none of which undoes another.
+//! Stages of a solution. No stage undoes an earlier one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::cell_set::{cells_of, set_of};
 use super::outer_lines::OuterLines;
 use super::stage::{Stage, Tiles};
 use crate::domain::{Cell, Packed, Size};
@@ -10,9 +11,9 @@ use crate::search::{Meter, Slide, State, StopReason};
 
 /// A sequence of stages. Each places two tiles, outer lines first, and closes their cells.
 ///
-/// Within a stage the exact number of moves that its tiles need is known, closed cells included, so one move always
-/// leads nearer and a beam never stalls. All other tiles are weighted by their squared distances, so distant tiles
-/// are moved along.
+/// A table holds the exact number of moves that a stage's tiles need without entering closed cells. So some move always
+/// leads nearer, and a beam never gets stuck. The other tiles count by their squared distances, which moves distant
+/// tiles along on the way.
 ///
 /// The tables take up to 13 MB and a tenth of a second on one core. They are built on first use.
 #[derive(Debug)]
@@ -20,15 +21,15 @@ pub struct Stages {
     size: Size,
     goal_blank: Cell,
     stages: Vec<Stage>,
-    /// Squared distance by a tile's goal cell and its cell.
-    far: Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]>,
+    /// Squared Euclidean distance, by a tile's goal cell and its cell.
+    squared_distances: Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]>,
 }
 
 /// Position of a board within the stages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StagePosition {
     stage: u8,
-    /// Moves that the stage's tiles need.
+    /// Number of moves that the stage's tiles need.
     moves: u8,
     /// Cells of the stage's tiles.
     at: Tiles,
@@ -37,16 +38,16 @@ pub(crate) struct StagePosition {
 }
 
 impl Stages {
-    /// Initial weight of a move of the stage.
+    /// Initial weight of a move that the stage's tiles need.
     const URGENCY: u32 = 8;
-    /// Number of levels without a new stage after which the weight rises.
+    /// Number of levels without a new stage after which that weight rises by one.
     const URGENCY_INTERVAL: usize = 8;
     /// Weight of the squared distances.
-    const FAR: u32 = 4;
+    const DISTANCE_WEIGHT: u32 = 4;
 
     /// Stages for boards of a shape and goal, without tables.
     pub fn new(size: Size, goal_blank: Cell) -> Self {
-        let mut open = u128::MAX >> (128 - size.cells());
+        let mut open = set_of(0..size.cells() as Cell);
         let mut stages = Vec::new();
         let mut lines = OuterLines::new(size, goal_blank, 2);
         for line in &mut lines {
@@ -55,14 +56,14 @@ impl Stages {
             let singles = singles.iter().map(|cell| [*cell; 2]);
             for tiles in singles.chain(pairs.chunks(2).map(|pair| [pair[0], pair[1]])) {
                 stages.push(Stage::new(size, tiles, open, None));
-                open &= !(1 << tiles[0] | 1 << tiles[1]);
+                open &= !set_of(tiles);
             }
         }
         // Of the last three tiles, placing two and the blank leaves one cell for the third.
-        let mut last = (0..size.cells() as Cell).filter(|cell| open & 1 << cell != 0 && *cell != goal_blank);
+        let mut last = cells_of(open).filter(|cell| *cell != goal_blank);
         let tiles = [last.next(), last.next()].map(|cell| cell.expect("two cells a side are left"));
         stages.push(Stage::new(size, tiles, open, Some(goal_blank)));
-        Self { size, goal_blank, stages, far: Self::far(size) }
+        Self { size, goal_blank, stages, squared_distances: Self::squared_distances(size) }
     }
 
     /// The shape of the boards.
@@ -76,101 +77,107 @@ impl Stages {
     }
 
     /// True if the stages are for this shape and goal.
-    pub fn serve(&self, size: Size, goal_blank: Cell) -> bool {
+    pub fn serves(&self, size: Size, goal_blank: Cell) -> bool {
         (self.size, self.goal_blank) == (size, goal_blank)
     }
 
     /// Memory in bytes once all tables are built.
     pub fn bytes(&self) -> u64 {
         let tables: usize = self.stages.iter().map(|stage| size_of::<Stage>() + stage.bytes()).sum();
-        (size_of::<Self>() + size_of_val(&*self.far) + tables) as u64
+        (size_of::<Self>() + size_of_val(&*self.squared_distances) + tables) as u64
     }
 
-    /// Maximum memory of all tables for boards of a shape.
+    /// Maximum memory of all tables for boards of a shape, in bytes.
     pub(super) fn most_bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
-        // Each stage closes two cells, or one cell with a tiny table: at most the sum of every other cube.
+        // Each stage closes two cells, or one cell with a small table. So the tables have at most as many entries as
+        // the sum of every other cube.
         let tables = cells.pow(4) / 8 + cells.pow(3);
         let beside = size_of::<Self>() + 2 * Size::MAX_CELLS.pow(2) + size.cells() * size_of::<Stage>();
         tables + beside as u64
     }
 
-    /// Builds missing tables, with helpers if any are idle.
+    /// Builds missing tables, with the help of idle threads if there are any.
     ///
     /// # Errors
     /// If the budget is exhausted.
     pub(super) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
-        let ask = || {
+        let check_budget = || {
             meter.pause();
             meter.check()
         };
-        if let Some(helpers) = meter.helpers().filter(|_| !self.stages.iter().all(Stage::is_made)) {
+        if let Some(helpers) = meter.helpers().filter(|_| !self.stages.iter().all(Stage::is_built)) {
             let next = AtomicUsize::new(0);
             let take = || self.stages.get(next.fetch_add(1, Ordering::Relaxed));
-            // Tables that are still missing are built below, unless the budget is exhausted.
+            // An error here is found again below, where tables that are still missing are built.
             helpers.work(
-                &mut |help| {
+                &mut |request_help| {
                     let _ = std::iter::from_fn(take).try_for_each(|stage| {
-                        help();
-                        stage.make(ask)
+                        request_help();
+                        stage.build(check_budget)
                     });
                 },
-                &|is_wanted| {
-                    let ask = || if is_wanted() { Err(StopReason::Cancelled) } else { meter.check() };
-                    let _ = std::iter::from_fn(take).try_for_each(|stage| stage.make(ask));
+                &|must_yield| {
+                    let check_budget = || if must_yield() { Err(StopReason::Cancelled) } else { meter.check() };
+                    let _ = std::iter::from_fn(take).try_for_each(|stage| stage.build(check_budget));
                 },
             );
         }
-        self.stages.iter().try_for_each(|stage| stage.make(ask))
+        self.stages.iter().try_for_each(|stage| stage.build(check_budget))
     }
 
-    /// Skips completed stages. `None` if the stage cannot be solved.
-    fn settle(&self, mut on: StagePosition, blank: Cell, cell_of: impl Fn(u8) -> Cell) -> Option<StagePosition> {
+    /// Skips completed stages. `None` if the next stage cannot be solved.
+    fn skip_completed(
+        &self,
+        mut position: StagePosition,
+        blank: Cell,
+        cell_of: impl Fn(u8) -> Cell,
+    ) -> Option<StagePosition> {
         loop {
-            let stage = &self.stages[usize::from(on.stage)];
-            // Placed tiles need no table.
-            on.moves = if stage.is_done(on.at) { 0 } else { stage.moves(blank, on.at) };
-            if on.moves == Stage::UNREACHABLE {
+            let stage = &self.stages[usize::from(position.stage)];
+            // No table is needed for tiles in place.
+            position.moves = if stage.is_done(position.at) { 0 } else { stage.moves(blank, position.at) };
+            if position.moves == Stage::UNREACHABLE {
                 return None;
             }
-            if on.moves > 0 || usize::from(on.stage) + 1 == self.stages.len() {
-                return Some(on);
+            if position.moves > 0 || usize::from(position.stage) + 1 == self.stages.len() {
+                return Some(position);
             }
-            on.stage += 1;
-            on = self.enter(on, &cell_of);
+            position.stage += 1;
+            position = self.enter(position, &cell_of);
         }
     }
 
     /// Locates the tiles of a new stage. They no longer count among the rest.
-    fn enter(&self, on: StagePosition, cell_of: impl Fn(u8) -> Cell) -> StagePosition {
-        let stage = &self.stages[usize::from(on.stage)];
+    fn enter(&self, position: StagePosition, cell_of: impl Fn(u8) -> Cell) -> StagePosition {
+        let stage = &self.stages[usize::from(position.stage)];
         let at = stage.tiles.map(cell_of);
         let counted = stage.tiles.into_iter().zip(at).take(if stage.is_single() { 1 } else { 2 });
-        let counted: u32 = counted.map(|(tile, cell)| self.count(tile, cell)).sum();
-        StagePosition { at, rest: on.rest - counted, ..on }
+        let counted: u32 = counted.map(|(tile, cell)| self.squared_distance(tile, cell)).sum();
+        StagePosition { at, rest: position.rest - counted, ..position }
     }
 
     fn cell_of<P: Packed>(&self, state: &State<P>, tile: u8) -> Cell {
         let mut cells = (0..self.size.cells() as Cell).filter(|cell| *cell != state.blank);
-        cells.find(|cell| state.tiles.get(*cell) == tile).expect("each tile is somewhere")
+        cells.find(|cell| state.tiles.get(*cell) == tile).expect("every tile is on the board")
     }
 
-    /// Table of squared distances, in rows and columns.
-    fn far(size: Size) -> Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]> {
-        let mut far = Box::new([[0; Size::MAX_CELLS]; Size::MAX_CELLS]);
+    /// Table of the squared Euclidean distances between cells.
+    fn squared_distances(size: Size) -> Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]> {
+        let mut squared_distances = Box::new([[0; Size::MAX_CELLS]; Size::MAX_CELLS]);
         for tile in 0..size.cells() as Cell {
             for cell in 0..size.cells() as Cell {
                 let rows = size.row_of(tile).abs_diff(size.row_of(cell));
                 let cols = size.col_of(tile).abs_diff(size.col_of(cell));
-                far[usize::from(tile)][usize::from(cell)] = (rows * rows + cols * cols) as u16;
+                squared_distances[usize::from(tile)][usize::from(cell)] = (rows * rows + cols * cols) as u16;
             }
         }
-        far
+        squared_distances
     }
 
     #[inline]
-    fn count(&self, tile: u8, cell: Cell) -> u32 {
-        u32::from(self.far[usize::from(tile)][usize::from(cell)])
+    fn squared_distance(&self, tile: u8, cell: Cell) -> u32 {
+        u32::from(self.squared_distances[usize::from(tile)][usize::from(cell)])
     }
 }
 
@@ -181,56 +188,50 @@ impl<P: Packed> Guide<P> for Stages {
 
     fn begin(&self, start: &State<P>) -> StagePosition {
         let cells = (0..self.size.cells() as Cell).filter(|cell| *cell != start.blank);
-        let rest = cells.map(|cell| self.count(start.tiles.get(cell), cell)).sum();
+        let rest = cells.map(|cell| self.squared_distance(start.tiles.get(cell), cell)).sum();
         let cell_of = |tile| self.cell_of(start, tile);
-        let on = self.enter(StagePosition { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
-        self.settle(on, start.blank, cell_of).expect("a way to the goal")
+        let position = self.enter(StagePosition { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
+        self.skip_completed(position, start.blank, cell_of).expect("a puzzle's goal is reachable")
     }
 
-    fn after(&self, mut on: StagePosition, slide: &Slide, before: &State<P>) -> Option<StagePosition> {
-        let stage = &self.stages[usize::from(on.stage)];
+    fn after(&self, mut position: StagePosition, slide: &Slide, before: &State<P>) -> Option<StagePosition> {
+        let stage = &self.stages[usize::from(position.stage)];
         if !stage.is_open(slide.from) {
             return None;
         }
         let mut is_of_stage = false;
-        for (tile, at) in stage.tiles.iter().zip(&mut on.at) {
+        for (tile, at) in stage.tiles.iter().zip(&mut position.at) {
             if *tile == slide.label {
                 *at = slide.to;
                 is_of_stage = true;
             }
         }
         if !is_of_stage {
-            on.rest = on.rest + self.count(slide.label, slide.to) - self.count(slide.label, slide.from);
+            position.rest = position.rest + self.squared_distance(slide.label, slide.to)
+                - self.squared_distance(slide.label, slide.from);
         }
-        self.settle(on, slide.from, |tile| if tile == slide.label { slide.to } else { self.cell_of(before, tile) })
+        self.skip_completed(position, slide.from, |tile| {
+            if tile == slide.label { slide.to } else { self.cell_of(before, tile) }
+        })
     }
 
     #[inline]
-    fn score(&self, on: StagePosition, waited: usize) -> Score {
-        let moves = u32::from(on.moves);
-        let stages = (self.stages.len() - 1 - usize::from(on.stage)) as u8;
-        let urgency = Self::URGENCY + (waited / Self::URGENCY_INTERVAL) as u32;
-        Score { stages, key: urgency * moves + Self::FAR * on.rest, least: moves }
+    fn score(&self, position: StagePosition, stalled_levels: usize) -> Score {
+        let moves = u32::from(position.moves);
+        let stages = (self.stages.len() - 1 - usize::from(position.stage)) as u8;
+        let urgency = Self::URGENCY + (stalled_levels / Self::URGENCY_INTERVAL) as u32;
+        Score { stages, key: urgency * moves + Self::DISTANCE_WEIGHT * position.rest, least: moves }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, MoveSet, PackedBytes, Puzzle, RandomSource, mix, random_board};
+    use crate::domain::{Board, HashedCounter, MoveSet, PackedBytes, Puzzle, RandomSource, random_board};
     use crate::search::Space;
 
-    struct Random(u64);
-
-    impl RandomSource for Random {
-        fn next_u64(&mut self) -> u64 {
-            self.0 += 1;
-            mix(self.0, 0)
-        }
-    }
-
     /// A random board of a shape, with a goal whose blank is anywhere.
-    fn space(size: Size, random: &mut Random) -> Space<PackedBytes> {
+    fn space(size: Size, random: &mut HashedCounter) -> Space<PackedBytes> {
         let goal = random_board(&Board::blank_last(size), random);
         Space::new(&Puzzle::try_new(random_board(&goal, random), goal).unwrap())
     }
@@ -249,14 +250,15 @@ mod tests {
         moves.filter_map(successor).collect()
     }
 
-    fn score(stages: &Stages, on: StagePosition) -> Score {
-        Guide::<PackedBytes>::score(stages, on, 0)
+    fn score(stages: &Stages, position: StagePosition) -> Score {
+        Guide::<PackedBytes>::score(stages, position, 0)
     }
 
-    /// The number of moves is 0 at the end only, some move lowers it, and none lowers it by more than one: so it is exact.
+    /// A number of moves is exact if it is 0 only at the end, some move always lowers it, and none lowers it by more
+    /// than one.
     #[test]
     fn every_descending_path_ends_at_the_goal() {
-        let mut random = Random(1);
+        let mut random = HashedCounter(1);
         for size in Size::all().filter(|size| size.cells() <= 36 || size.rows() == size.cols()) {
             let space = space(size, &mut random);
             let stages = Stages::new(size, space.goal_blank());
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn updated_positions_equal_those_from_scratch() {
-        let mut random = Random(2);
+        let mut random = HashedCounter(2);
         for (rows, cols) in [(2, 2), (2, 7), (3, 3), (4, 3), (5, 5), (6, 6)] {
             let size = Size::try_from((rows, cols)).unwrap();
             let space = space(size, &mut random);
@@ -296,9 +298,9 @@ mod tests {
             let mut at = (space.start(), stages.begin(&space.start()));
             for _ in 0..2_000 {
                 let scratch = stages.begin(&at.0);
-                let seen = |on: StagePosition| (on.stage, on.moves, on.at, on.rest);
-                assert_eq!(seen(at.1), seen(scratch), "{size}");
-                // Mostly nearer, so that all stages are reached.
+                let fields = |position: StagePosition| (position.stage, position.moves, position.at, position.rest);
+                assert_eq!(fields(at.1), fields(scratch), "{size}");
+                // Three moves in four lead nearer, so that all stages are reached.
                 let successors = successors(&stages, &space, at);
                 let nearest = successors.iter().min_by_key(|next| (score(&stages, next.1).stages, next.1.moves));
                 let any = &successors[random.next_u64() as usize % successors.len()];

@@ -7,10 +7,10 @@ use crate::domain::Move;
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<M> {
     /// Zobrist hash of the tiles' cells, relative to the start.
-    pub(super) hash: u64,
-    pub(super) memo: M,
-    pub(super) priority: Priority,
-    pub(super) step: ParentMove,
+    pub hash: u64,
+    pub memo: M,
+    pub priority: Priority,
+    pub step: ParentMove,
 }
 
 /// Index of the parent in the level before, and the move.
@@ -20,10 +20,10 @@ pub(super) struct ParentMove(u32);
 impl ParentMove {
     const MOVE_BITS: u32 = 2;
     /// Maximum number of boards in a level.
-    pub(super) const MOST: usize = 1 << (u32::BITS - Self::MOVE_BITS);
+    pub(super) const MAX_BOARDS: usize = 1 << (u32::BITS - Self::MOVE_BITS);
 
     pub(super) fn new(parent: usize, mv: Move) -> Self {
-        debug_assert!(parent < Self::MOST);
+        debug_assert!(parent < Self::MAX_BOARDS);
         Self((parent as u32) << Self::MOVE_BITS | mv as u32)
     }
 
@@ -36,7 +36,7 @@ impl ParentMove {
     }
 }
 
-/// A score packed into 32 bits: the stages ahead in the upper 8, the key in the lower 24.
+/// A score packed into 32 bits: the number of remaining stages in the upper 8, the key in the lower 24.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Priority(u32);
 
@@ -48,7 +48,7 @@ impl Priority {
         Self(u32::from(score.stages) << Self::KEY_BITS | score.key)
     }
 
-    /// Number of stages ahead.
+    /// Number of remaining stages.
     pub(super) fn stages(self) -> u8 {
         (self.0 >> Self::KEY_BITS) as u8
     }

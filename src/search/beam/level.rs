@@ -27,40 +27,40 @@ impl PartSize {
         1 << self.bits
     }
 
-    /// The part of a board, and its index there.
-    fn place(self, nth: usize) -> (usize, usize) {
+    /// The part of a board, and its index in that part.
+    fn locate(self, nth: usize) -> (usize, usize) {
         (nth >> self.bits, nth & (self.boards() - 1))
     }
 }
 
-/// Results of expanding consecutive boards. They do not depend on the thread.
-pub(super) struct Part<P, M> {
+/// Results of expanding consecutive boards. They do not depend on the thread that expands them.
+pub(super) struct LevelPart<P, M> {
     /// The expanded boards.
     states: Vec<State<P>>,
-    /// Their successors, less those that cannot lead to a short enough solution.
-    pub(super) candidates: Vec<Candidate<M>>,
-    pub(super) generated: u64,
-    /// The move that reaches the goal. Everything before it was expanded.
-    pub(super) goal: Option<ParentMove>,
+    /// Their successors, without those that cannot lead to a short enough solution.
+    pub candidates: Vec<Candidate<M>>,
+    pub generated: u64,
+    /// The move that reaches the goal, if any. All boards before it were expanded.
+    pub goal: Option<ParentMove>,
 }
 
-impl<P, M> Part<P, M> {
+impl<P, M> LevelPart<P, M> {
     pub(super) fn expanded(&self) -> u64 {
         self.states.len() as u64
     }
 }
 
 /// Results of expanding a level.
-pub(super) struct Parts<P, M> {
-    pub(super) all: Vec<Part<P, M>>,
+pub(super) struct LevelParts<P, M> {
+    pub all: Vec<LevelPart<P, M>>,
     size: PartSize,
 }
 
-/// The boards from which the boards of a level follow by one move.
+/// Parents of the boards of a level.
 pub(super) enum Parents<P> {
-    /// None: the level is the start.
+    /// The level consists of the start, which has no parent.
     Start(State<P>),
-    /// The boards of the level before, by parts.
+    /// The boards of the level before, by part.
     Before(Vec<Vec<State<P>>>, PartSize),
 }
 
@@ -71,7 +71,7 @@ impl<P: Packed> Parents<P> {
         match self {
             Self::Start(start) => (*start, MoveSet::EMPTY),
             Self::Before(parts, size) => {
-                let (part, nth) = size.place(step.parent());
+                let (part, nth) = size.locate(step.parent());
                 let mut state = parts[part][nth];
                 space.make(&mut state, step.mv());
                 (state, MoveSet::back(step.mv()))
@@ -80,40 +80,40 @@ impl<P: Packed> Parents<P> {
     }
 }
 
-impl<P, M> From<Parts<P, M>> for Parents<P> {
-    fn from(Parts { all, size }: Parts<P, M>) -> Self {
+impl<P, M> From<LevelParts<P, M>> for Parents<P> {
+    fn from(LevelParts { all, size }: LevelParts<P, M>) -> Self {
         Self::Before(all.into_iter().map(|part| part.states).collect(), size)
     }
 }
 
 /// A level to expand.
 pub(super) struct Level<'a, P, G: Guide<P>> {
-    pub(super) space: &'a Space<P>,
-    pub(super) guide: &'a G,
-    /// Only solutions shorter than this are of interest.
-    pub(super) shorter_than: usize,
-    /// Distance of its successors from the start.
-    pub(super) g: usize,
-    /// Number of levels since the furthest stage was reached.
-    pub(super) waited: usize,
-    pub(super) parents: Parents<P>,
-    pub(super) members: Vec<Candidate<G::Memo>>,
+    pub space: &'a Space<P>,
+    pub guide: &'a G,
+    /// Only solutions shorter than this count.
+    pub shorter_than: usize,
+    /// Moves from the start to the successors.
+    pub g: usize,
+    /// Number of levels since a new stage was last reached.
+    pub stalled_levels: usize,
+    pub parents: Parents<P>,
+    pub members: Vec<Candidate<G::Memo>>,
     /// Number of members to expand.
-    pub(super) count: usize,
-    pub(super) progress: LevelProgress<P, G::Memo>,
+    pub count: usize,
+    pub progress: LevelProgress<P, G::Memo>,
 }
 
 /// Progress of a level's expansion.
 pub(super) struct LevelProgress<P, M> {
     size: PartSize,
     next: AtomicUsize,
-    parts: Mutex<Vec<Option<Part<P, M>>>>,
+    parts: Mutex<Vec<Option<LevelPart<P, M>>>>,
     done: AtomicUsize,
-    ended: Condvar,
+    part_done: Condvar,
 }
 
 impl<P, M> LevelProgress<P, M> {
-    /// Nothing expanded yet of so many boards.
+    /// No board of `count` is expanded yet.
     pub(super) fn new(count: usize) -> Self {
         let size = PartSize::of(count);
         let parts = (0..count.div_ceil(size.boards())).map(|_| None).collect();
@@ -122,7 +122,7 @@ impl<P, M> LevelProgress<P, M> {
             next: AtomicUsize::new(0),
             parts: Mutex::new(parts),
             done: AtomicUsize::new(0),
-            ended: Condvar::new(),
+            part_done: Condvar::new(),
         }
     }
 }
@@ -142,12 +142,15 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
         self.count >= 4 * self.progress.size.boards()
     }
 
-    /// Expands parts that no thread has taken, until none are left or `ask` returns an error. `ask` is called before
-    /// each part with the number of boards expanded by all threads.
-    pub(super) fn work(&self, mut ask: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
-        let LevelProgress { size, next, parts, done, ended } = &self.progress;
+    /// Expands parts that no thread has taken until none are left. Calls `check_budget` before each part, with the
+    /// number of boards that all threads have expanded.
+    ///
+    /// # Errors
+    /// Those of `check_budget`.
+    pub(super) fn work(&self, mut check_budget: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
+        let LevelProgress { size, next, parts, done, part_done } = &self.progress;
         loop {
-            ask((done.load(Ordering::Relaxed) * size.boards()) as u64)?;
+            check_budget((done.load(Ordering::Relaxed) * size.boards()) as u64)?;
             let nth = next.fetch_add(1, Ordering::Relaxed);
             if nth * size.boards() >= self.count {
                 return Ok(());
@@ -155,35 +158,38 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             let part = self.expand(nth);
             lock(parts)[nth] = Some(part);
             done.fetch_add(1, Ordering::Release);
-            ended.notify_one();
+            part_done.notify_one();
         }
     }
 
-    /// The results, once all threads have finished their parts.
+    /// Waits until all threads have finished their parts, and returns the results.
+    ///
+    /// # Errors
+    /// Those of `check_budget`, which is called while waiting.
     pub(super) fn finish(
         &self,
-        mut ask: impl FnMut() -> Result<(), StopReason>,
-    ) -> Result<Parts<P, G::Memo>, StopReason> {
-        let LevelProgress { size, parts, done, ended, .. } = &self.progress;
+        mut check_budget: impl FnMut() -> Result<(), StopReason>,
+    ) -> Result<LevelParts<P, G::Memo>, StopReason> {
+        let LevelProgress { size, parts, done, part_done, .. } = &self.progress;
         let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
         while !spin_until(is_done) {
-            ask()?;
-            drop(ended.wait_timeout_while(lock(parts), HELPER_POLL_INTERVAL, |_| !is_done()));
+            check_budget()?;
+            drop(part_done.wait_timeout_while(lock(parts), HELPER_POLL_INTERVAL, |_| !is_done()));
         }
         Ok(self.done())
     }
 
     /// The results so far.
-    pub(super) fn done(&self) -> Parts<P, G::Memo> {
+    pub(super) fn done(&self) -> LevelParts<P, G::Memo> {
         let LevelProgress { size, parts, .. } = &self.progress;
-        Parts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
+        LevelParts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
     }
 
-    fn expand(&self, nth: usize) -> Part<P, G::Memo> {
-        let Self { space, guide, shorter_than, g, waited, parents, members, count, progress } = self;
+    fn expand(&self, nth: usize) -> LevelPart<P, G::Memo> {
+        let Self { space, guide, shorter_than, g, stalled_levels, parents, members, count, progress } = self;
         let boards = progress.size.boards();
         let range = nth * boards..((nth + 1) * boards).min(*count);
-        let mut part = Part {
+        let mut part = LevelPart {
             states: Vec::with_capacity(range.len()),
             candidates: Vec::with_capacity(2 * range.len()),
             generated: 0,
@@ -196,7 +202,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
                 part.generated += 1;
                 let slide = space.slide(&state, mv);
                 let Some(memo) = guide.after(member.memo, &slide, &state) else { continue };
-                let score = guide.score(memo, *waited);
+                let score = guide.score(memo, *stalled_levels);
                 let step = ParentMove::new(parent, mv);
                 if score.least == 0 && space.is_goal(&state.after(&slide)) {
                     part.goal = Some(step);
@@ -205,7 +211,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
                 if g + score.least.max(1) as usize >= *shorter_than {
                     continue;
                 }
-                let hash = member.hash ^ place(slide.label, slide.from) ^ place(slide.label, slide.to);
+                let hash = member.hash ^ zobrist(slide.label, slide.from) ^ zobrist(slide.label, slide.to);
                 part.candidates.push(Candidate { hash, memo, priority: Priority::of(score), step });
             }
         }
@@ -215,17 +221,17 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
 
 /// Zobrist hash of a tile in a cell (Zobrist 1970).
 #[inline]
-fn place(label: u8, cell: u8) -> u64 {
+fn zobrist(label: u8, cell: u8) -> u64 {
     mix(u64::from(label), u64::from(cell))
 }
 
-/// Spins briefly until a condition holds: levels follow each other faster than a thread wakes up. Returns whether it
-/// held.
-fn spin_until(has_come: impl Fn() -> bool) -> bool {
-    const LOOKS: u32 = 4096;
-    (0..LOOKS).any(|_| {
+/// Spins briefly until a condition holds, because levels follow each other faster than a thread wakes up. Returns
+/// false if the condition does not hold in time.
+fn spin_until(condition: impl Fn() -> bool) -> bool {
+    const SPINS: u32 = 4096;
+    (0..SPINS).any(|_| {
         std::hint::spin_loop();
-        has_come()
+        condition()
     })
 }
 
@@ -250,8 +256,8 @@ impl<P, G: Guide<P>> Default for SharedLevel<'_, P, G> {
     }
 }
 
-/// Ends the work of helpers when the main work ends, even by a panic.
-pub(super) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub(super) &'w SharedLevel<'a, P, G>);
+/// Stops the helpers when dropped, so that they stop even if the main work panics.
+pub(super) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub &'w SharedLevel<'a, P, G>);
 
 impl<P, G: Guide<P>> Drop for CloseOnDrop<'_, '_, P, G> {
     fn drop(&mut self) {
@@ -269,17 +275,17 @@ impl<'a, P: Packed, G: Guide<P>> SharedLevel<'a, P, G> {
     }
 
     /// Publishes a level to the helpers.
-    pub(super) fn put(&self, level: &Arc<Level<'a, P, G>>) {
+    pub(super) fn publish(&self, level: &Arc<Level<'a, P, G>>) {
         lock(&self.state).level = Some(Arc::clone(level));
         self.g.store(level.g, Ordering::Release);
         self.changed.notify_all();
     }
 
-    /// Expands parts of successive levels until the beam has ended or the thread is needed elsewhere.
-    pub(super) fn help(&self, is_wanted: &dyn Fn() -> bool) {
+    /// Expands parts of one level after another, until the search has ended or the thread must yield.
+    pub(super) fn help(&self, must_yield: &dyn Fn() -> bool) {
         self.helpers.fetch_add(1, Ordering::Relaxed);
         let mut last = 0;
-        while !is_wanted() {
+        while !must_yield() {
             spin_until(|| self.g.load(Ordering::Acquire) > last);
             let state = lock(&self.state);
             if state.is_closed {
@@ -289,9 +295,9 @@ impl<'a, P: Packed, G: Guide<P>> SharedLevel<'a, P, G> {
                 Some(level) => {
                     drop(state);
                     last = level.g;
-                    let leave = |_| if is_wanted() { Err(StopReason::Cancelled) } else { Ok(()) };
+                    let check_budget = |_| if must_yield() { Err(StopReason::Cancelled) } else { Ok(()) };
                     // A part that was taken is always finished.
-                    let _ = level.work(leave);
+                    let _ = level.work(check_budget);
                 }
                 None => drop(self.changed.wait_timeout(state, HELPER_POLL_INTERVAL)),
             }

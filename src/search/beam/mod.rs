@@ -13,31 +13,31 @@ use std::sync::Arc;
 use super::{Meter, Progress, Space, State, Stats, StopReason};
 use crate::domain::{Move, Packed, Path};
 use candidate::{Candidate, ParentMove, Priority};
-use level::{CloseOnDrop, Level, LevelProgress, Parents, Parts, SharedLevel};
+use level::{CloseOnDrop, Level, LevelParts, LevelProgress, Parents, SharedLevel};
 use order::{CandidateIndex, CandidateOrder};
 use recent::RecentHashes;
 
 /// Budget and counters of a search that consists of several parts.
 pub(super) struct Accounting<'a> {
-    pub(super) meter: Meter<'a>,
-    pub(super) stats: Stats,
+    pub meter: Meter<'a>,
+    pub stats: Stats,
 }
 
 /// Options of a beam search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beam {
     /// Maximum number of boards expanded per level.
-    pub(super) width: usize,
+    pub width: usize,
     /// Only solutions shorter than this count.
-    pub(super) shorter_than: usize,
+    pub shorter_than: usize,
 }
 
 impl Beam {
-    /// Beams at least this wide use helpers.
+    /// Minimum width of a beam that uses helpers.
     const MIN_SHARED_WIDTH: usize = 256;
 
-    /// Memory per expanded board: its move and parent, in vectors as long as a level. The allocator may still hold
-    /// those of the previous beam; half as much again is for the rest of the process.
+    /// Memory in bytes per expanded board: its move and parent, in vectors as long as a level. The allocator may still
+    /// hold the vectors of the previous beam. Half as much again is for the rest of the process.
     pub(super) const BYTES_PER_NODE: u64 = 3 * size_of::<ParentMove>() as u64;
 
     /// The greatest width at which a beam of `levels` levels needs no more memory than `nodes` nodes. The boards of
@@ -45,12 +45,12 @@ impl Beam {
     pub(super) fn widest<P: Packed, M>(nodes: u64, levels: u64) -> u64 {
         // The boards of two levels; up to three successors of each, in vectors that double as they grow, and their
         // order; and twice the candidates that are selected.
-        let of_board = 2 * size_of::<State<P>>()
+        let bytes_of_board = 2 * size_of::<State<P>>()
             + (2 * 3 + 2) * size_of::<Candidate<M>>()
             + 3 * size_of::<CandidateIndex>()
             + RecentHashes::BYTES_PER_BOARD;
-        let widest = nodes / (levels + (of_board as u64).div_ceil(Self::BYTES_PER_NODE));
-        widest.min(ParentMove::MOST as u64)
+        let widest = nodes / (levels + (bytes_of_board as u64).div_ceil(Self::BYTES_PER_NODE));
+        widest.min(ParentMove::MAX_BOARDS as u64)
     }
 }
 
@@ -69,26 +69,26 @@ pub(super) fn beam<P: Packed, G: Guide<P>>(
     let helpers = accounting.meter.helpers().filter(|_| beam.width >= Beam::MIN_SHARED_WIDTH);
     let mut search = BeamSearch::new(space, guide, beam, accounting);
     let Some(helpers) = helpers else { return search.run(None) };
-    let place = SharedLevel::default();
+    let level = SharedLevel::default();
     let mut found = Ok(None);
     helpers.work(
-        &mut |ask| {
-            let _closing = CloseOnDrop(&place);
-            found = search.run(Some(&SharedWork { place: &place, ask }));
+        &mut |request_help| {
+            let _close = CloseOnDrop(&level);
+            found = search.run(Some(&SharedWork { level: &level, request_help }));
         },
-        &|is_wanted| place.help(is_wanted),
+        &|must_yield| level.help(must_yield),
     );
     found
 }
 
-/// The level that helpers may take parts of, and the function that requests help.
+/// The level that helpers expand parts of, and the function that requests help.
 struct SharedWork<'w, 'a, P, G: Guide<P>> {
-    place: &'w SharedLevel<'a, P, G>,
-    ask: &'w dyn Fn(),
+    level: &'w SharedLevel<'a, P, G>,
+    request_help: &'w dyn Fn(),
 }
 
 /// A level and the results of its expansion.
-type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, Parts<P, <G as Guide<P>>::Memo>);
+type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, LevelParts<P, <G as Guide<P>>::Memo>);
 
 struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     space: &'a Space<P>,
@@ -101,10 +101,10 @@ struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     steps: Vec<Vec<ParentMove>>,
     recent: RecentHashes,
     order_by_priority: CandidateOrder,
-    /// The fewest stages ahead of any board so far.
-    ahead: u8,
-    /// The number of levels since that number fell.
-    waited: usize,
+    /// The fewest remaining stages of any board so far.
+    fewest_stages: u8,
+    /// The number of levels since that minimum fell.
+    stalled_levels: usize,
 }
 
 impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
@@ -125,8 +125,8 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             steps: Vec::new(),
             recent,
             order_by_priority: CandidateOrder::default(),
-            ahead: priority.stages(),
-            waited: 0,
+            fewest_stages: priority.stages(),
+            stalled_levels: 0,
         }
     }
 
@@ -148,13 +148,13 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         Ok(None)
     }
 
-    /// Expands the boards of a level, as many as the budget allows.
+    /// Expands as many boards of the level as the budget allows.
     fn expand(
         &mut self,
         g: usize,
         shared: Option<&SharedWork<'_, 'a, P, G>>,
     ) -> Result<Expanded<'a, P, G>, StopReason> {
-        let Self { space, guide, beam, waited, .. } = *self;
+        let Self { space, guide, beam, stalled_levels, .. } = *self;
         let Accounting { meter, stats } = &mut *self.accounting;
         let members = std::mem::take(&mut self.level);
         let parents = std::mem::replace(&mut self.parents, Parents::Start(space.start()));
@@ -165,21 +165,21 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             guide,
             shorter_than: beam.shorter_than,
             g,
-            waited,
+            stalled_levels,
             parents,
             members,
             count,
             progress: LevelProgress::new(count),
         });
-        if let Some(SharedWork { place, ask }) = shared.filter(|_| level.is_worth_sharing()) {
-            place.put(&level);
-            if place.helpers() + 1 < level.parts() {
-                ask();
+        if let Some(SharedWork { level: shared, request_help }) = shared.filter(|_| level.is_worth_sharing()) {
+            shared.publish(&level);
+            if shared.helpers() + 1 < level.parts() {
+                request_help();
             }
         }
-        let worked = level.work(|by_now| {
-            let now = Stats { expanded: stats.expanded + by_now, ..*stats };
-            if by_now < count as u64 { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
+        let worked = level.work(|expanded| {
+            let now = Stats { expanded: stats.expanded + expanded, ..*stats };
+            if expanded < count as u64 { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
         });
         match worked.and_then(|()| level.finish(|| meter.check())) {
             Ok(parts) => Ok((level, parts)),
@@ -191,7 +191,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     }
 
     /// Adds the counters of a level's parts, up to the goal if it was found.
-    fn count(&mut self, parts: &Parts<P, G::Memo>) -> Option<ParentMove> {
+    fn count(&mut self, parts: &LevelParts<P, G::Memo>) -> Option<ParentMove> {
         for part in &parts.all {
             self.accounting.stats.expanded += part.expanded();
             self.accounting.stats.generated += part.generated;
@@ -203,7 +203,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     }
 
     /// Selects the best candidates as the next level.
-    fn select(&mut self, parts: &Parts<P, G::Memo>) -> Result<(), StopReason> {
+    fn select(&mut self, parts: &LevelParts<P, G::Memo>) -> Result<(), StopReason> {
         /// Candidates between two checks of the clock.
         const INTERVAL: usize = 1 << 12;
         let Self { beam, accounting, recent, order_by_priority, .. } = self;
@@ -211,7 +211,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         let most = beam.width.min(lists.clone().map(<[_]>::len).sum());
         let mut next = Vec::with_capacity(most);
         let share = beam.width.div_ceil(G::SHARES);
-        let (mut total, mut looked_at) = (beam.width, 0);
+        let (mut total, mut examined) = (beam.width, 0);
         for stage in order_by_priority.sort(lists, G::SHARES, || accounting.meter.check())? {
             let mut left = share.min(total);
             total -= left;
@@ -219,8 +219,8 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
                 if left == 0 {
                     break;
                 }
-                looked_at += 1;
-                if looked_at % INTERVAL == 0 {
+                examined += 1;
+                if examined % INTERVAL == 0 {
                     accounting.meter.check()?;
                 }
                 let candidate = parts.all[*part as usize].candidates[*nth as usize];
@@ -234,14 +234,15 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             total += left;
         }
         accounting.stats.peak_open = accounting.stats.peak_open.max(next.len() as u64);
-        self.go_on_with(next);
+        self.advance_to(next);
         Ok(())
     }
 
-    fn go_on_with(&mut self, next: Vec<Candidate<G::Memo>>) {
-        let ahead = next.first().map_or(self.ahead, |foremost| foremost.priority.stages());
-        self.waited = if ahead < self.ahead { 0 } else { self.waited + 1 };
-        self.ahead = self.ahead.min(ahead);
+    /// Makes the selected candidates the current level.
+    fn advance_to(&mut self, next: Vec<Candidate<G::Memo>>) {
+        let fewest_stages = next.first().map_or(self.fewest_stages, |foremost| foremost.priority.stages());
+        self.stalled_levels = if fewest_stages < self.fewest_stages { 0 } else { self.stalled_levels + 1 };
+        self.fewest_stages = self.fewest_stages.min(fewest_stages);
         self.steps.push(next.iter().map(|candidate| candidate.step).collect());
         self.level = next;
     }
@@ -277,8 +278,9 @@ mod tests {
         let heuristic = Manhattan::new(puzzle.size(), puzzle.goal().blank());
         let budget = Budget::UNLIMITED;
         let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default() };
-        let aim = Beam { width, shorter_than };
-        let path = beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&heuristic), aim, &mut accounting).unwrap();
+        let options = Beam { width, shorter_than };
+        let path =
+            beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&heuristic), options, &mut accounting).unwrap();
         if let Some(path) = &path {
             path.replay(&puzzle).unwrap();
         }
@@ -299,7 +301,7 @@ mod tests {
             assert_eq!(path.unwrap().len(), shortest, "{start}");
             // No board is expanded twice.
             assert!(stats.expanded <= 181_440);
-            assert!(found(start, usize::MAX >> 32, shortest).0.is_none(), "there is none shorter");
+            assert!(found(start, usize::MAX >> 32, shortest).0.is_none(), "no solution is shorter");
         }
     }
 
@@ -314,8 +316,8 @@ mod tests {
         let puzzle = puzzle("8 6 7/2 5 4/3 0 1");
         let budget = Budget { expanded: 5_000, ..Budget::UNLIMITED };
         let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default() };
-        let aim = Beam { width: 100, shorter_than: 1_000 };
-        let stopped = beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&Zero), aim, &mut accounting);
+        let options = Beam { width: 100, shorter_than: 1_000 };
+        let stopped = beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&Zero), options, &mut accounting);
         assert!(matches!(stopped, Ok(None) | Err(StopReason::Expanded)), "{stopped:?}");
         assert!(accounting.stats.expanded <= 5_000);
     }

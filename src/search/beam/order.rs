@@ -26,7 +26,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// Minimum number of distinct counters. If there are more keys, adjacent keys may share one.
+    /// Number of distinct keys below which each key has its own counter. Beyond it, adjacent keys may share one.
     const MIN_DISTINCT: u32 = 1 << 11;
     const NONE: Self = Self { least: u32::MAX, greatest: 0, first: 0 };
 
@@ -41,23 +41,24 @@ impl Keys {
 }
 
 impl CandidateOrder {
-    /// Sorts the candidates of some lists that belong to the first `stages` stages. Returns one slice per stage.
+    /// Sorts the candidates of several lists, and returns one slice per stage. Only the `stages` stages nearest to the
+    /// goal are kept.
     ///
     /// # Errors
-    /// Those of `ask`, which is called between passes over the candidates.
+    /// Those of `check_budget`, which is called between passes over the candidates.
     pub(super) fn sort<'s, 'c, M: 'c>(
         &'s mut self,
         lists: impl Iterator<Item = &'c [Candidate<M>]> + Clone,
         stages: usize,
-        mut ask: impl FnMut() -> Result<(), StopReason>,
+        mut check_budget: impl FnMut() -> Result<(), StopReason>,
     ) -> Result<impl Iterator<Item = &'s [CandidateIndex]>, StopReason> {
         let priorities = || lists.clone().flatten().map(|candidate| candidate.priority);
         let foremost = priorities().map(Priority::stages).min().unwrap_or(0);
         let stage_of =
             |priority: Priority| Some(usize::from(priority.stages() - foremost)).filter(|stage| *stage < stages);
-        ask()?;
+        check_budget()?;
         self.count_keys(stages, || priorities().filter_map(|priority| Some((stage_of(priority)?, priority.key()))));
-        ask()?;
+        check_budget()?;
         let Self { keys, counts, order } = self;
         for (list, candidates) in (0..).zip(lists) {
             for (nth, candidate) in (0..).zip(candidates) {
@@ -114,7 +115,7 @@ mod tests {
     }
 
     /// Compares the order with that of a stable sort.
-    fn check(lists: &[Vec<Candidate<()>>], stages: usize, order_by_priority: &mut CandidateOrder) {
+    fn assert_stable_order(lists: &[Vec<Candidate<()>>], stages: usize, order_by_priority: &mut CandidateOrder) {
         let pieces: Vec<Vec<CandidateIndex>> = order_by_priority
             .sort(lists.iter().map(Vec::as_slice), stages, || Ok(()))
             .unwrap()
@@ -123,21 +124,21 @@ mod tests {
         let numbered = |(list, candidates): (u32, &Vec<Candidate<()>>)| -> Vec<(Priority, CandidateIndex)> {
             (0..).zip(candidates).map(|(nth, candidate)| (candidate.priority, (list, nth))).collect()
         };
-        let mut twin: Vec<(Priority, CandidateIndex)> = (0..).zip(lists).flat_map(numbered).collect();
-        twin.sort_by_key(|(priority, _)| *priority);
-        let foremost = twin.first().map_or(0, |(priority, _)| priority.stages());
-        twin.retain(|(priority, _)| usize::from(priority.stages() - foremost) < stages);
-        let twin: Vec<Vec<CandidateIndex>> = twin
+        let mut expected: Vec<(Priority, CandidateIndex)> = (0..).zip(lists).flat_map(numbered).collect();
+        expected.sort_by_key(|(priority, _)| *priority);
+        let foremost = expected.first().map_or(0, |(priority, _)| priority.stages());
+        expected.retain(|(priority, _)| usize::from(priority.stages() - foremost) < stages);
+        let expected: Vec<Vec<CandidateIndex>> = expected
             .chunk_by(|a, b| a.0.stages() == b.0.stages())
-            .map(|piece| piece.iter().map(|(_, place)| *place).collect())
+            .map(|piece| piece.iter().map(|(_, index)| *index).collect())
             .collect();
-        assert_eq!(pieces, twin);
+        assert_eq!(pieces, expected);
     }
 
     #[test]
     fn the_order_is_that_of_a_stable_sort() {
         let mut order_by_priority = CandidateOrder::default();
-        check(&[], 5, &mut order_by_priority);
+        assert_stable_order(&[], 5, &mut order_by_priority);
         for round in 0..200 {
             let random = |nth: u64, below: u64| mix(round * 1_000 + nth, 7) % below;
             let list = |list: u64| -> Vec<Candidate<()>> {
@@ -147,12 +148,12 @@ mod tests {
                 (list * 100..list * 100 + random(list, 100)).map(one).collect()
             };
             let lists: Vec<_> = (0..round % 5).map(list).collect();
-            check(&lists, 1 + (round % 6) as usize, &mut order_by_priority);
+            assert_stable_order(&lists, 1 + (round % 6) as usize, &mut order_by_priority);
         }
     }
 
     #[test]
-    fn distant_keys_are_ordered_though_adjacent_ones_may_not_be() {
+    fn distant_keys_are_ordered() {
         let list: Vec<_> = (0..10_000).map(|nth| candidate(0, (mix(nth, 3) % (1 << 20)) as u32)).collect();
         let mut order_by_priority = CandidateOrder::default();
         let order: Vec<CandidateIndex> =

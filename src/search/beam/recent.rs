@@ -1,37 +1,37 @@
-//! Recently seen boards.
+//! Hashes of recently generated boards.
 
 /// A set of board hashes in which newer hashes displace older ones.
 ///
 /// A beam generates duplicates on the same level or a few levels later, so older hashes are not worth their memory.
-/// About once in some hundred million boards, a new board is mistaken for a known one.
+/// About one new board in some hundred million is mistaken for a known one.
 #[derive(Debug)]
 pub(super) struct RecentHashes {
     /// Buckets of hashes, the newest first.
-    places: Vec<[u32; Self::WAYS]>,
+    buckets: Vec<[u32; Self::WAYS]>,
 }
 
 impl RecentHashes {
     const WAYS: usize = 4;
-    const PLACES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 22;
-    /// Memory per board of a level, when the number of boards is not a power of two.
+    const BUCKETS: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 22;
+    /// Maximum memory in bytes per board of a level, for numbers of boards just above a power of two.
     pub(super) const BYTES_PER_BOARD: usize = 4 * size_of::<[u32; Self::WAYS]>();
 
-    /// Capacity for several levels of this many boards.
+    /// A set with room for several levels of this many boards.
     pub(super) fn for_levels_of(boards: usize) -> Self {
-        let places = boards.saturating_mul(2).clamp(*Self::PLACES.start(), *Self::PLACES.end());
-        Self { places: vec![[0; Self::WAYS]; places.next_power_of_two()] }
+        let buckets = boards.saturating_mul(2).clamp(*Self::BUCKETS.start(), *Self::BUCKETS.end());
+        Self { buckets: vec![[0; Self::WAYS]; buckets.next_power_of_two()] }
     }
 
     /// Inserts a hash; false if it is present already.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
-        let mask = self.places.len() - 1;
-        let place = &mut self.places[(hash >> u32::BITS) as usize & mask];
-        let mark = hash as u32 | 1;
-        if place.contains(&mark) {
+        let mask = self.buckets.len() - 1;
+        let bucket = &mut self.buckets[(hash >> u32::BITS) as usize & mask];
+        let tag = hash as u32 | 1;
+        if bucket.contains(&tag) {
             return false;
         }
-        place.copy_within(..Self::WAYS - 1, 1);
-        place[0] = mark;
+        bucket.copy_within(..Self::WAYS - 1, 1);
+        bucket[0] = tag;
         true
     }
 }
@@ -46,8 +46,8 @@ mod tests {
         let mut recent = RecentHashes::for_levels_of(1_000);
         let hashes: Vec<u64> = (0..1_000).map(|nth| mix(nth, 0)).collect();
         assert!(hashes.iter().all(|hash| recent.insert(*hash)));
-        let forgotten = hashes.iter().filter(|hash| recent.insert(**hash)).count();
-        assert!(forgotten < 5, "{forgotten}");
+        let displaced = hashes.iter().filter(|hash| recent.insert(**hash)).count();
+        assert!(displaced < 5, "{displaced}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn breadth_first<P: Packed>(
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
     let mut depth = 0;
     let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
-    // All boards nearer than the current layer were visited, and none was the goal.
+    // All boards nearer than the current layer were visited, and the goal was not among them.
     Outcome { result: result.map(|goal| arena.path_to(goal)), best: None, lower_bound: depth, stats }
 }
 
@@ -58,5 +58,5 @@ fn search<P: Packed>(
         stats.generated = arena.len() as u64 + stats.duplicates;
         stats.peak_open = stats.peak_open.max(arena.len() as u64 - u64::from(index) - 1);
     }
-    unreachable!("a puzzle's goal is reachable, so the queue holds a node on the way to it")
+    unreachable!("a puzzle's goal is reachable, so the queue holds a node on a path to it")
 }

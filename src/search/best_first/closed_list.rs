@@ -2,9 +2,9 @@
 
 /// An open-addressing hash table of node indices. The boards themselves stay in the arena.
 ///
-/// Eight slots form a group with a one-byte tag each, and one comparison tests all eight tags. So a new board is
-/// mostly recognized without reading any other board and without an unpredictable branch (after Abseil's Swiss
-/// tables, 2017).
+/// Eight slots form a group. Each slot has a one-byte tag, and one comparison tests all eight tags. So most new boards
+/// are recognized without reading another board and without an unpredictable branch (after Abseil's Swiss tables,
+/// 2017).
 #[derive(Clone, Debug)]
 pub(super) struct ClosedList {
     /// The tags of each group; 0 marks a free slot.
@@ -43,7 +43,7 @@ impl ClosedList {
         Self { tags: vec![0; groups], nodes: vec![[0; GROUP]; groups], shift: u64::BITS - groups.ilog2() }
     }
 
-    /// The node with this hash that `is_same` accepts, and its slot or a free one.
+    /// The node with this hash that `is_same` accepts, and its slot. If there is none, a free slot for it.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> (Option<u32>, Slot) {
         let (tag, group) = (hash & 0x7f | 0x80, (hash >> self.shift) as usize);
@@ -86,7 +86,7 @@ impl ClosedList {
     }
 }
 
-/// The lanes whose tag equals the given one. Borrows may add false positives above a match; comparing boards rejects
+/// The lanes whose tag equals the given one. Borrows may add false positives above a match. Comparing boards rejects
 /// them.
 #[inline]
 fn alike(tags: u64, tag: u64) -> u64 {

@@ -10,7 +10,7 @@ struct DepthFirst<'a, P> {
     depth_limit: u32,
     arena: Arena<P, ()>,
     stack: Vec<u32>,
-    /// Nodes on the stack that will be skipped.
+    /// Number of nodes on the stack that will be skipped.
     superseded: usize,
     meter: Meter<'a>,
     trace: &'a mut Trace,
@@ -19,7 +19,7 @@ struct DepthFirst<'a, P> {
 
 /// Expands the newest node first, its successors in successor order.
 ///
-/// Without a depth limit each board is kept once. With a limit, a board reached by fewer moves than before is
+/// Without a depth limit, each board is expanded once. With a limit, a board reached by fewer moves than before is
 /// reopened, because its successors may now be within the limit. So the search finds a solution whenever one exists
 /// within the limit, and otherwise proves that none does.
 pub fn depth_first<P: Packed>(
@@ -54,8 +54,8 @@ impl<P: Packed> DepthFirst<'_, P> {
                 continue;
             }
             if self.duplicates == DuplicateDetection::Parent {
-                // Only this node, its ancestors and the stack are alive. The stack's newest node is one of its last
-                // four, because at most four siblings are stored in reverse.
+                // Only this node, its ancestors and the nodes on the stack are still needed. The stack's newest node is
+                // among the last four, because at most four siblings are stored in reverse.
                 let newest = self.stack.iter().rev().take(4).fold(index, |newest, node| newest.max(*node));
                 self.arena.nodes.truncate(newest as usize + 1);
             }
@@ -97,7 +97,7 @@ impl<P: Packed> DepthFirst<'_, P> {
             let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
             self.stack.push(successor);
         }
-        // A stack returns the last item first, but the first successor is to be expanded first.
+        // The first successor must be on top of the stack.
         self.stack[first..].reverse();
         self.stats.peak_open = self.stats.peak_open.max((self.stack.len() - self.superseded) as u64);
         Ok(())

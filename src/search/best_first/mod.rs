@@ -20,8 +20,8 @@ use node::{Arena, Node, Phase};
 
 /// The evaluation f = a·g + b·h, in integers.
 ///
-/// A* is g + h (Hart, Nilsson & Raphael 1968), weighted A* is g + w·h (Pohl 1970) scaled to
-/// integers, greedy best-first search is h.
+/// A* is g + h (Hart, Nilsson & Raphael 1968). Weighted A* is g + w·h (Pohl 1970), scaled to integers. Greedy
+/// best-first search is h.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Evaluation {
     g_weight: u32,
@@ -34,7 +34,7 @@ impl Evaluation {
     /// h.
     pub const GREEDY: Self = Self { g_weight: 0, h_weight: 1 };
 
-    /// g + w·h, scaled by the least factor that makes it an integer.
+    /// g + w·h, scaled by the least factor that makes both weights integers.
     pub fn weighted(weight: Weight) -> Self {
         let (mut divisor, mut rest) = (Weight::ONE.hundredths(), weight.hundredths());
         while rest != 0 {
@@ -58,7 +58,7 @@ impl Evaluation {
         if self.g_weight == 0 { 0 } else { f.div_ceil(self.h_weight) }
     }
 
-    /// True if the order of expansion differs from that of g + h and better paths reopen nodes.
+    /// True if the order of expansion differs from that of g + h, and shorter paths reopen nodes.
     fn is_weighted(self) -> bool {
         self.reopens() && self.g_weight != self.h_weight
     }
@@ -69,13 +69,13 @@ impl Evaluation {
         self.h_weight <= 4 && P::MAX_CELLS <= Packed128::MAX_CELLS
     }
 
-    /// Greedy search keeps the first path it finds to a board.
+    /// True if shorter paths reopen nodes. Greedy search keeps the first path to a board.
     fn reopens(self) -> bool {
         self.g_weight > 0
     }
 }
 
-/// Maximum memory per node in arena, closed list and open list together. `M` is the heuristic's memo.
+/// Maximum memory in bytes per node, in arena, closed list and open list together. `M` is the heuristic's memo.
 pub fn bytes_per_node<P: Packed, M>() -> u64 {
     (size_of::<Node<P, M>>() + ClosedList::MAX_BYTES_PER_NODE + HeapOpenList::MAX_BYTES_PER_NODE) as u64
 }
@@ -93,7 +93,7 @@ struct BestFirst<'a, P, H: Heuristic<P>, O> {
     stats: Stats,
 }
 
-/// Expands the node of least f until that node is the goal.
+/// Expands the node of least f until the goal is taken from the open list.
 ///
 /// With an admissible heuristic the lower bound rises with f: every solution not yet found passes through an open
 /// node, and is at least as long as that node's g + h. So A\* solutions are optimal. Weighted solutions are at most w
@@ -145,7 +145,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
                 return (Err(stop), node);
             }
         }
-        unreachable!("a puzzle's goal is reachable, so the open list holds a node on the way to it")
+        unreachable!("a puzzle's goal is reachable, so the open list holds a node on a path to it")
     }
 
     fn f(&self, node: &Node<P, H::Memo>) -> u32 {
@@ -154,7 +154,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
 
     #[inline]
     fn expand(&mut self, index: u32, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
-        self.ask(node)?;
+        self.check_budget(node)?;
         let moves = node.onward_moves(self.space);
         if self.arena.is_full() {
             self.open_list.reserve(self.arena.reserve(moves.len(), &self.meter)?);
@@ -178,7 +178,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
 
     /// Checks the budget before a node is expanded.
     #[inline(always)]
-    fn ask(&mut self, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
+    fn check_budget(&mut self, node: &Node<P, H::Memo>) -> Result<(), StopReason> {
         let Self { heuristic, evaluation, arena, meter, stats, .. } = self;
         meter.expand(stats.expanded, || Progress {
             expanded: stats.expanded,
@@ -198,13 +198,13 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             return 0;
         }
         let least = self.evaluation.least_length(self.f(last)).max(self.stats.initial_h);
-        let least_ahead = if self.evaluation.is_weighted() { self.least_ahead() } else { None };
-        least.max(least_ahead.unwrap_or(0))
+        let least_open = if self.evaluation.is_weighted() { self.least_open() } else { None };
+        least.max(least_open.unwrap_or(0))
     }
 
-    /// Least g + h of the open nodes, the goal included if it was found. Every solution passes through one of them,
-    /// by a path no shorter than the known one. `None` if there is no time to visit all nodes.
-    fn least_ahead(&self) -> Option<u32> {
+    /// Least g + h of the open nodes, including the goal if it was found. It is a lower bound, because every solution
+    /// passes through an open node. `None` if there is no time to visit all nodes.
+    fn least_open(&self) -> Option<u32> {
         /// Nodes between two checks of the clock.
         const INTERVAL: usize = 1 << 14;
         let mut least = None;
@@ -216,7 +216,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         least
     }
 
-    /// Generates the successor by `mv` if `moves` contains it. `f_of_g` is its f without the contribution of h.
+    /// Generates the successor by `mv` if `moves` contains it. `f_of_g` is the part of its f that depends on g.
     #[inline(always)]
     fn generate(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet, mv: Move) {
         if !moves.contains(mv) {

@@ -9,15 +9,14 @@ use crate::search::{DuplicateDetection, Meter, Space, State, StopReason, Trace, 
 pub(super) struct Node<P, M> {
     tiles: P,
     /// The heuristic's memo of the board.
-    pub(super) memo: M,
+    pub memo: M,
     /// Moves from the start.
-    pub(super) g: u32,
+    pub g: u32,
     parent: u32,
     blank: Cell,
     /// The move that led here from the parent; `None` for the start.
     arrived_by: Option<Move>,
-    /// The node's state of expansion.
-    pub(super) phase: Phase,
+    pub phase: Phase,
 }
 
 /// State of a node's expansion.
@@ -27,7 +26,7 @@ pub(super) enum Phase {
     Open,
     /// Expanded.
     Expanded,
-    /// Taken but not expanded, because it is at the depth limit.
+    /// Taken from the stack but not expanded, because it is at the depth limit.
     Cut,
     /// Still open when a shorter path to its board was found; skipped when taken.
     Superseded,
@@ -59,7 +58,7 @@ impl<P: Packed, M> Node<P, M> {
 
 /// All nodes of a search, and a hash table from boards to nodes.
 pub(super) struct Arena<P, M> {
-    pub(super) nodes: Vec<Node<P, M>>,
+    pub nodes: Vec<Node<P, M>>,
     /// Empty if only the parent is checked for duplicates.
     closed: ClosedList,
     duplicates: DuplicateDetection,
@@ -75,16 +74,16 @@ pub struct Capacity {
 
 /// Minimum and maximum number of elements by which an array grows.
 pub(super) struct Growth {
-    pub(super) min: usize,
-    pub(super) max: usize,
+    min: usize,
+    pub max: usize,
 }
 
 impl Capacity {
-    /// Number of nodes from which a growing array reserves its maximum size at once. Reserved memory costs nothing
-    /// until it is touched; copying touched memory doubles it.
+    /// Number of nodes above which a growing array reserves its maximum size at once. Reserved memory costs nothing
+    /// until it is touched, but growth needs both the old and the new copy of touched memory.
     const LARGE: usize = 1 << 16;
 
-    /// By how much an array of `held` elements is to grow.
+    /// Number of elements by which an array of `held` elements should grow.
     pub(super) fn more(&self, held: usize) -> Growth {
         let min = self.nodes - held;
         Growth { min, max: if self.nodes > Self::LARGE { self.limit - held } else { min } }
@@ -99,7 +98,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
 
     /// An arena that holds the start and at most `limit` nodes.
     pub(super) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
-        // The largest index stands for no node.
+        // The largest index is reserved: it stands for no node.
         let limit = limit.min(u64::from(u32::MAX) - 1) as usize;
         let capacity = Capacity { nodes: limit.min(Self::FIRST_CAPACITY), limit };
         let (nodes, closed) = (Vec::with_capacity(capacity.nodes), ClosedList::with_capacity(capacity.nodes));
@@ -118,13 +117,13 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         self.capacity
     }
 
-    /// True if the successors of another node do not fit.
+    /// True if the successors of another node may not fit.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.nodes.len() + Move::ALL.len() > self.capacity.nodes
     }
 
-    /// Reserves space for at least `successors` more nodes. Invalidates slots found before.
+    /// Reserves space for at least `successors` more nodes. Slots found before become invalid.
     ///
     /// # Errors
     /// If the node limit is reached, or the budget is exhausted.
@@ -214,6 +213,6 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         let slide = at.arrived_by.map(|mv| space.arrival(&state, mv.inverse()));
         let parent = slide.and_then(|_| trace.index_of(at.parent));
         let index = trace.record(space, &Visit { state: &state, slide, parent, g: at.g, h, f });
-        trace.name(node, index);
+        trace.set_index(node, index);
     }
 }

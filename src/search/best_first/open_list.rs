@@ -22,9 +22,10 @@ pub trait OpenList {
 
 const NONE: u32 = u32::MAX;
 
-/// An array of buckets, one per f. Each bucket has a linked list of nodes per h, with a bit that is set if the list
-/// is not empty; all links share one array. So push and pop neither search nor allocate, and have no unpredictable
-/// branch.
+/// An array of buckets, one per f.
+///
+/// Each bucket has a linked list of nodes per h, and a bit that is set if the list is not empty. All links share one
+/// array. So push and pop neither search nor allocate, and have no unpredictable branch.
 #[derive(Clone, Debug)]
 pub struct BucketOpenList {
     /// Mask of the bits of h that select a list: all for [`TieBreaking::LowH`], otherwise none.
@@ -84,18 +85,18 @@ impl BucketOpenList {
     /// # Panics
     /// On [`TieBreaking::Heap`]; use [`HeapOpenList`].
     pub fn new(order: TieBreaking) -> Self {
-        assert_ne!(order, TieBreaking::Heap, "a heap is no array of buckets");
+        assert_ne!(order, TieBreaking::Heap, "TieBreaking::Heap needs a HeapOpenList");
         let chains = if order == TieBreaking::LowH { Bucket::CHAINS as u32 - 1 } else { 0 };
         let is_queue = order == TieBreaking::Fifo;
         Self { chains, is_queue, base: 0, buckets: Vec::new(), links: Vec::new(), lowest: 0 }
     }
 
-    /// Creates the list for nodes of this f and h.
+    /// Creates the list of a chain in the bucket of `f`.
     #[cold]
     #[inline(never)]
     fn make_chain(&mut self, f: u32, chain: usize) {
         if self.buckets.is_empty() {
-            // Most searches meet only a few values of f.
+            // Most searches have only a few values of f.
             self.buckets.reserve(8);
             self.base = f;
         } else if f < self.base {
@@ -160,20 +161,20 @@ impl OpenList for BucketOpenList {
     }
 }
 
-/// A binary heap, for evaluations whose values are too sparse for buckets, and for [`TieBreaking::Heap`]: the
-/// textbook heap, ordered by f alone, whose own moves decide ties.
+/// A binary heap, for evaluations whose values are too sparse for buckets.
 ///
-/// Pop moves the hole down along the better child, the right one on ties, and sifts up; push sifts up past strictly
-/// worse parents. [`BinaryHeap`] does the same, and a test of the counters fails if that changes.
+/// [`TieBreaking::Heap`] is the textbook heap, ordered by f alone, in which the heap's own operations decide ties. Pop
+/// moves the hole down along the better child, the right one on ties, and sifts up. Push sifts up past strictly worse
+/// parents. [`BinaryHeap`] works this way, and a test of the counters fails if that changes.
 #[derive(Clone, Debug)]
 pub struct HeapOpenList {
     order: TieBreaking,
-    heap: BinaryHeap<Entry>,
+    heap: BinaryHeap<HeapEntry>,
 }
 
 impl HeapOpenList {
-    /// Memory per node.
-    pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<Entry>();
+    /// Memory per node in bytes.
+    pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<HeapEntry>();
 
     /// An empty list with the given tie breaking.
     pub fn new(order: TieBreaking) -> Self {
@@ -182,32 +183,32 @@ impl HeapOpenList {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct HeapEntry {
     f: u32,
     /// Among equal f, the least comes first.
     tie: u64,
     node: u32,
 }
 
-impl Ord for Entry {
+impl Ord for HeapEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.f, other.tie).cmp(&(self.f, self.tie))
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for HeapEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for HeapEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for HeapEntry {}
 
 impl OpenList for HeapOpenList {
     fn push(&mut self, node: u32, f: u32, h: u32) {
@@ -218,7 +219,7 @@ impl OpenList for HeapOpenList {
             TieBreaking::Fifo => u64::from(node),
             TieBreaking::Heap => 0,
         };
-        self.heap.push(Entry { f, tie, node });
+        self.heap.push(HeapEntry { f, tie, node });
     }
 
     fn reserve(&mut self, capacity: Capacity) {
@@ -236,9 +237,9 @@ mod tests {
     use super::*;
 
     /// A reference implementation that scans all nodes.
-    struct Twin(TieBreaking, Vec<(u32, u32, u32)>);
+    struct ReferenceOpenList(TieBreaking, Vec<(u32, u32, u32)>);
 
-    impl OpenList for Twin {
+    impl OpenList for ReferenceOpenList {
         fn reserve(&mut self, _: Capacity) {}
 
         fn push(&mut self, node: u32, f: u32, h: u32) {
@@ -258,27 +259,27 @@ mod tests {
     }
 
     #[test]
-    fn buckets_and_heaps_give_nodes_in_the_order_of_a_scan() {
+    fn buckets_and_heaps_return_nodes_in_the_order_of_a_scan() {
         for order in [TieBreaking::LowH, TieBreaking::Lifo, TieBreaking::Fifo] {
-            let (mut fast, mut slow) = (BucketOpenList::new(order), Twin(order, Vec::new()));
+            let (mut buckets, mut reference) = (BucketOpenList::new(order), ReferenceOpenList(order, Vec::new()));
             let mut heap = HeapOpenList::new(order);
-            fast.reserve(Capacity { nodes: 2_000, limit: 2_000 });
+            buckets.reserve(Capacity { nodes: 2_000, limit: 2_000 });
             let mut word = 1_u32;
             for node in 0..2_000 {
                 word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let (f, h) = (word >> 8 & 15, word >> 16 & 7);
-                fast.push(node, f, h);
+                buckets.push(node, f, h);
                 heap.push(node, f, h);
-                slow.push(node, f, h);
+                reference.push(node, f, h);
                 if word >> 28 < 7 {
-                    let node = slow.pop();
-                    assert_eq!((fast.pop(), heap.pop()), (node, node), "{order:?}");
+                    let node = reference.pop();
+                    assert_eq!((buckets.pop(), heap.pop()), (node, node), "{order:?}");
                 }
             }
-            while let Some(node) = slow.pop() {
-                assert_eq!((fast.pop(), heap.pop()), (Some(node), Some(node)), "{order:?}");
+            while let Some(node) = reference.pop() {
+                assert_eq!((buckets.pop(), heap.pop()), (Some(node), Some(node)), "{order:?}");
             }
-            assert_eq!(fast.pop(), None);
+            assert_eq!(buckets.pop(), None);
         }
     }
 }

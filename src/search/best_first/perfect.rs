@@ -1,16 +1,16 @@
-//! A\* with a perfect heuristic.
+//! Search with a perfect heuristic.
 
 use crate::domain::{Move, MoveSet, Packed, Path};
 use crate::search::trace::Visit;
 use crate::search::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace};
 
-/// Follows the shortest path that a [perfect](Heuristic::PERFECT) heuristic knows.
+/// Follows a shortest path, as given by a [perfect](Heuristic::PERFECT) heuristic.
 ///
 /// Expands the same nodes in the same order as [`best_first`](super::best_first()) running A\* with newest-first tie
-/// breaking, and returns the same counters, without its lists. Every step of an optimal solution keeps f and lowers h
-/// by one, so the newest successor with h − 1 precedes every open node; the others are generated, counted and never
-/// taken. None of them is a duplicate: two nodes of one optimal path with a common successor are at most two moves
-/// apart, which would close a cycle of at most four moves, but the shortest cycle has twelve.
+/// breaking, and returns the same counters, but needs no open or closed list. Every step of an optimal solution keeps f
+/// and lowers h by one, so the newest successor with h − 1 precedes every open node. The other successors are generated
+/// and counted, but never expanded. None of them is a duplicate: two nodes of one optimal path with a common successor
+/// are at most two moves apart, which would close a cycle of at most four moves, but the shortest cycle has twelve.
 pub fn perfect<P: Packed, H: Heuristic<P>>(
     space: &Space<P>,
     heuristic: &H,
@@ -45,14 +45,14 @@ fn descend<P: Packed, H: Heuristic<P>>(
             trace.record(space, &Visit { state: &state, slide, parent, g, h, f: f64::from(g + h) });
         }
         let onward = space.moves_except(state.blank, back);
-        // The newest. Its siblings are generated and counted too.
-        let mv = heuristic.nearer(memo).expect("a perfect heuristic knows a shortest path");
+        // Of several successors with h − 1, the newest.
+        let mv = heuristic.nearer(memo).expect("a perfect heuristic gives a shortest path");
         let slide = space.make(&mut state, mv);
         memo = heuristic.after(memo, &slide, &state);
         debug_assert_eq!(heuristic.h(memo) + 1, h, "each move lowers h by one");
         stats.expanded += 1;
         stats.generated += onward.len() as u64;
-        // The siblings of every node so far, and the node taken next.
+        // The siblings of all nodes so far, and the next node.
         stats.peak_open = stats.generated - stats.expanded;
         back = MoveSet::back(mv);
         moves.push(mv);

@@ -4,32 +4,33 @@ use super::Heuristic;
 use crate::domain::{Board, Cell, Move, Packed, Packed64, Puzzle, Size};
 use crate::search::{Slide, State};
 
-/// Distance of every reachable board of a shape to a goal, given the blank's goal cell.
+/// Distance to a goal of every board from which it can be reached.
 ///
-/// The pattern is the whole board, so the heuristic is perfect: A\* expands exactly the nodes of one optimal path.
-/// One byte per entry also stores a move; 3×3 has 181,440 entries.
+/// A pattern database whose pattern is the whole board (after Culberson & Schaeffer 1998), so the heuristic is perfect:
+/// A\* expands exactly the nodes of one optimal path. An entry takes one byte, which also holds a move. 3×3 has 181,440
+/// entries.
 #[derive(Clone, Debug)]
 pub struct DistanceTable {
     size: Size,
     goal_blank: Cell,
     ranking: Ranking,
     /// By rank.
-    entries: Vec<Entry>,
+    entries: Vec<DistanceEntry>,
     /// Number of boards at each distance.
     histogram: Vec<u32>,
 }
 
-/// Entry of a table. The lower six bits are the distance, at most 36 (2×4). The upper two are the last move, in
-/// successor order, of those that lead nearer.
+/// Entry of a table. The lower six bits are the distance, at most 36 (2×4). The upper two are the move that leads
+/// nearer, the last in successor order if there are several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Entry(u8);
+struct DistanceEntry(u8);
 
-impl Entry {
+impl DistanceEntry {
     const UNSEEN: Self = Self(u8::MAX);
     const DISTANCE_BITS: u32 = 6;
 
     fn new(distance: u8, nearer: Move) -> Self {
-        debug_assert!(distance < Self::UNSEEN.distance(), "what is not seen yet is farther than any board");
+        debug_assert!(distance < Self::UNSEEN.distance(), "distances are less than that of the marker");
         Self(distance | (nearer as u8) << Self::DISTANCE_BITS)
     }
 
@@ -45,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Number of bits of each 9-bit mask.
+/// Number of ones in each 9-bit mask.
 const BITS: [u8; 512] = {
     let mut bits = [0; 512];
     let mut mask = 1;
@@ -138,7 +139,7 @@ impl DistanceTable {
     /// Cells of the largest supported boards.
     pub const MAX_CELLS: usize = 9;
 
-    /// True if boards of this shape are small enough.
+    /// True if a table can be built for boards of this shape.
     pub fn serves(size: Size) -> bool {
         size.cells() <= Self::MAX_CELLS
     }
@@ -160,23 +161,23 @@ impl DistanceTable {
             size,
             goal_blank,
             ranking: Ranking::new(size, goal_blank),
-            entries: vec![Entry::UNSEEN; entries],
+            entries: vec![DistanceEntry::UNSEEN; entries],
             histogram: vec![1],
         };
         let goal: Vec<u8> = (0..cells as u8).collect();
         let mut layer = vec![State { tiles: Packed64::pack(&goal), blank: goal_blank }];
         let goal = table.ranking.rank(&layer[0]);
-        table.entries[goal] = Entry::new(0, Move::Up);
-        let exits = exits(size);
+        table.entries[goal] = DistanceEntry::new(0, Move::Up);
+        let blank_moves = blank_moves(size);
         for distance in 1.. {
             let mut next = Vec::with_capacity(2 * layer.len());
             for state in layer {
-                for (from, back) in &exits[usize::from(state.blank)] {
+                for (from, back) in &blank_moves[usize::from(state.blank)] {
                     let mut successor = state;
                     successor.slide(*from);
                     let entry = &mut table.entries[table.ranking.rank(&successor)];
-                    let found = Entry::new(distance, *back);
-                    if *entry == Entry::UNSEEN {
+                    let found = DistanceEntry::new(distance, *back);
+                    if *entry == DistanceEntry::UNSEEN {
                         next.push(successor);
                         *entry = found;
                     } else if entry.distance() == distance {
@@ -215,18 +216,19 @@ impl DistanceTable {
         board
     }
 
-    /// Optimal length from a board to the goal.
+    /// Distance from a board to the goal, in moves.
     #[inline]
     pub fn distance(&self, state: &State<Packed64>) -> u8 {
         self.entries[self.ranking.rank(state)].distance()
     }
 
-    /// Number of boards at each optimal length, from 0 to the greatest.
+    /// Number of boards at each distance, from 0 to the greatest.
     pub fn histogram(&self) -> &[u32] {
         &self.histogram
     }
 
-    /// The board with index `nth`, from 0, among those whose optimal length is in `lengths`. The order is fixed.
+    /// The board with index `nth`, from 0, among those whose distance is in `lengths`; `None` if there are fewer. The
+    /// order of the boards is fixed. Tiles are numbered as in `goal`.
     pub fn board_at(&self, lengths: std::ops::RangeInclusive<u32>, nth: u64, goal: &Board) -> Option<Board> {
         let is_wanted = |rank: &usize| lengths.contains(&u32::from(self.entries[*rank].distance()));
         let mut ranks = (0..self.entries.len()).filter(is_wanted);
@@ -243,26 +245,28 @@ impl DistanceTable {
         self.goal_blank
     }
 
-    /// Memory of the table.
+    /// Memory of the table in bytes.
     pub fn bytes(&self) -> usize {
         self.entries.len() + size_of_val(self.histogram.as_slice()) + self.ranking.bytes()
     }
 }
 
 /// By the blank's cell: the adjacent cells, and the move back from each.
-fn exits(size: Size) -> Vec<Vec<(Cell, Move)>> {
-    let exit = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
-    (0..size.cells() as Cell).map(|blank| Move::ALL.into_iter().filter_map(|mv| exit(blank, mv)).collect()).collect()
+fn blank_moves(size: Size) -> Vec<Vec<(Cell, Move)>> {
+    let blank_move = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
+    (0..size.cells() as Cell)
+        .map(|blank| Move::ALL.into_iter().filter_map(|mv| blank_move(blank, mv)).collect())
+        .collect()
 }
 
-/// A table of exact distances as a heuristic: perfect, and so consistent.
+/// The heuristic that reads exact distances from a table. It is perfect, and therefore consistent.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactDistance<'t> {
     table: &'t DistanceTable,
 }
 
 impl<'t> ExactDistance<'t> {
-    /// Reads h from a table, which must be that of the space's shape and goal.
+    /// Reads h from a table, which must be for the space's shape and goal.
     pub fn new(table: &'t DistanceTable) -> Self {
         Self { table }
     }
@@ -270,31 +274,31 @@ impl<'t> ExactDistance<'t> {
 
 /// Rank of a board, and its table entry.
 #[derive(Clone, Copy, Debug)]
-pub struct TableEntry {
+pub struct DistanceMemo {
     rank: u32,
-    entry: Entry,
+    entry: DistanceEntry,
 }
 
 impl ExactDistance<'_> {
     #[inline]
-    fn entry_at(&self, rank: usize) -> TableEntry {
-        TableEntry { rank: rank as u32, entry: self.table.entries[rank] }
+    fn entry_at(&self, rank: usize) -> DistanceMemo {
+        DistanceMemo { rank: rank as u32, entry: self.table.entries[rank] }
     }
 }
 
 impl Heuristic<Packed64> for ExactDistance<'_> {
-    type Memo = TableEntry;
+    type Memo = DistanceMemo;
 
     const ADMISSIBLE: bool = true;
 
     const PERFECT: bool = true;
 
-    fn evaluate(&self, state: &State<Packed64>) -> TableEntry {
+    fn evaluate(&self, state: &State<Packed64>) -> DistanceMemo {
         self.entry_at(self.table.ranking.rank(state))
     }
 
     #[inline]
-    fn after(&self, memo: TableEntry, slide: &Slide, state: &State<Packed64>) -> TableEntry {
+    fn after(&self, memo: DistanceMemo, slide: &Slide, state: &State<Packed64>) -> DistanceMemo {
         let (rank, stride) = (memo.rank as usize, self.table.ranking.stride);
         match slide.mv {
             // A horizontal slide passes no other tile, so only the blank's cell changes.
@@ -305,12 +309,12 @@ impl Heuristic<Packed64> for ExactDistance<'_> {
     }
 
     #[inline]
-    fn h(&self, memo: TableEntry) -> u32 {
+    fn h(&self, memo: DistanceMemo) -> u32 {
         u32::from(memo.entry.distance())
     }
 
     #[inline]
-    fn nearer(&self, memo: TableEntry) -> Option<Move> {
+    fn nearer(&self, memo: DistanceMemo) -> Option<Move> {
         Some(memo.entry.nearer())
     }
 }

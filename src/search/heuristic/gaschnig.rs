@@ -1,4 +1,4 @@
-//! Gaschnig's relaxation.
+//! Gaschnig's heuristic.
 
 use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
@@ -6,8 +6,8 @@ use crate::search::{Slide, State};
 
 /// Number of moves in a relaxed puzzle in which any tile may jump into the blank (Gaschnig 1979).
 ///
-/// By cycles of the permutation: the blank's own cycle of k cells takes k − 1 jumps; every other cycle of k ≥ 2 takes
-/// k + 1, one of them to bring in the blank. Exact for the relaxed puzzle, so consistent.
+/// The blank's own cycle of the permutation, of k cells, takes k − 1 jumps. Every other cycle of k ≥ 2 cells takes
+/// k + 1, one of them to bring in the blank. The number is exact for the relaxed puzzle, so it is consistent.
 #[derive(Clone, Debug)]
 pub struct Gaschnig {
     cells: Cell,

@@ -1,4 +1,4 @@
-//! Tiles out of place.
+//! Hamming distance.
 
 use super::Heuristic;
 use crate::domain::{Cell, Packed, Size};
@@ -6,8 +6,8 @@ use crate::search::{Slide, State};
 
 /// Number of tiles out of place. With `COUNT_BLANK`, the blank counts as a tile.
 ///
-/// A move takes one tile into or out of its goal cell, so the plain count is consistent. With the blank it is not
-/// even admissible: one move from the goal it is 2.
+/// A move changes the count of tiles by at most one, so that count is consistent. With the blank, it is not even
+/// admissible: one move from the goal it is 2.
 #[derive(Clone, Debug)]
 pub struct Hamming<const COUNT_BLANK: bool> {
     goal_blank: Cell,

@@ -4,19 +4,19 @@ use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// Vertical moves that undo the inversions of the row order, plus horizontal moves that undo those of the column
-/// order.
+/// Minimum number of vertical moves that undo the inversions of the row order, plus that of horizontal moves that undo
+/// the inversions of the column order.
 ///
 /// A vertical move takes a tile past the k = columns − 1 tiles between its two cells in row order, so it changes the
 /// number of inversions by k, k − 2, …, or −k; a horizontal move leaves it unchanged. The minimum number of vertical
-/// moves is therefore the least m with m·k at least the number of inversions and, for odd k, of its parity. Columns
-/// likewise. The two bounds count different moves, so they add up. (Known from hobby solvers of the 15-puzzle as
+/// moves is therefore the least m with m·k at least the number of inversions and, for odd k, of its parity. The
+/// same holds for columns. The two bounds count different moves, so they add up. (Solvers of the 15-puzzle know it as
 /// `inversions / 3 + inversions % 3`.)
 #[derive(Clone, Debug)]
 pub struct InversionDistance {
     size: Size,
     goal_blank: Cell,
-    /// A cell's index in column order.
+    /// By cell: its index in column order.
     in_column_order: [Cell; Size::MAX_CELLS],
     vertical: Vec<u16>,
     horizontal: Vec<u16>,
@@ -40,8 +40,8 @@ impl InversionDistance {
         let least_moves = |per_move: usize| {
             (0..=tiles * (tiles - 1) / 2).map(move |inversions| {
                 let moves = inversions.div_ceil(per_move);
-                let misfit = per_move % 2 == 1 && moves % 2 != inversions % 2;
-                (moves + usize::from(misfit)) as u16
+                let is_wrong_parity = per_move % 2 == 1 && moves % 2 != inversions % 2;
+                (moves + usize::from(is_wrong_parity)) as u16
             })
         };
         Self {
@@ -54,13 +54,13 @@ impl InversionDistance {
     }
 
     /// The cell with a given index in column order.
-    fn cell_in_column_order(&self, place: Cell) -> Cell {
+    fn cell_in_column_order(&self, index: Cell) -> Cell {
         let rows = self.size.rows() as Cell;
-        self.size.cell_at(usize::from(place % rows), usize::from(place / rows))
+        self.size.cell_at(usize::from(index % rows), usize::from(index / rows))
     }
 
-    fn column_label<P: Packed>(&self, state: &State<P>, place: Cell) -> u8 {
-        self.in_column_order[usize::from(state.tiles.get(self.cell_in_column_order(place)))]
+    fn column_label<P: Packed>(&self, state: &State<P>, index: Cell) -> u8 {
+        self.in_column_order[usize::from(state.tiles.get(self.cell_in_column_order(index)))]
     }
 
     fn count(&self, label_at: impl Fn(Cell) -> u8, blank: u8) -> u16 {
@@ -71,11 +71,11 @@ impl InversionDistance {
     }
 }
 
-/// Number of inversions after a tile has passed others, from one index to another.
-fn gone_past(inversions: u16, tile: u8, from: Cell, to: Cell, label_at: impl Fn(Cell) -> u8) -> u16 {
+/// Number of inversions after a tile has moved from one index to another, past the tiles between.
+fn after_passing(inversions: u16, tile: u8, from: Cell, to: Cell, label_at: impl Fn(Cell) -> u8) -> u16 {
     let past = from.min(to) + 1..from.max(to);
     let (all, smaller) =
-        past.fold((0, 0), |(all, smaller), place| (all + 1, smaller + u16::from(label_at(place) < tile)));
+        past.fold((0, 0), |(all, smaller), index| (all + 1, smaller + u16::from(label_at(index) < tile)));
     // Moving forward removes the inversions with smaller tiles and adds one with each of the others.
     if from < to { inversions + (all - smaller) - smaller } else { inversions + smaller - (all - smaller) }
 }
@@ -89,20 +89,21 @@ impl<P: Packed> Heuristic<P> for InversionDistance {
         let blank = self.goal_blank;
         Inversions {
             by_rows: self.count(|cell| state.tiles.get(cell), blank),
-            by_cols: self.count(|place| self.column_label(state, place), self.in_column_order[usize::from(blank)]),
+            by_cols: self.count(|index| self.column_label(state, index), self.in_column_order[usize::from(blank)]),
         }
     }
 
     fn after(&self, memo: Inversions, slide: &Slide, state: &State<P>) -> Inversions {
         match slide.mv {
             Move::Up | Move::Down => {
-                let by_rows = gone_past(memo.by_rows, slide.label, slide.from, slide.to, |cell| state.tiles.get(cell));
+                let by_rows =
+                    after_passing(memo.by_rows, slide.label, slide.from, slide.to, |cell| state.tiles.get(cell));
                 Inversions { by_rows, ..memo }
             }
             Move::Left | Move::Right => {
-                let place = |cell: Cell| self.in_column_order[usize::from(cell)];
-                let (tile, from, to) = (place(slide.label), place(slide.from), place(slide.to));
-                let by_cols = gone_past(memo.by_cols, tile, from, to, |place| self.column_label(state, place));
+                let index = |cell: Cell| self.in_column_order[usize::from(cell)];
+                let (tile, from, to) = (index(slide.label), index(slide.from), index(slide.to));
+                let by_cols = after_passing(memo.by_cols, tile, from, to, |index| self.column_label(state, index));
                 Inversions { by_cols, ..memo }
             }
         }

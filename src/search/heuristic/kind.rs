@@ -1,4 +1,4 @@
-//! Heuristics, by name.
+//! The heuristics, by name.
 
 use super::{DistanceTable, GoalClass, WalkingTable};
 use crate::domain::Size;
@@ -9,21 +9,22 @@ use crate::search::named;
 pub enum HeuristicKind {
     /// 0: no estimate.
     Zero,
-    /// Tiles out of place.
+    /// Number of tiles out of place.
     Hamming,
-    /// Tiles out of place, and the blank.
+    /// Number of tiles out of place, counting the blank as a tile. Not admissible.
     MisplacedWithBlank,
     /// Sum of the rows and columns between each tile and its goal cell.
     Manhattan,
-    /// Sum of the Manhattan distance and the number of tiles out of place.
+    /// Sum of the Manhattan distance and the number of tiles out of place. Not admissible.
     ManhattanPlusHamming,
-    /// Moves of a relaxed puzzle in which any tile may jump into the blank (Gaschnig 1979).
+    /// Number of moves of a relaxed puzzle in which any tile may jump into the blank (Gaschnig 1979).
     Gaschnig,
     /// Minimum number of moves that undo all inversions, by rows and by columns.
     InversionDistance,
     /// Manhattan distance, plus two for each tile that must leave its line (Hansson, Mayer & Yung 1992).
     LinearConflict,
-    /// Moves that sort tiles into their rows, plus moves that sort them into their columns (Takahashi 2002).
+    /// Number of moves that sort the tiles into their rows, plus that of moves that sort them into their columns
+    /// (Takahashi 2002).
     WalkingDistance,
     /// A table of exact distances (after Culberson & Schaeffer 1998), or a sum over disjoint patterns (Korf & Felner
     /// 2002).

@@ -8,8 +8,8 @@ use crate::search::{Slide, State};
 /// & Yung 1992).
 ///
 /// Of the tiles in their goal row, a longest subsequence in the order of their goal columns may stay. Each other tile
-/// leaves the row and returns: two vertical moves that Manhattan distance does not count. Columns likewise.
-/// Consistent.
+/// must leave the row and return, which takes two vertical moves that Manhattan distance does not count. The same holds
+/// for columns. The heuristic is consistent.
 #[derive(Clone, Debug)]
 pub struct LinearConflict {
     size: Size,
@@ -30,7 +30,7 @@ impl LinearConflict {
         Self { size, goal_blank, manhattan: Manhattan::new(size, goal_blank) }
     }
 
-    /// Moves that a line adds: two for each tile that must leave it.
+    /// Number of moves that a line adds: two for each tile that must leave it.
     fn added_by<P: Packed>(&self, state: &State<P>, line: Line) -> u16 {
         let size = self.size;
         let length = match line {

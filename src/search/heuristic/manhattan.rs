@@ -6,12 +6,12 @@ use crate::search::{Slide, State};
 
 /// Sum, over the tiles, of the rows and columns between a tile and its goal cell.
 ///
-/// Each move changes the sum by exactly 1, so it is consistent.
+/// Each move changes the sum by exactly 1, so the heuristic is consistent.
 #[derive(Clone, Debug)]
 pub struct Manhattan {
     size: Size,
     goal_blank: Cell,
-    /// The row and the column of each cell.
+    /// By cell: its row, and its column.
     lines: [[u8; 256]; 2],
 }
 

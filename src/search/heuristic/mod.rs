@@ -32,13 +32,13 @@ use crate::domain::Move;
 ///
 /// Implementations provide two operations that must agree: evaluating a board, and updating the memo after a move.
 pub trait Heuristic<P>: Sync {
-    /// State kept with a board, from which h and the memo of a successor follow cheaply.
+    /// Data kept with a board, from which h and the memo of a successor follow cheaply.
     type Memo: Copy + Send + Sync;
 
     /// True if h never exceeds the true distance.
     const ADMISSIBLE: bool;
 
-    /// True if h is the true distance, and a move [nearer](Self::nearer) to the goal is known.
+    /// True if h is the true distance, and [`nearer`](Self::nearer) returns a move on every board except the goal.
     const PERFECT: bool = false;
 
     /// The memo of a board.
@@ -50,7 +50,7 @@ pub trait Heuristic<P>: Sync {
     /// The memo after a slide, if h is at most `limit`.
     ///
     /// # Errors
-    /// A number above `limit` that is a lower bound of h.
+    /// A number above `limit` that is at most h.
     #[inline]
     fn after_within(&self, memo: Self::Memo, slide: &Slide, state: &State<P>, limit: i32) -> Result<Self::Memo, u32> {
         let after = self.after(memo, slide, state);
@@ -61,7 +61,8 @@ pub trait Heuristic<P>: Sync {
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
 
-    /// The last move, in successor order, that leads nearer to the goal, if the heuristic knows one.
+    /// Of the moves that lead nearer to the goal, the last in successor order. `None` if the heuristic is not
+    /// [perfect](Self::PERFECT).
     fn nearer(&self, _: Self::Memo) -> Option<Move> {
         None
     }

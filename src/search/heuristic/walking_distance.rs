@@ -6,17 +6,18 @@ use super::Heuristic;
 use crate::domain::{Cell, Move, Packed, Packed64, Size};
 use crate::search::{Slide, State};
 
-/// Exact distances of a relaxed puzzle in which tiles of the same goal line are identical and lines are unordered.
+/// Exact distances in a relaxed puzzle in which tiles of one goal line are identical, and the order within a line does
+/// not matter.
 ///
-/// A state counts the tiles of each goal line in each line, and has the blank's line. A move exchanges the blank with
-/// any tile of an adjacent line. 4×4 has 24,964 states (Takahashi 2002). One table serves rows or columns of every
-/// board with the same number and length of lines.
+/// A state consists of the number of tiles of each goal line in each line, and of the blank's line. A move exchanges
+/// the blank with any tile of an adjacent line. 4×4 has 24,964 states (Takahashi 2002). One table serves rows or
+/// columns of every board with the same number and length of lines.
 #[derive(Clone, Debug)]
 pub struct WalkingTable {
     shape: WalkingShape,
     distances: Vec<u8>,
-    /// Successor state after the blank moves back or forth a line and meets a tile of a goal line, at `(state × 2 +
-    /// forth) × lines + goal line`.
+    /// The state after the blank moves back or forth by a line, and exchanges with a tile of a goal line, at `(state ×
+    /// 2 + forth) × lines + goal line`.
     transitions: Vec<u32>,
     /// States by key, sorted.
     keys: Vec<(u64, u32)>,
@@ -108,15 +109,21 @@ impl WalkingTable {
     }
 
     /// The state of a board, given the line of each cell.
-    fn state(&self, tiles: &State<Packed64>, lines: &[u8; Packed64::MAX_CELLS], cells: usize, goal_blank: Cell) -> u32 {
+    fn state_of(
+        &self,
+        board: &State<Packed64>,
+        lines: &[u8; Packed64::MAX_CELLS],
+        cells: usize,
+        goal_blank: Cell,
+    ) -> u32 {
         let line_of = |cell: u8| usize::from(lines[usize::from(cell)]);
-        let key = (0..cells as Cell).fold(self.coding.blank(line_of(tiles.blank)), |key, cell| {
-            let label = tiles.tiles.get(cell);
+        let key = (0..cells as Cell).fold(self.coding.blank(line_of(board.blank)), |key, cell| {
+            let label = board.tiles.get(cell);
             if label == goal_blank { key } else { key + self.coding.one(line_of(cell), line_of(label)) }
         });
         match self.keys.binary_search_by_key(&key, |(key, _)| *key) {
             Ok(at) => self.keys[at].1,
-            Err(_) => unreachable!("every board's counts are reached from the goal's"),
+            Err(_) => unreachable!("the table has the states of all boards"),
         }
     }
 
@@ -135,16 +142,16 @@ impl WalkingTable {
         self.distances.len()
     }
 
-    /// Memory of the table.
+    /// Memory of the table in bytes.
     pub fn bytes(&self) -> usize {
         self.distances.len() + size_of_val(self.transitions.as_slice()) + size_of_val(self.keys.as_slice())
     }
 }
 
-/// Vertical moves that sort tiles into their rows, plus horizontal moves that sort them into their columns (Takahashi
-/// 2002).
+/// Minimum number of vertical moves that sort the tiles into their rows, plus that of horizontal moves that sort them
+/// into their columns (Takahashi 2002).
 ///
-/// Each half is an exact distance in a relaxed puzzle and counts one kind of move, so the sum is consistent.
+/// Each of the two is an exact distance in a relaxed puzzle. They count different moves, so the sum is consistent.
 #[derive(Clone, Debug)]
 pub struct WalkingDistance<'t> {
     rows: &'t WalkingTable,
@@ -183,8 +190,8 @@ impl Heuristic<Packed64> for WalkingDistance<'_> {
 
     fn evaluate(&self, state: &State<Packed64>) -> [u32; 2] {
         [
-            self.rows.state(state, &self.row_of, self.cells, self.goal_blank),
-            self.cols.state(state, &self.col_of, self.cells, self.goal_blank),
+            self.rows.state_of(state, &self.row_of, self.cells, self.goal_blank),
+            self.cols.state_of(state, &self.col_of, self.cells, self.goal_blank),
         ]
     }
 

@@ -7,16 +7,16 @@ use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
 
-/// Subtrees that a thread searches at a time.
+/// Number of subtrees that a thread searches at a time.
 const LANES: usize = 16;
 
 const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
-/// Maximum number of nodes expanded to create a part.
-pub(super) const MOST_PER_PART: usize = 8;
+/// Maximum number of nodes expanded per part when a tree is split.
+pub(super) const MAX_NODES_PER_PART: usize = 8;
 
-/// Maximum number of successors; three except at the start.
-const WAYS: usize = 4;
+/// Maximum number of successors: three, and four for the start.
+const MAX_SUCCESSORS: usize = 4;
 
 /// A thread's state of the search.
 pub(super) struct BatchSearch<'g, S: BoardForm> {
@@ -25,6 +25,7 @@ pub(super) struct BatchSearch<'g, S: BoardForm> {
     nodes: Vec<BatchNode<S>>,
     /// Pending children, one stack per lane.
     children: Vec<Child<S>>,
+    /// Size of a lane's stack.
     stack: usize,
     lanes: [Lane; LANES],
     /// End of each lane's stack.
@@ -47,8 +48,8 @@ struct Lane {
 pub(super) enum Interrupt {
     /// The search has stopped.
     Stopped(StopReason),
-    /// The thread is needed elsewhere.
-    Wanted,
+    /// The thread is needed for more important work.
+    Yield,
 }
 
 /// Called from time to time with the number of nodes expanded since the last call. Returns how many may be expanded
@@ -57,12 +58,12 @@ pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 
 /// Nodes expanded together, at most one per lane.
 struct Batch<'g, S: BoardForm> {
-    ways: [PackedMove; WAYS * (LANES + 1)],
+    moves: [PackedMove; MAX_SUCCESSORS * (LANES + 1)],
     len: usize,
-    probes: [Probe<'g, S>; WAYS * LANES],
-    /// Moves within the threshold according to the first view.
-    kept: [u8; WAYS * LANES],
-    second_probes: [Probe<'g, S>; WAYS * LANES],
+    probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
+    /// Indices of the moves that are within the threshold in the first view.
+    kept: [u8; MAX_SUCCESSORS * LANES],
+    second_probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
 }
 
 impl<'g, S: BoardForm> BatchSearch<'g, S> {
@@ -75,11 +76,11 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             lanes: [Lane::begin(Lane::IDLE, 0); LANES],
             tops: [0; LANES],
             batch: Batch {
-                ways: [PackedMove(0); WAYS * (LANES + 1)],
+                moves: [PackedMove(0); MAX_SUCCESSORS * (LANES + 1)],
                 len: 0,
-                probes: [Probe::NONE; WAYS * LANES],
-                kept: [0; WAYS * LANES],
-                second_probes: [Probe::NONE; WAYS * LANES],
+                probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
+                kept: [0; MAX_SUCCESSORS * LANES],
+                second_probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
             },
         }
     }
@@ -87,8 +88,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     /// Reserves memory for the given threshold, and empties all stacks.
     fn reserve(&mut self, threshold: u8) {
         let depth = usize::from(threshold) + 1;
-        // All successors of a node but one wait while that one is searched.
-        self.stack = (WAYS - 1) * depth + 1;
+        // While one successor of a node is searched, the others wait on the stack.
+        self.stack = (MAX_SUCCESSORS - 1) * depth + 1;
         self.nodes.resize(depth * LANES, BatchNode::NONE);
         self.children.resize(self.stack * LANES, Child::NONE);
         self.tops = std::array::from_fn(|lane| lane * self.stack);
@@ -96,7 +97,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Searches subtrees until none are left.
     pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
-        debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "nothing is left of another run");
+        debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "all lanes are idle before a run");
         self.reserve(subtrees.threshold());
         let mut busy = ActiveLanes { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
         let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
@@ -106,7 +107,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 if busy.count == 0 {
                     return Ok(());
                 }
-                allowed = polled.inspect_err(|pause| self.release(subtrees, *pause))?;
+                allowed = polled.inspect_err(|interrupt| self.release(subtrees, *interrupt))?;
                 expanded = 0;
             }
             if subtrees.best() < best {
@@ -120,7 +121,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Adds the next node of each lane to the batch. Lanes without one become inactive.
+    /// Adds the next node of each active lane to the batch. Lanes without a node become inactive.
     #[inline(always)]
     fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
         let mut nth = 0;
@@ -144,7 +145,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             this.expanded += 1;
             this.generated += u64::from(onward.count);
             this.least_left = this.least_left.min(node.left);
-            self.batch.add(node.ways(number), onward);
+            self.batch.add(node.packed_moves(number), onward);
             nth += 1;
         }
     }
@@ -154,7 +155,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     fn enter(&mut self, lane: usize) -> usize {
         self.tops[lane] -= 1;
         let child = self.children[self.tops[lane]];
-        let parent = child.way.node();
+        let parent = child.packed.node();
         let number = parent - LANES;
         self.nodes[number] = self.nodes[parent];
         let node = &mut self.nodes[number];
@@ -164,33 +165,33 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Expands the batch. Successors within the threshold are pushed to their lanes' stacks, the first one last.
     ///
-    /// All are looked up in the first view before any result is read, and the remaining ones in the second. No branch
-    /// depends on a table entry, because it would be unpredictable: rejected successors are written and then
-    /// overwritten.
+    /// All successors are looked up in the first view before any result is read. Those that remain are looked up in the
+    /// second view. No branch depends on a table entry, because it would be unpredictable. Instead, rejected successors
+    /// are written and then overwritten.
     #[inline(always)]
     fn expand(&mut self) {
-        let Self { tables, nodes, children, tops, batch: Batch { ways, len, probes, kept, second_probes }, .. } = self;
-        let ways = &ways[..*len];
-        for (way, look) in ways.iter().zip(&mut *probes) {
-            *look = tables.look(&nodes[way.node()], *way, 0);
+        let Self { tables, nodes, children, tops, batch: Batch { moves, len, probes, kept, second_probes }, .. } = self;
+        let moves = &moves[..*len];
+        for (packed, probe) in moves.iter().zip(&mut *probes) {
+            *probe = tables.probe(&nodes[packed.node()], *packed, 0);
         }
         let mut count = 0;
-        for (nth, (way, look)) in (0..).zip(ways.iter().zip(&mut *probes)) {
-            kept[count % (WAYS * LANES)] = nth;
-            count += look.settle(*way, 0);
+        for (nth, (packed, probe)) in (0..).zip(moves.iter().zip(&mut *probes)) {
+            kept[count % (MAX_SUCCESSORS * LANES)] = nth;
+            count += probe.settle(*packed, 0);
         }
         let kept = &kept[..count];
         if tables.is_mirrored {
-            for (nth, look) in kept.iter().zip(&mut *second_probes) {
-                let way = ways[usize::from(*nth)];
-                *look = tables.look(&nodes[way.node()], way, 1);
+            for (nth, probe) in kept.iter().zip(&mut *second_probes) {
+                let packed = moves[usize::from(*nth)];
+                *probe = tables.probe(&nodes[packed.node()], packed, 1);
             }
         }
         for (nth, second) in kept.iter().zip(second_probes).rev() {
-            let way = ways[usize::from(*nth)];
-            let is_within = if tables.is_mirrored { second.settle(way, 1) } else { 1 };
-            let top = &mut tops[way.node() % LANES];
-            children[*top] = probes[usize::from(*nth)].child(second, way);
+            let packed = moves[usize::from(*nth)];
+            let is_within = if tables.is_mirrored { second.settle(packed, 1) } else { 1 };
+            let top = &mut tops[packed.node() % LANES];
+            children[*top] = probes[usize::from(*nth)].child(second, packed);
             *top += is_within;
         }
     }
@@ -228,22 +229,22 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// The moves from a root to the goal, a lane's last node. No moves are left there: a shorter path would have been
-    /// found with a lower threshold.
+    /// The moves from a root to the goal, which is the lane's last node. No moves are left there, because a shorter
+    /// path would have been found with a lower threshold.
     fn moves_to_goal(&self, lane: usize, root: &BatchNode<S>) -> Vec<Move> {
-        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is where the threshold ends");
+        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is reached with no moves left");
         let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
         below.rev().map(BatchNode::last).collect()
     }
 
-    /// Returns or abandons all current subtrees.
-    fn release(&mut self, subtrees: &Subtrees<S>, pause: Interrupt) {
+    /// Puts back or abandons all current subtrees.
+    fn release(&mut self, subtrees: &Subtrees<S>, interrupt: Interrupt) {
         for this in &mut self.lanes {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
             if number != Lane::IDLE {
-                match pause {
-                    Interrupt::Wanted => subtrees.give_back(number, this.expanded),
-                    Interrupt::Stopped(_) => subtrees.give_up(this.spent(subtrees.threshold())),
+                match interrupt {
+                    Interrupt::Yield => subtrees.put_back(number, this.expanded),
+                    Interrupt::Stopped(_) => subtrees.abandon(this.spent(subtrees.threshold())),
                 }
             }
         }
@@ -255,7 +256,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(LANES);
         let mut expanded = 0;
-        while frontier.leaves() < wanted && expanded + LANES <= MOST_PER_PART * wanted {
+        while frontier.leaves() < wanted && expanded + LANES <= MAX_NODES_PER_PART * wanted {
             expanded += chosen.len();
             chosen.clear();
             chosen.extend(std::iter::from_fn(|| frontier.pop()).take(LANES));
@@ -274,7 +275,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             let node = frontier.node(*leaf);
             let number = usize::from(node.left) * LANES + lane;
             self.nodes[number] = *node;
-            self.batch.add(node.ways(number), self.tables.onward(node));
+            self.batch.add(node.packed_moves(number), self.tables.onward(node));
         }
         self.expand();
         for (lane, leaf) in chosen.iter().enumerate() {
@@ -283,13 +284,13 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
                 Some(self.nodes[number])
             });
-            frontier.branch(*leaf, generated, below);
+            frontier.expand(*leaf, generated, below);
         }
     }
 }
 
 impl Lane {
-    /// Stands for no subtree.
+    /// Index that stands for no subtree.
     const IDLE: usize = usize::MAX;
 
     fn begin(subtree: usize, threshold: u8) -> Self {
@@ -309,15 +310,15 @@ impl<S: BoardForm> Batch<'_, S> {
     /// Adds the moves of a node.
     #[inline(always)]
     fn add(&mut self, of_node: u32, onward: &MoveList) {
-        let free = &mut self.ways[self.len % (WAYS * LANES)..][..WAYS];
-        for (way, onward) in free.iter_mut().zip(onward.ways) {
-            *way = PackedMove(onward | of_node);
+        let free = &mut self.moves[self.len % (MAX_SUCCESSORS * LANES)..][..MAX_SUCCESSORS];
+        for (packed, onward) in free.iter_mut().zip(onward.moves) {
+            *packed = PackedMove(onward | of_node);
         }
         self.len += onward.count as usize;
     }
 }
 
-/// Lanes that have a subtree or may get one.
+/// Lanes that have a subtree or may get one: the first `count` of `lanes`.
 struct ActiveLanes {
     lanes: [u8; LANES],
     count: usize,

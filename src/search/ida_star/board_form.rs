@@ -1,21 +1,22 @@
-//! Data types of the parallel search by board size.
+//! Data types of the parallel search, by board size.
 
 use std::fmt::Debug;
 use std::ops::IndexMut;
 
-use crate::domain::{Cell, Packed, Packed64, Packed128};
+use crate::domain::{Cell, Packed, Packed64, Packed128, Size};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
 use crate::search::heuristic::pattern::database::{Lookup16, Lookup36, Placement16};
 use crate::search::heuristic::pattern::index_16::TileStep16;
 use crate::search::heuristic::pattern::index_36::{Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
+use crate::search::heuristic::pattern::view::View;
 
-/// Types for boards up to a given size.
+/// Data types for boards up to a given number of cells.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
-    /// A packed board.
-    type Board: Packed;
-    /// Four bits per cell.
+    /// The tiles of a packed board.
+    type Tiles: Packed;
+    /// The kind of each cell's tile, in four bits.
     type Kinds: Copy + Debug + Send + Sync;
     /// Placement of a pattern's tiles.
     type Placement: Copy + Debug + Send + Sync;
@@ -27,8 +28,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     type TileStep: Copy + Default + Sync;
     /// Look-ups in a table.
     type Lookup<'t>: Copy + Sync;
-    /// Alignment of nodes.
-    type CacheLine: Copy + Debug + Send + Sync;
+    /// A type without data that has the alignment of nodes.
+    type Alignment: Copy + Debug + Send + Sync;
 
     /// Maximum number of patterns per view.
     const PATTERNS: usize;
@@ -36,15 +37,15 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     const NO_PLACEMENT: Self::Placement;
     const NO_PLACEMENTS: Self::Placements;
     const NO_UPS: Self::CostsUp;
-    const CACHE_LINE: Self::CacheLine;
+    const ALIGNMENT: Self::Alignment;
 
-    /// The lowest bit of a cell.
+    /// The lowest of the four bits of a cell.
     fn only(cell: Cell) -> Self::Kinds;
 
-    /// The lowest bits of two cells.
+    /// The lowest of the four bits of each of two cells.
     fn both(a: Cell, b: Cell) -> Self::Kinds;
 
-    /// Flips some of the four bits of some cells.
+    /// Flips the given ones of the four bits in each of the given cells.
     fn exchange(kinds: Self::Kinds, bits: u64, cells: Self::Kinds) -> Self::Kinds;
 
     /// The four bits at an offset.
@@ -60,26 +61,23 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
         step: &Self::TileStep,
     ) -> (Self::Placement, &'t u64);
 
+    /// The step of a tile between two cells of a board.
+    fn step(size: Size, from: Cell, to: Cell) -> Self::TileStep;
+
     /// The bit of a placement within its word.
     fn bit(placement: Self::Placement) -> u32;
 }
 
 /// Pattern databases, as the parallel search reads them.
-pub(super) trait Views<S: BoardForm>: Sync {
+pub(super) trait PatternViews<S: BoardForm>: Sync {
     /// Costs of a board.
     type Costs: Copy;
 
-    /// Number of views.
-    fn count(&self) -> usize;
+    /// The views, one or two.
+    fn views(&self) -> Vec<&View<'_>>;
 
-    /// Look-ups in a pattern's table; in any, if there are fewer patterns.
+    /// Look-ups in a pattern's table; in any table, if there are fewer patterns.
     fn lookup(&self, view: usize, pattern: usize) -> S::Lookup<'_>;
-
-    /// The pattern of a label.
-    fn pattern(&self, view: usize, label: u8) -> usize;
-
-    /// A tile's move between two cells.
-    fn step(&self, view: usize, from: Cell, to: Cell) -> S::TileStep;
 
     /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
     fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Placement, u8);
@@ -93,7 +91,7 @@ pub(super) struct Form16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form25;
 
-/// A cache line.
+/// Aligns a node to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct CacheLine;
@@ -101,21 +99,21 @@ pub(super) struct CacheLine;
 const FORM16_KINDS: usize = VIEWS * Form16::PATTERNS;
 
 impl BoardForm for Form16 {
-    type Board = Packed64;
+    type Tiles = Packed64;
     type Kinds = u64;
     type Placement = Placement16;
     type Placements = [Placement16; FORM16_KINDS];
     type CostsUp = [u8; FORM16_KINDS];
     type TileStep = TileStep16;
     type Lookup<'t> = Lookup16<'t>;
-    type CacheLine = CacheLine;
+    type Alignment = CacheLine;
 
     const PATTERNS: usize = (MAX_PATTERNS + 1).next_power_of_two();
     const NO_KINDS: u64 = 0;
-    const NO_PLACEMENT: Placement16 = Placement16::NOWHERE;
-    const NO_PLACEMENTS: Self::Placements = [Placement16::NOWHERE; FORM16_KINDS];
+    const NO_PLACEMENT: Placement16 = Placement16::NONE;
+    const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
-    const CACHE_LINE: CacheLine = CacheLine;
+    const ALIGNMENT: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
         1 << (4 * cell)
@@ -145,6 +143,10 @@ impl BoardForm for Form16 {
         lookup.begin(placement, step)
     }
 
+    fn step(size: Size, from: Cell, to: Cell) -> TileStep16 {
+        TileStep16::new(size, from, to)
+    }
+
     #[inline(always)]
     fn bit(placement: Placement16) -> u32 {
         placement.bit()
@@ -154,21 +156,21 @@ impl BoardForm for Form16 {
 const FORM25_KINDS: usize = VIEWS * Form25::PATTERNS;
 
 impl BoardForm for Form25 {
-    type Board = Packed128;
+    type Tiles = Packed128;
     type Kinds = u128;
     type Placement = Placement36;
     type Placements = [Placement36; FORM25_KINDS];
     type CostsUp = [u8; FORM25_KINDS];
     type TileStep = TileStep36;
     type Lookup<'t> = Lookup36<'t>;
-    type CacheLine = ();
+    type Alignment = ();
 
     const PATTERNS: usize = 5;
     const NO_KINDS: u128 = 0;
-    const NO_PLACEMENT: Placement36 = Placement36::NOWHERE;
-    const NO_PLACEMENTS: Self::Placements = [Placement36::NOWHERE; FORM25_KINDS];
+    const NO_PLACEMENT: Placement36 = Placement36::NONE;
+    const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
-    const CACHE_LINE: () = ();
+    const ALIGNMENT: () = ();
 
     fn only(cell: Cell) -> u128 {
         1 << (4 * cell)
@@ -198,53 +200,41 @@ impl BoardForm for Form25 {
         lookup.begin(placement, step)
     }
 
+    fn step(size: Size, from: Cell, to: Cell) -> TileStep36 {
+        TileStep36::new(size, from, to)
+    }
+
     #[inline(always)]
     fn bit(placement: Placement36) -> u32 {
         placement.order() % 64
     }
 }
 
-impl Views<Form16> for AdditivePatterns<'_> {
+impl PatternViews<Form16> for AdditivePatterns<'_> {
     type Costs = Costs;
 
-    fn count(&self) -> usize {
-        self.views().len()
+    fn views(&self) -> Vec<&View<'_>> {
+        self.views().collect()
     }
 
     fn lookup(&self, view: usize, pattern: usize) -> Lookup16<'_> {
-        self.views()[view].lookup(pattern)
-    }
-
-    fn pattern(&self, view: usize, label: u8) -> usize {
-        self.views()[view].pattern(label)
-    }
-
-    fn step(&self, view: usize, from: Cell, to: Cell) -> TileStep16 {
-        self.views()[view].step(from, to)
+        self.lookup(view, pattern)
     }
 
     fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> (Placement16, u8) {
-        costs.placed[view].get(pattern).map_or((Placement16::NOWHERE, 0), |placed| (placed.placement, placed.cost))
+        costs.placed[view].get(pattern).map_or((Placement16::NONE, 0), |placed| (placed.placement, placed.cost))
     }
 }
 
-impl<const N: usize> Views<Form25> for LargeAdditivePatterns<'_, N> {
+impl<const N: usize> PatternViews<Form25> for LargeAdditivePatterns<'_, N> {
     type Costs = LargeCosts<N>;
 
-    fn count(&self) -> usize {
-        self.views().len()
+    fn views(&self) -> Vec<&View<'_>> {
+        self.views().collect()
     }
 
     fn lookup(&self, view: usize, pattern: usize) -> Lookup36<'_> {
-        self.views()[view].lookup(pattern)
-    }
-
-    fn pattern(&self, view: usize, label: u8) -> usize {
-        self.views()[view].pattern(label)
-    }
-
-    fn step(&self, view: usize, from: Cell, to: Cell) -> TileStep36 {
-        self.views()[view].step(from, to)
+        self.lookup(view, pattern)
     }
 
     fn placed(&self, costs: &LargeCosts<N>, view: usize, pattern: usize) -> (Placement36, u8) {

@@ -1,4 +1,4 @@
-//! Frontier of an iteration: the root's subtree down to the roots of parts.
+//! Frontier of an iteration: the top of the search tree, whose leaves are the roots of its parts.
 
 use std::collections::BinaryHeap;
 
@@ -6,7 +6,7 @@ use super::board_form::BoardForm;
 use super::node::BatchNode;
 use crate::domain::Move;
 
-/// Expands nodes near the root, the most promising first, until there are enough leaves. The leaves are roots of
+/// Nodes near the root, expanded by estimated subtree size until there are enough leaves. The leaves are the roots of
 /// subtrees that are searched in parallel.
 #[derive(Debug)]
 pub(super) struct Frontier<S: BoardForm> {
@@ -22,7 +22,7 @@ pub(super) struct Frontier<S: BoardForm> {
 struct FrontierLink {
     /// Index of the parent; the root's own index for the root.
     parent: u32,
-    branches: Option<Children>,
+    children: Option<Children>,
 }
 
 /// Children of an expanded node.
@@ -31,7 +31,7 @@ pub(super) struct Children {
     first: u32,
     count: u32,
     /// Number of moves generated.
-    pub(super) generated: u32,
+    pub generated: u32,
 }
 
 impl<S: BoardForm> Frontier<S> {
@@ -46,10 +46,10 @@ impl<S: BoardForm> Frontier<S> {
 
     fn add(&mut self, parent: u32, node: BatchNode<S>) {
         if !node.is_goal() {
-            self.open.push((promise(&node), self.nodes.len() as u32));
+            self.open.push((estimated_size(&node), self.nodes.len() as u32));
         }
         self.nodes.push(node);
-        self.links.push(FrontierLink { parent, branches: None });
+        self.links.push(FrontierLink { parent, children: None });
     }
 
     /// Number of leaves.
@@ -65,28 +65,28 @@ impl<S: BoardForm> Frontier<S> {
         &self.nodes[number as usize]
     }
 
-    /// Removes the most promising leaf that can be expanded.
+    /// Removes the leaf with the largest estimated subtree of those that can be expanded.
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.open.pop().map(|(_, number)| number)
     }
 
     /// Adds the children of a leaf, for which `generated` moves were generated.
-    pub(super) fn branch(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = BatchNode<S>>) {
+    pub(super) fn expand(&mut self, leaf: u32, generated: u32, below: impl Iterator<Item = BatchNode<S>>) {
         let first = self.nodes.len() as u32;
         below.for_each(|node| self.add(leaf, node));
         let count = self.nodes.len() as u32 - first;
         self.leaves = self.leaves + count as usize - 1;
-        self.links[leaf as usize].branches = Some(Children { first, count, generated });
+        self.links[leaf as usize].children = Some(Children { first, count, generated });
     }
 
     /// All nodes in depth-first order: index, and children unless it is a leaf.
     pub(super) fn in_order(&self) -> impl Iterator<Item = (u32, Option<Children>)> {
-        let mut ahead = vec![Self::ROOT];
+        let mut pending = vec![Self::ROOT];
         std::iter::from_fn(move || {
-            let number = ahead.pop()?;
-            let branches = self.links[number as usize].branches;
-            ahead.extend(branches.iter().flat_map(|Children { first, count, .. }| (*first..first + count).rev()));
-            Some((number, branches))
+            let number = pending.pop()?;
+            let children = self.links[number as usize].children;
+            pending.extend(children.iter().flat_map(|Children { first, count, .. }| (*first..first + count).rev()));
+            Some((number, children))
         })
     }
 
@@ -100,8 +100,8 @@ impl<S: BoardForm> Frontier<S> {
     }
 }
 
-/// Estimate of the logarithm of a subtree's size, from the slack between cost and moves left, and from the moves
-/// left. The weights minimize idle lanes.
-fn promise<S: BoardForm>(node: &BatchNode<S>) -> u32 {
+/// Estimate of the logarithm of a subtree's size, from the moves left and their excess over the cost. The weights were
+/// chosen to minimize idle lanes.
+fn estimated_size<S: BoardForm>(node: &BatchNode<S>) -> u32 {
     3 * node.slack() + 2 * u32::from(node.left)
 }

@@ -23,10 +23,11 @@ use parallel::parallel_ida_star;
 /// IDA\* with a heuristic.
 pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
     /// True if the search skips every move that the [`MoveAutomaton`] refuses. Otherwise it skips only the move
-    /// straight back, as in the papers whose node counts are commonly compared.
+    /// straight back, so its node counts can be compared with those in papers.
     const PRUNES: bool = false;
 
-    /// Runs [`ida_star`], given that no solution is shorter than `proven`. Iterations below that are skipped.
+    /// Runs [`ida_star`], given that no solution is shorter than `proven`. Iterations with lower thresholds are
+    /// skipped.
     fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         sequential(space, self, proven, budget, trace)
     }
@@ -57,10 +58,11 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 
     fn ida_star(&self, space: &Space<Packed128>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
-        /// The parallel search counts costs in bytes, and its threshold rises from that of the start.
+        /// The parallel search keeps sums of costs and the threshold in bytes. The threshold rises from its initial
+        /// value.
         const COST_LIMIT: u32 = 200;
         let initial_h = || Heuristic::<Packed128>::h(self, Heuristic::<Packed128>::evaluate(self, &space.start()));
-        let fits = self.most_patterns() <= Form25::PATTERNS && proven < COST_LIMIT && initial_h() < COST_LIMIT;
+        let fits = self.max_patterns() <= Form25::PATTERNS && proven < COST_LIMIT && initial_h() < COST_LIMIT;
         if trace.is_recording() || !fits {
             return sequential(space, self, proven, budget, trace);
         }
@@ -72,8 +74,8 @@ impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 }
 
-/// Depth-first search within f ≤ threshold; the threshold rises to the least f that exceeded it (Korf 1985). Memory
-/// is linear in the solution length.
+/// Depth-first search within f ≤ threshold. The threshold rises to the least f that exceeded it (Korf 1985). Memory is
+/// linear in the solution length.
 ///
 /// With an admissible heuristic the solution is optimal, and each completed iteration proves the next threshold as a
 /// lower bound. With the zero heuristic this is iterative deepening.
@@ -87,7 +89,7 @@ pub fn ida_star<P: Packed, H: IdaStar<P>>(
 }
 
 /// State of the sequential search.
-struct Sequential<'a, P, H> {
+struct SequentialSearch<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
     /// Present if the heuristic prunes.
@@ -114,7 +116,7 @@ fn sequential<P: Packed, H: IdaStar<P>>(
 ) -> Outcome {
     let start = heuristic.evaluate(&space.start());
     let initial_h = heuristic.h(start);
-    let mut search = Sequential {
+    let mut search = SequentialSearch {
         space,
         heuristic,
         automaton: H::PRUNES.then(MoveAutomaton::get),
@@ -132,10 +134,10 @@ fn sequential<P: Packed, H: IdaStar<P>>(
     Outcome { result, best: None, lower_bound, stats: Stats { peak_open, ..search.stats } }
 }
 
-impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
+impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
     #[inline]
-    fn then(&self, past: MoveHistory, mv: Move) -> MoveHistory {
-        self.automaton.map_or(MoveHistory::straight_back(mv), |automaton| automaton.next(past, mv))
+    fn then(&self, history: MoveHistory, mv: Move) -> MoveHistory {
+        self.automaton.map_or(MoveHistory::straight_back(mv), |automaton| automaton.next(history, mv))
     }
 
     fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {
@@ -157,7 +159,7 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         }
     }
 
-    /// Searches below a board whose f is within the threshold; true if the goal was found.
+    /// Searches below a board whose f is within the threshold. Returns true if the goal was found.
     ///
     /// Packed boards are passed by value: a copy is cheaper than undoing a move in memory.
     fn visit<const TRACED: bool>(
@@ -165,17 +167,17 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         state: State<P>,
         memo: H::Memo,
         g: u32,
-        past: MoveHistory,
+        history: MoveHistory,
         parent: Option<u32>,
     ) -> Result<bool, StopReason> {
         if self.space.is_goal(&state) {
             return Ok(true);
         }
-        self.ask()?;
+        self.check_budget()?;
         self.stats.expanded += 1;
         self.deepest = self.deepest.max(g);
-        let this = if TRACED { self.record(&state, memo, g, past, parent) } else { None };
-        let moves = self.space.moves_except(state.blank, past.refused());
+        let this = if TRACED { self.record(&state, memo, g, history, parent) } else { None };
+        let moves = self.space.moves_except(state.blank, history.refused());
         if H::PRUNES {
             self.stats.generated += moves.len() as u64;
         }
@@ -191,7 +193,7 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
                     continue;
                 }
             };
-            if self.visit::<TRACED>(successor, after, g + 1, self.then(past, mv), this)? {
+            if self.visit::<TRACED>(successor, after, g + 1, self.then(history, mv), this)? {
                 self.found.push(mv);
                 return Ok(true);
             }
@@ -201,7 +203,7 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
 
     /// Checks the budget before a node is expanded.
     #[inline(always)]
-    fn ask(&mut self) -> Result<(), StopReason> {
+    fn check_budget(&mut self) -> Result<(), StopReason> {
         self.meter.expand(self.stats.expanded, || Progress {
             lower_bound: if H::ADMISSIBLE { self.threshold } else { 0 },
             threshold: Some(self.threshold),
@@ -215,14 +217,14 @@ impl<P: Packed, H: IdaStar<P>> Sequential<'_, P, H> {
         state: &State<P>,
         memo: H::Memo,
         g: u32,
-        past: MoveHistory,
+        history: MoveHistory,
         parent: Option<u32>,
     ) -> Option<u32> {
         if !self.trace.is_recording() {
             return None;
         }
         let h = self.heuristic.h(memo);
-        let slide = past.back().map(|back| self.space.arrival(state, back));
+        let slide = history.back().map(|back| self.space.arrival(state, back));
         let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
         Some(self.trace.record(self.space, &visit))
     }

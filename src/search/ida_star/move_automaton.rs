@@ -9,8 +9,8 @@ use crate::domain::{Move, MoveSet, mix};
 
 /// A finite-state machine that decides from the last moves which moves are redundant (Taylor & Korf 1993).
 ///
-/// A sequence of moves is *refused* if another one leads to the same board that is shorter, or equally long and
-/// earlier in order, and uses no row or column outside those of the refused one. Wherever the refused sequence is
+/// A sequence of moves is *refused* if another sequence leads to the same board, is shorter (or equally long and
+/// earlier in order), and uses no row or column outside those of the refused one. Wherever the refused sequence is
 /// legal, so is the other. The first shortest solution in order contains no refused sequence, because replacing it
 /// would make the solution shorter or earlier. So a search that tries moves in order and returns the first shortest
 /// solution finds the same one with or without pruning.
@@ -20,7 +20,7 @@ use crate::domain::{Move, MoveSet, mix};
 /// its board.
 #[derive(Debug)]
 pub struct MoveAutomaton {
-    /// By state and move: the history after the move, if it is not refused.
+    /// By state and move: the history after the move. Unused for refused moves.
     next: Vec<[MoveHistory; 4]>,
 }
 
@@ -30,7 +30,7 @@ const LONGEST: usize = 12;
 /// Maximum number of rows, and of columns, of a sequence.
 const WIDEST: u8 = 4;
 
-/// What is known of the moves so far: the automaton's state, the redundant moves, and the move straight back.
+/// History of a path: the automaton's state, the redundant moves, and the move straight back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveHistory(u32);
 
@@ -77,17 +77,17 @@ impl MoveAutomaton {
 
     /// The history after a move that is not refused.
     #[inline(always)]
-    pub fn next(&self, past: MoveHistory, mv: Move) -> MoveHistory {
-        self.next[past.state()][mv as usize]
+    pub fn next(&self, history: MoveHistory, mv: Move) -> MoveHistory {
+        self.next[history.state()][mv as usize]
     }
 }
 
-/// All sequences without a refused one inside, by length and then in order, as a tree.
+/// All sequences that contain no refused sequence, by length and then in order, as a tree.
 struct MoveStrings {
     list: Vec<MoveString>,
-    /// By arrangement: rows and columns of the first sequence that leads to it.
+    /// By arrangement: bounds of the first sequence that leads to it.
     first: HashMap<Arrangement, Bounds, BuildHasherDefault<IdentityHasher>>,
-    /// True if new sequences are not extended.
+    /// True if new sequences have the maximum length.
     are_longest: bool,
 }
 
@@ -108,7 +108,7 @@ struct MoveString {
 enum Next {
     Refused,
     MoveString(u32),
-    /// The sequence becomes too long or too wide; the effect is that on its suffix.
+    /// The sequence becomes too long or too wide. The effect is that on its suffix.
     AsSuffix,
 }
 
@@ -121,9 +121,9 @@ struct Bounds {
 
 impl Bounds {
     fn with(mut self, cell: u8) -> Self {
-        for (axis, place) in Grid::place(cell).into_iter().enumerate() {
-            self.first[axis] = self.first[axis].min(place);
-            self.last[axis] = self.last[axis].max(place);
+        for (axis, index) in Grid::row_and_column(cell).into_iter().enumerate() {
+            self.first[axis] = self.first[axis].min(index);
+            self.last[axis] = self.last[axis].max(index);
         }
         self
     }
@@ -142,7 +142,7 @@ impl Bounds {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Arrangement(u64);
 
-/// Identity hash, for numbers that are as good as random.
+/// Identity hash, for numbers that are uniform already.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
@@ -152,7 +152,7 @@ impl Hasher for IdentityHasher {
     }
 
     fn write(&mut self, _: &[u8]) {
-        unreachable!("an arrangement is one number")
+        unreachable!("an arrangement hashes as one u64")
     }
 
     fn write_u64(&mut self, number: u64) {
@@ -182,7 +182,7 @@ impl Grid {
         }
     }
 
-    fn place(cell: u8) -> [u8; 2] {
+    fn row_and_column(cell: u8) -> [u8; 2] {
         [cell / Self::COLUMNS, cell % Self::COLUMNS]
     }
 
@@ -192,8 +192,8 @@ impl Grid {
         let (to, from) = (self.blank, self.blank.wrapping_add(by));
         let tile = usize::from(self.tiles[usize::from(from)]);
         self.tiles.swap(usize::from(from), usize::from(to));
-        let way = i64::from(by as i8) as u64;
-        self.arrangement.0 = self.arrangement.0.wrapping_sub(self.numbers[tile].wrapping_mul(way));
+        let displacement = i64::from(by as i8) as u64;
+        self.arrangement.0 = self.arrangement.0.wrapping_sub(self.numbers[tile].wrapping_mul(displacement));
         self.blank = from;
     }
 }
@@ -204,7 +204,7 @@ impl MoveStrings {
     fn up_to(longest: usize) -> Self {
         let sequence =
             MoveString { shorter: 0, rest: 0, next: [Next::AsSuffix; 4], back: MoveSet::EMPTY, is_needed: true };
-        let [row, column] = Grid::place(Grid::MIDDLE);
+        let [row, column] = Grid::row_and_column(Grid::MIDDLE);
         let bounds = Bounds { first: [row, column], last: [row, column] };
         let mut first = HashMap::with_capacity_and_hasher(1 << 18, BuildHasherDefault::default());
         first.insert(Arrangement::default(), bounds);
@@ -249,7 +249,7 @@ impl MoveStrings {
         }
         match self.first.entry(arrangement) {
             Entry::Occupied(first) if bounds.contain(first.get()) => {
-                self.need(sequence);
+                self.mark_needed(sequence);
                 return Next::Refused;
             }
             first => first.or_insert(bounds),
@@ -263,7 +263,7 @@ impl MoveStrings {
     }
 
     /// Marks a sequence and all its prefixes.
-    fn need(&mut self, mut sequence: u32) {
+    fn mark_needed(&mut self, mut sequence: u32) {
         while !self.sequence(sequence).is_needed {
             self.list[sequence as usize].is_needed = true;
             sequence = self.sequence(sequence).shorter;
@@ -288,13 +288,15 @@ impl MoveStrings {
     fn into_automaton(self) -> MoveAutomaton {
         let needed: Vec<u32> =
             (0..self.list.len() as u32).filter(|sequence| self.sequence(*sequence).is_needed).collect();
-        let past = |(state, sequence): (u32, &u32)| {
+        let history = |(state, sequence): (u32, &u32)| {
             let refused = Move::ALL.into_iter().filter(|mv| self.after(*sequence, *mv).is_none()).collect();
             MoveHistory::new(state, refused, self.sequence(*sequence).back)
         };
-        let pasts: Vec<MoveHistory> = (0..).zip(&needed).map(past).collect();
-        let past_of = |sequence: u32| pasts[needed.binary_search(&sequence).expect("a state for each needed sequence")];
-        let next = |sequence: &u32| Move::ALL.map(|mv| self.after(*sequence, mv).map_or(MoveHistory::START, past_of));
+        let histories: Vec<MoveHistory> = (0..).zip(&needed).map(history).collect();
+        let history_of =
+            |sequence: u32| histories[needed.binary_search(&sequence).expect("each needed sequence has a state")];
+        let next =
+            |sequence: &u32| Move::ALL.map(|mv| self.after(*sequence, mv).map_or(MoveHistory::START, history_of));
         MoveAutomaton { next: needed.iter().map(next).collect() }
     }
 }
@@ -308,19 +310,19 @@ mod tests {
 
     /// Checks that the first shortest path to each board within `longest` moves is never refused. Breadth-first
     /// search in successor order reaches every board by that path.
-    fn assert_first_ways_are_open(start: Board, longest: u32) {
+    fn assert_first_shortest_paths_pass(start: Board, longest: u32) {
         let automaton = MoveAutomaton::get();
         let mut known = HashSet::from([start]);
         let mut layer = vec![(start, MoveHistory::START)];
         for _ in 0..longest {
             let mut next = Vec::new();
-            for (board, past) in layer {
+            for (board, history) in layer {
                 for mv in board.moves() {
                     let mut successor = board;
                     successor.make(mv);
                     if known.insert(successor) {
-                        assert!(!past.refused().contains(mv), "{start}: {mv:?} after {board}");
-                        next.push((successor, automaton.next(past, mv)));
+                        assert!(!history.refused().contains(mv), "{start}: {mv:?} after {board}");
+                        next.push((successor, automaton.next(history, mv)));
                     }
                 }
             }
@@ -330,22 +332,22 @@ mod tests {
 
     #[test]
     fn refused_moves_are_never_needed() {
-        assert_first_ways_are_open_on(&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 20), (2, 8, 12), (4, 4, 14)]);
+        assert_first_shortest_paths_pass_on(&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 20), (2, 8, 12), (4, 4, 14)]);
     }
 
     #[test]
-    #[ignore = "half a minute: longer ways"]
-    fn refused_moves_are_never_needed_on_longer_ways() {
+    #[ignore = "half a minute: longer paths"]
+    fn refused_moves_are_never_needed_on_longer_paths() {
         let longer = [(2, 5, 24), (2, 8, 18), (3, 4, 20), (5, 3, 18), (4, 4, 20)];
-        assert_first_ways_are_open_on(&[&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 31)][..], &longer].concat());
+        assert_first_shortest_paths_pass_on(&[&[(2, 2, 24), (2, 3, 24), (3, 2, 24), (3, 3, 31)][..], &longer].concat());
     }
 
-    /// Rows, columns, and the length of the longest ways.
-    fn assert_first_ways_are_open_on(shapes: &[(usize, usize, u32)]) {
+    /// Checks shapes, given as rows, columns, and the length of the longest paths.
+    fn assert_first_shortest_paths_pass_on(shapes: &[(usize, usize, u32)]) {
         for &(rows, cols, longest) in shapes {
             let size = Size::try_from((rows, cols)).unwrap();
             for start in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
-                assert_first_ways_are_open(start, longest);
+                assert_first_shortest_paths_pass(start, longest);
             }
         }
     }
@@ -371,11 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn it_covers_two_thousand_sequences() {
+    fn the_automaton_covers_two_thousand_sequences() {
         let sequences = MoveStrings::up_to(LONGEST);
         let is_first = |sequence: &MoveString, mv: usize| {
             let rest = &sequences.list[sequence.rest as usize];
-            // Count minimal refused sequences only.
+            // Only minimal refused sequences count.
             matches!(sequence.next[mv], Next::Refused) && !matches!(rest.next[mv], Next::Refused)
         };
         let count =
@@ -396,10 +398,10 @@ mod tests {
         for round in [[Move::Up, Move::Left, Move::Down, Move::Right], [Move::Up, Move::Right, Move::Down, Move::Left]]
         {
             for first in 0..4_usize {
-                let (mut past, mut ahead) = (MoveHistory::START, (first..).map(|nth| round[nth % 4]));
+                let (mut history, mut ahead) = (MoveHistory::START, (first..).map(|nth| round[nth % 4]));
                 let moves = std::iter::from_fn(|| {
-                    let mv = ahead.next().filter(|mv| !past.refused().contains(*mv))?;
-                    past = automaton.next(past, mv);
+                    let mv = ahead.next().filter(|mv| !history.refused().contains(*mv))?;
+                    history = automaton.next(history, mv);
                     Some(mv)
                 });
                 let is_later = (round[(first + 1) % 4] as u8) < round[first] as u8;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::batch::{BatchSearch, Interrupt, MOST_PER_PART};
-use super::board_form::{BoardForm, Views};
+use super::batch::{BatchSearch, Interrupt, MAX_NODES_PER_PART};
+use super::board_form::{BoardForm, PatternViews};
 use super::frontier::Frontier;
 use super::node::MoveTables;
 use super::subtrees::{NodeCounts, Subtrees};
@@ -11,37 +11,39 @@ use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
 use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 
-/// IDA\* with pattern databases, many times as fast as the sequential loop, with the same solution and counters.
+/// IDA\* with pattern databases. It is many times as fast as the sequential search, and returns the same solution and
+/// counters.
 pub(super) fn parallel_ida_star<S, V>(
     patterns: &V,
-    space: &Space<S::Board>,
+    space: &Space<S::Tiles>,
     proven: u32,
     budget: &Budget<'_>,
 ) -> Outcome
 where
     S: BoardForm,
-    V: Views<S, Costs = V::Memo> + Heuristic<S::Board>,
+    V: PatternViews<S, Costs = V::Memo> + Heuristic<S::Tiles>,
 {
     let costs = patterns.evaluate(&space.start());
     let initial_h = patterns.h(costs);
     let tables = MoveTables::<S>::new(patterns, space, &costs);
-    let lanes = BatchSearch::new(&tables);
-    let mut descent = ParallelSearch {
+    let batch = BatchSearch::new(&tables);
+    let mut search = ParallelSearch {
         tables: &tables,
         budget,
-        lanes,
+        batch,
         threshold: threshold_from(initial_h, proven),
         iterations: 0,
         spent: NodeCounts::default(),
     };
-    let found = descent.run();
-    let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = descent;
+    let found = search.run();
+    let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = search;
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
     Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
 }
 
-/// The first threshold, given that no solution is shorter than `proven`. f changes by two, so it has the parity of h.
+/// The first threshold, given that no solution is shorter than `proven`. It has the parity of h, because f changes by
+/// two.
 fn threshold_from(initial_h: u32, proven: u32) -> u32 {
     let least = initial_h.max(proven);
     least + (least - initial_h) % 2
@@ -50,15 +52,15 @@ fn threshold_from(initial_h: u32, proven: u32) -> u32 {
 struct ParallelSearch<'a, S: BoardForm> {
     tables: &'a MoveTables<'a, S>,
     budget: &'a Budget<'a>,
-    lanes: BatchSearch<'a, S>,
+    batch: BatchSearch<'a, S>,
     threshold: u32,
     iterations: u32,
     spent: NodeCounts,
 }
 
 /// Nodes expanded by an iteration for each part of the next one, which has several times as many nodes.
-const PART: u64 = 16;
-/// Parts of an iteration: enough to keep the lanes of a thread busy, and few enough to create quickly.
+const NODES_PER_PART: u64 = 16;
+/// Number of parts of an iteration: enough to keep the lanes of a thread busy, and few enough to create quickly.
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl<S: BoardForm> ParallelSearch<'_, S> {
@@ -68,22 +70,23 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
             self.iterations += 1;
             self.spent.generated += 1;
             let before = self.spent.expanded;
-            if let Some(moves) = self.iterate((expanded / PART).clamp(*PARTS.start(), *PARTS.end()))? {
+            if let Some(moves) = self.iterate((expanded / NODES_PER_PART).clamp(*PARTS.start(), *PARTS.end()))? {
                 return Ok(moves);
             }
             expanded = self.spent.expanded - before;
-            // Along a move f stays or rises by two.
+            // f never falls along a path, and rises by two if at all.
             self.threshold += 2;
         }
     }
 
     /// Runs one iteration.
     fn iterate(&mut self, parts: u64) -> Result<Option<Vec<Move>>, StopReason> {
-        let root = self.tables.root(u8::try_from(self.threshold).expect("boards with patterns are close"));
+        let root =
+            self.tables.root(u8::try_from(self.threshold).expect("thresholds of boards with patterns fit a byte"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
-        // Close to the limit, parts are searched in sequential order.
-        let subtrees = if allowed > MOST_PER_PART as u64 * parts {
-            let subtrees = self.lanes.split(root, parts as usize);
+        // Close to the limit, the tree is not split, so that its nodes are expanded in sequential order.
+        let subtrees = if allowed > MAX_NODES_PER_PART as u64 * parts {
+            let subtrees = self.batch.split(root, parts as usize);
             self.search(&subtrees, allowed);
             subtrees
         } else {
@@ -95,23 +98,23 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
     /// Searches parts within the budget, with helpers if there are any.
     fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
         let Self { tables, budget, threshold, spent: before, .. } = *self;
-        let watch = SharedMeter { meter: budget.meter(), subtrees, allowed, threshold, before };
-        // A thread that is needed elsewhere returns its parts, perhaps after all other threads are done.
-        while subtrees.is_any_left() && watch.check().is_ok() {
+        let shared = SharedMeter { meter: budget.meter(), subtrees, allowed, threshold, before };
+        // A helper that must yield puts its parts back, perhaps after all other threads are done.
+        while subtrees.is_any_left() && shared.check().is_ok() {
             // The reason for stopping is stored in `subtrees`.
-            let mut main = |ask: &dyn Fn()| {
+            let mut main = |request_help: &dyn Fn()| {
                 let poll = &mut |expanded| {
-                    watch.meter.pause();
-                    let allowed = watch.count(expanded);
-                    watch.tell();
-                    allowed.inspect(|_| watch.ask(ask))
+                    shared.meter.pause();
+                    let allowed = shared.count(expanded);
+                    shared.report_progress();
+                    allowed.inspect(|_| shared.request_help(request_help))
                 };
-                let _ = self.lanes.run(subtrees, poll);
+                let _ = self.batch.run(subtrees, poll);
             };
-            let help = |is_wanted: &dyn Fn() -> bool| {
+            let help = |must_yield: &dyn Fn() -> bool| {
                 let poll = &mut |expanded| {
-                    let allowed = watch.count(expanded)?;
-                    if is_wanted() { Err(Interrupt::Wanted) } else { Ok(allowed) }
+                    let allowed = shared.count(expanded)?;
+                    if must_yield() { Err(Interrupt::Yield) } else { Ok(allowed) }
                 };
                 let _ = BatchSearch::new(tables).run(subtrees, poll);
             };
@@ -156,7 +159,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         if is_within { Ok(()) } else { Err(StopReason::Expanded) }
     }
 
-    /// Searches one part, to the last node allowed.
+    /// Searches one part, up to exactly the allowed number of nodes.
     fn search_alone(&mut self, part: Subtrees<S>, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
         // One more, because the goal may follow the last expansion allowed.
         self.search(&part, allowed.saturating_add(1));
@@ -169,7 +172,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
     }
 }
 
-/// Keeps all threads of an iteration within the budget.
+/// Budget and counters that all threads of an iteration share.
 struct SharedMeter<'a, S: BoardForm> {
     meter: Meter<'a>,
     subtrees: &'a Subtrees<S>,
@@ -179,8 +182,9 @@ struct SharedMeter<'a, S: BoardForm> {
     before: NodeCounts,
 }
 
-/// Nodes of an iteration before it requests help: starting a thread costs as much as some thousand nodes.
-const ENOUGH_FOR_TWO: u64 = 1 << 14;
+/// Number of nodes that an iteration expands before it requests help. Starting a thread costs as much as some thousand
+/// nodes.
+const MIN_SHARED_NODES: u64 = 1 << 14;
 
 impl<S: BoardForm> SharedMeter<'_, S> {
     /// Checks whether the search may continue.
@@ -204,7 +208,7 @@ impl<S: BoardForm> SharedMeter<'_, S> {
     }
 
     /// Reports the progress of all threads to the observer.
-    fn tell(&self) {
+    fn report_progress(&self) {
         self.meter.reached(|| Progress {
             expanded: self.before.expanded + self.subtrees.expanded.load(Ordering::Relaxed),
             generated: self.before.generated + self.subtrees.generated.load(Ordering::Relaxed),
@@ -214,9 +218,9 @@ impl<S: BoardForm> SharedMeter<'_, S> {
     }
 
     /// Requests help if there is enough work.
-    fn ask(&self, ask: &dyn Fn()) {
-        if self.subtrees.expanded.load(Ordering::Relaxed) >= ENOUGH_FOR_TWO && self.subtrees.is_any_left() {
-            ask();
+    fn request_help(&self, request_help: &dyn Fn()) {
+        if self.subtrees.expanded.load(Ordering::Relaxed) >= MIN_SHARED_NODES && self.subtrees.is_any_left() {
+            request_help();
         }
     }
 }

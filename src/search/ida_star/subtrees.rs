@@ -13,10 +13,10 @@ use crate::search::StopReason;
 /// Counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct NodeCounts {
-    pub(super) expanded: u64,
-    pub(super) generated: u64,
+    pub expanded: u64,
+    pub generated: u64,
     /// The greatest g of an expanded node.
-    pub(super) deepest: u32,
+    pub deepest: u32,
 }
 
 impl AddAssign for NodeCounts {
@@ -36,12 +36,12 @@ struct Subtree {
     above: NodeCounts,
 }
 
-/// Result of a subtree that was searched completely, or up to the goal.
+/// Result of a part that was searched completely, or up to the goal.
 #[derive(Clone, Debug)]
 pub(super) struct SubtreeResult {
-    pub(super) spent: NodeCounts,
+    pub spent: NodeCounts,
     /// The moves from the start to the goal, if it was found.
-    pub(super) found: Option<Vec<Move>>,
+    pub found: Option<Vec<Move>>,
 }
 
 /// Parts of the tree in sequential order, and their results.
@@ -55,16 +55,19 @@ pub(super) struct Subtrees<S: BoardForm> {
     /// Nodes that a sequential search expands after the last part.
     rest: NodeCounts,
     next: AtomicUsize,
+    /// Parts that were put back.
     returned: Mutex<Vec<usize>>,
     searched: Vec<OnceLock<SubtreeResult>>,
     /// The first part in which the goal was found.
     best: AtomicUsize,
     /// Nodes expanded by all threads.
-    pub(super) expanded: AtomicU64,
+    pub expanded: AtomicU64,
     /// Nodes generated in completed parts.
-    pub(super) generated: AtomicU64,
-    pub(super) stopped: OnceLock<StopReason>,
-    given_up: Mutex<NodeCounts>,
+    pub generated: AtomicU64,
+    /// Why the search stopped early, if it did.
+    pub stopped: OnceLock<StopReason>,
+    /// Counters of abandoned parts.
+    abandoned: Mutex<NodeCounts>,
 }
 
 impl<S: BoardForm> Subtrees<S> {
@@ -72,10 +75,10 @@ impl<S: BoardForm> Subtrees<S> {
     pub(super) fn of(frontier: Frontier<S>) -> Self {
         let mut list = Vec::with_capacity(frontier.leaves());
         let mut above = NodeCounts::default();
-        for (number, branches) in frontier.in_order() {
-            if let Some(branches) = branches {
+        for (number, children) in frontier.in_order() {
+            if let Some(children) = children {
                 let deepest = u32::from(frontier.root().left - frontier.node(number).left);
-                above += NodeCounts { expanded: 1, generated: u64::from(branches.generated), deepest };
+                above += NodeCounts { expanded: 1, generated: u64::from(children.generated), deepest };
             } else {
                 list.push(Subtree { root: number, above: std::mem::take(&mut above) });
             }
@@ -83,7 +86,7 @@ impl<S: BoardForm> Subtrees<S> {
         Self::new(Arc::new(frontier), list, above)
     }
 
-    /// A single part.
+    /// A queue that consists of one part only.
     pub(super) fn one(&self, nth: usize) -> Self {
         let alone = Subtree { above: NodeCounts::default(), ..self.list[nth] };
         Self::new(Arc::clone(&self.frontier), vec![alone], NodeCounts::default())
@@ -99,7 +102,7 @@ impl<S: BoardForm> Subtrees<S> {
             expanded: AtomicU64::new(0),
             generated: AtomicU64::new(0),
             stopped: OnceLock::new(),
-            given_up: Mutex::default(),
+            abandoned: Mutex::default(),
             frontier,
             list,
         }
@@ -124,7 +127,7 @@ impl<S: BoardForm> Subtrees<S> {
         self.best.load(Ordering::Relaxed)
     }
 
-    /// Takes a part that no thread has: its index and root.
+    /// Takes a part that no thread has. Returns its index and root.
     pub(super) fn take(&self) -> Option<(usize, &BatchNode<S>)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
@@ -161,15 +164,15 @@ impl<S: BoardForm> Subtrees<S> {
         let _ = self.searched[nth].set(SubtreeResult { spent, found });
     }
 
-    /// Returns a part for another thread to search from its root. Its expansions so far do not count.
-    pub(super) fn give_back(&self, nth: usize, expanded: u64) {
+    /// Puts a part back, for another thread to search from its root. Its expansions so far do not count.
+    pub(super) fn put_back(&self, nth: usize, expanded: u64) {
         self.expanded.fetch_sub(expanded, Ordering::Relaxed);
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(nth);
     }
 
     /// Abandons a part when the search stops.
-    pub(super) fn give_up(&self, spent: NodeCounts) {
-        *self.given_up.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+    pub(super) fn abandon(&self, spent: NodeCounts) {
+        *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
     /// The result of a part, if completed.
@@ -184,7 +187,7 @@ impl<S: BoardForm> Subtrees<S> {
 
     /// Nodes expanded in all parts from one on, completed or abandoned.
     pub(super) fn spent_from(&self, nth: usize) -> NodeCounts {
-        let mut spent = *self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
         self.searched[nth..].iter().filter_map(OnceLock::get).for_each(|searched| spent += searched.spent);
         spent
     }

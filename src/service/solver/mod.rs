@@ -11,7 +11,7 @@ pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Aim, Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Observer,
+    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
     Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
     depth_first, ida_star, perfect,
 };
@@ -186,8 +186,8 @@ impl HeuristicCall for RunSearch<'_> {
             Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
             Algorithm::Constructive => constructive(space.puzzle()),
             Algorithm::Anytime => {
-                let aim = if plan.require_optimal { Aim::Proven } else { Aim::Short };
-                anytime(space, heuristic, &self.tables.stages(space.size(), space.goal_blank()), aim, budget)
+                let objective = if plan.require_optimal { Objective::Proven } else { Objective::Short };
+                anytime(space, heuristic, &self.tables.stages(space.size(), space.goal_blank()), objective, budget)
             }
         }
     }

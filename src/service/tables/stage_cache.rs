@@ -24,7 +24,7 @@ impl StageCache {
     /// Returns the stages of a size and goal cell of the blank, with the tables that earlier searches built.
     pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<Stages> {
         let mut kept = self.kept.lock();
-        if let Some(at) = kept.iter().position(|stages| stages.serve(size, goal_blank)) {
+        if let Some(at) = kept.iter().position(|stages| stages.serves(size, goal_blank)) {
             kept[..=at].rotate_right(1);
         } else {
             kept.insert(0, Arc::new(Stages::new(size, goal_blank)));
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn each_goal_has_its_stages_and_too_large_ones_are_not_cached() {
         let stages = StageCache::new(Stages::new(size(5), 0).bytes());
-        assert!(stages.get(size(5), 3).serve(size(5), 3));
-        assert!(stages.get(size(9), 3).serve(size(9), 3));
+        assert!(stages.get(size(5), 3).serves(size(5), 3));
+        assert!(stages.get(size(9), 3).serves(size(9), 3));
         assert_eq!(stages.kept.lock().len(), 0);
     }
 }

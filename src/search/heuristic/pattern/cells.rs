@@ -1,4 +1,4 @@
-//! Sets of cells.
+//! Sets of cells on boards with pattern databases.
 
 use crate::domain::Cell;
 

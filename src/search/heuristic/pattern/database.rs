@@ -12,13 +12,13 @@ use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
 
 /// Minimum number of moves of a pattern's tiles that bring them home, for each placement of the tiles and each region
-/// of the blank.
+/// of the blank: the *cost*.
 ///
-/// **One bit.** A move of one of the tiles changes the cost by exactly one. It changes it by at most one, because the
-/// blank's region is part of the entry, so the move can be undone (tables without the blank lack this property). It
-/// changes it by at least one, because it flips the parity of the tiles' distances from home. So the second bit of
-/// the cost distinguishes a cost from its neighbors (Clausecker & Reinefeld 2019; storing costs modulo a small
-/// number is due to Cooperman & Finkelstein 1992).
+/// **One bit.** A move of one of the tiles changes the cost by exactly one. The change is at most one, because the
+/// blank's region is part of the entry, so the move can be undone. (Tables without the blank lack this property.) The
+/// change is at least one, because the move flips the parity of the tiles' distances from home. So the second bit of
+/// the cost tells whether a move raises or lowers it (Clausecker & Reinefeld 2019). Storing costs modulo a small number
+/// is due to Cooperman & Finkelstein (1992).
 #[derive(Clone, Debug)]
 pub struct PatternTable {
     size: Size,
@@ -60,7 +60,7 @@ pub(crate) struct Entry16 {
 }
 
 impl Entry16 {
-    pub(crate) const NOWHERE: Self = Self { placement: Placement16::NOWHERE, cost: 0 };
+    pub(crate) const NONE: Self = Self { placement: Placement16::NONE, cost: 0 };
 }
 
 impl From<PatternEntry> for Entry16 {
@@ -75,7 +75,7 @@ impl From<PatternEntry> for Entry16 {
 pub(crate) struct Placement16(u32);
 
 impl Placement16 {
-    pub(crate) const NOWHERE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
     /// Position of the rank.
     const ORDER: u32 = 16;
 
@@ -93,13 +93,13 @@ impl Placement16 {
         self.0 >> Self::ORDER
     }
 
-    /// The bit within its word.
+    /// Index of the bit within its word.
     #[inline(always)]
     pub(crate) fn bit(self) -> u32 {
         self.order() % 64
     }
 
-    /// The word within its row.
+    /// Index of the word within its row.
     #[inline(always)]
     fn word(self) -> usize {
         (self.order() / 64) as usize
@@ -185,17 +185,17 @@ impl Geometry {
         self.index.slot(set, goal_blank)
     }
 
-    /// Memory of the geometry.
+    /// Memory of the geometry in bytes.
     pub fn bytes(&self) -> usize {
         self.index.bytes() + self.shifts.bytes()
     }
 
-    /// Temporary memory of [`PatternTable::build`] besides the table.
+    /// Temporary memory of [`PatternTable::build`] besides the table, in bytes.
     pub fn bytes_to_build(&self) -> usize {
-        bytes_beside(&self.index, &self.permutations, self.permutations.things())
+        bytes_beside(&self.index, &self.permutations, self.permutations.items())
     }
 
-    /// 64-bit words of a table.
+    /// Number of 64-bit words of a table.
     pub fn words(&self) -> usize {
         self.index.len() * self.row
     }
@@ -205,7 +205,7 @@ impl PatternTable {
     /// Generates the table by breadth-first search from home.
     ///
     /// # Panics
-    /// If the pattern is not an ascending list of as many tiles as the geometry is for.
+    /// If `labels` is not an ascending list of as many tiles as the geometry is for.
     pub fn build(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
         let home = geometry.home(goal_blank, labels);
         let Geometry { index, permutations, shifts, .. } = &**geometry;
@@ -237,21 +237,21 @@ impl PatternTable {
         &self.geometry
     }
 
-    /// Memory of the table, without the shared geometry.
+    /// Memory of the table in bytes, without the shared geometry.
     pub fn bytes(&self) -> usize {
         size_of_val(self.bits.as_slice())
     }
 
     /// Placement and cost of the tiles of a board; `label` returns the label in each cell.
     pub(crate) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
-        let (mut set, mut things) = (0, Vec::with_capacity(self.labels.len()));
+        let (mut set, mut items) = (0, Vec::with_capacity(self.labels.len()));
         for cell in 0..self.size.cells() as Cell {
-            if let Ok(thing) = self.labels.binary_search(&label(cell)) {
+            if let Ok(item) = self.labels.binary_search(&label(cell)) {
                 set |= 1 << cell;
-                things.push(thing as u8);
+                items.push(item as u8);
             }
         }
-        let order = self.geometry.permutations.rank(pack(things.into_iter()));
+        let order = self.geometry.permutations.rank(pack(items.into_iter()));
         PatternEntry { set, order, cost: self.cost(set, order, blank) }
     }
 
@@ -286,10 +286,10 @@ impl PatternTable {
             });
             let is_nearer =
                 |(set, order, blank): &(Cells, usize, Cell)| self.bit(index.slot(*set, *blank), *order) == less >> 1;
-            (set, order, blank) = next.find(is_nearer).expect("an entry that is not home has one that is nearer");
+            (set, order, blank) = next.find(is_nearer).expect("an entry other than home has a nearer neighbor");
             modulo = less;
         }
-        unreachable!("each step is one nearer")
+        unreachable!("each step lowers the cost by one")
     }
 
     fn bit(&self, slot: usize, order: usize) -> u8 {
@@ -298,6 +298,6 @@ impl PatternTable {
 
     fn distances(&self, set: Cells, order: usize) -> u32 {
         let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(order)));
-        tiles.map(|(cell, thing)| self.size.distance(cell, self.labels[usize::from(thing)])).sum()
+        tiles.map(|(cell, item)| self.size.distance(cell, self.labels[usize::from(item)])).sum()
     }
 }

@@ -3,12 +3,12 @@
 use super::cells::before;
 use super::index::PatternIndex;
 use super::permutation::{Permutations, Shifts};
-use super::row_shift::{RowShift, Rows};
+use super::row_shift::{RowLayout, RowShift};
 
 /// Generates the second bit of each entry's cost: a row of bits per slot, one per permutation.
 ///
-/// All entries of a cost are found together, row by row, from the rows one move away. Where a tile passes no other,
-/// permutations are unchanged; elsewhere they change in one of [a few ways](RowShift). A complete row is not visited
+/// All entries of a cost are found together, row by row, from the rows one move away. A move that passes no tile leaves
+/// permutations unchanged. Other moves change them in one of [a few ways](RowShift). A complete row is not visited
 /// again.
 pub(super) fn generate(
     index: &PatternIndex,
@@ -26,27 +26,27 @@ pub(super) fn generate(
     generate.second_bits
 }
 
-/// Maximum memory of [`generate`] besides its result.
+/// Maximum memory of [`generate`] besides its result, in bytes.
 pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations, tiles: usize) -> usize {
     // Two bit planes, and up to three moves per tile on average.
-    let rows = Rows::of(permutations);
+    let rows = RowLayout::of(permutations);
     let of_slot = size_of::<SlotState>() + size_of::<usize>();
     index.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>() + of_slot)
 }
 
 /// State of the generation.
 ///
-/// Each move takes a tile to a cell of the other checkerboard color, so all costs of a slot have the same parity.
-/// The last entries found of a slot are therefore not in the way of the next ones, two moves later.
+/// Each move takes a tile to a cell of the other checkerboard color, so all costs of a slot have the same parity. Its
+/// next entries are therefore found two moves after the last ones, and can replace them.
 struct Generator {
-    rows: Rows,
+    rows: RowLayout,
     edges: Edges,
     slots: Vec<SlotState>,
     /// The result, in rows without gaps.
     second_bits: Vec<u64>,
-    /// Entries found.
+    /// All entries found, in rows.
     seen: Vec<u32>,
-    /// Entries of each slot found last.
+    /// The entries of each slot that were found last, in rows.
     last: Vec<u32>,
     /// Buffer for the entries of one slot.
     found: Vec<u32>,
@@ -62,7 +62,7 @@ struct SlotState {
 
 impl Generator {
     fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
-        let rows = Rows::of(permutations);
+        let rows = RowLayout::of(permutations);
         let plane = || vec![0; index.len() * rows.groups()];
         Self {
             edges: Edges::new(index, permutations, shifts),
@@ -76,7 +76,7 @@ impl Generator {
         }
     }
 
-    /// The home permutation is the first of its slot.
+    /// Marks the home permutation, which is the first of its slot.
     fn start(&mut self, home_slot: usize) {
         let first = self.rows.range(home_slot).start;
         self.last[first] = 1;
@@ -84,7 +84,7 @@ impl Generator {
         self.slots[home_slot] = SlotState { cost: 0, left: self.slots[home_slot].left - 1 };
     }
 
-    /// Finds the entries of a cost from those of the cost before; false if there are none.
+    /// Finds the entries of a cost from those of the cost before. Returns false if there are none.
     fn next_cost(&mut self, cost: u32) -> bool {
         let mut is_any = false;
         for slot in 0..self.slots.len() {
@@ -95,7 +95,7 @@ impl Generator {
         is_any
     }
 
-    /// Collects the entries of a slot that are one move away, known ones included; false if there are none.
+    /// Collects the entries of a slot that are one move away, including known ones. Returns false if there are none.
     fn reach(&mut self, slot: usize, cost: u32) -> bool {
         let Self { rows, edges, slots, last, found, .. } = self;
         let mut edges = edges.of(slot).filter(|(other, _)| slots[*other].cost == cost - 1).peekable();
@@ -107,7 +107,7 @@ impl Generator {
         true
     }
 
-    /// Keeps the new entries of a slot; false if there are none.
+    /// Keeps the new entries of a slot. Returns false if there are none.
     fn settle(&mut self, slot: usize, cost: u32) -> bool {
         let Self { rows, slots, seen, second_bits, last, found, .. } = self;
         let range = rows.range(slot);
@@ -152,9 +152,9 @@ struct Edges {
 impl Edges {
     fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
         // An upper bound: unused memory is never touched, while growing would double the peak.
-        let mut edges = Vec::with_capacity(3 * permutations.things() * index.len());
+        let mut edges = Vec::with_capacity(3 * permutations.items() * index.len());
         let mut first = vec![0];
-        for (set, region) in index.places() {
+        for (set, region) in index.sets_and_regions() {
             // Moves are reversible, so those out of a slot are also those into it.
             edges.extend(index.moves(set, region).map(|(from, to)| {
                 let other = set ^ 1 << from ^ 1 << to;

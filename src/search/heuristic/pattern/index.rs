@@ -1,4 +1,4 @@
-//! Index of the cells of a pattern's tiles and the blank's region.
+//! Index of the table rows by the cells of a pattern's tiles and the blank's region.
 
 use super::cells::{Cells, MAX_CELLS, members};
 use super::index_16::{self, Index16};
@@ -6,7 +6,7 @@ use super::index_36::Index36;
 use crate::domain::{Cell, Move, Size};
 
 /// Numbers every pair of a cell set of a given size and a connected region that it leaves for the blank. The numbers
-/// are called slots; they ascend by set, and regions of one set are adjacent.
+/// are called slots. They ascend by set, and the slots of one set are consecutive.
 ///
 /// Tiles outside the pattern move at no cost. So the blank moves freely within a region, and leaves it only by moves
 /// of the pattern's tiles (Clausecker & Reinefeld 2019, "zero-aware").
@@ -87,7 +87,7 @@ impl PatternIndex {
     }
 
     /// By slot: the set and the region.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Cells, Cells)> {
+    pub(super) fn sets_and_regions(&self) -> impl Iterator<Item = (Cells, Cells)> {
         sets(self.size, self.tiles)
             .flat_map(|set| regions(self.size, &self.neighbours, set).map(move |region| (set, region)))
     }
@@ -102,7 +102,7 @@ impl PatternIndex {
         self.moves(set, region(&self.neighbours, set, blank))
     }
 
-    /// Memory of the index.
+    /// Memory of the index in bytes.
     pub(super) fn bytes(&self) -> usize {
         let layouts = match &self.layouts {
             Layouts::Cells16(layouts) => layouts.bytes(),
@@ -112,7 +112,7 @@ impl PatternIndex {
     }
 }
 
-/// All regions that a set leaves, ordered by their first cells.
+/// All regions that a set leaves for the blank, ordered by their first cells.
 fn regions(size: Size, neighbours: &Neighbours, set: Cells) -> impl Iterator<Item = Cells> {
     let mut free = !set & all_cells(size);
     std::iter::from_fn(move || {
@@ -175,14 +175,14 @@ mod tests {
     fn a_slot_is_found_from_each_cell_of_its_region() {
         for (rows, cols, tiles) in [(2, 5, 4), (3, 4, 6), (4, 4, 7)] {
             let index = PatternIndex::new(Size::try_from((rows, cols)).unwrap(), tiles);
-            assert_eq!(index.places().count(), index.len());
-            for (slot, (set, region)) in index.places().enumerate() {
+            assert_eq!(index.sets_and_regions().count(), index.len());
+            for (slot, (set, region)) in index.sets_and_regions().enumerate() {
                 assert_eq!(set & region, 0);
                 assert!(members(region).all(|blank| index.slot(set, blank) == slot));
                 let border = members(region)
                     .flat_map(|cell| members(index.neighbours[usize::from(cell)]))
                     .filter(|cell| region & 1 << cell == 0);
-                assert!(border.into_iter().all(|cell| set & 1 << cell != 0), "a region goes up to tiles");
+                assert!(border.into_iter().all(|cell| set & 1 << cell != 0), "only cells of the set border a region");
             }
         }
     }

@@ -10,25 +10,25 @@ pub(crate) const MAX_CELLS: usize = 16;
 /// Data of each set of a given number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Index16 {
-    ranks: SetRanks,
+    ranks: SetRanks16,
     /// By rank of the set.
-    layouts: Vec<Layout>,
+    layouts: Vec<Layout16>,
 }
 
 /// Ranks of sets of a given size, ascending. The rank is the sum of a table entry for the upper eight cells and one
 /// for the lower eight.
 #[derive(Clone, Debug)]
-struct SetRanks {
-    /// Number of sets with a lower upper half.
+struct SetRanks16 {
+    /// By upper half: number of sets with a lower one.
     upper: [u16; 256],
-    /// Number of lower halves of the same size that are lower.
+    /// By lower half: number of lower ones with as many cells.
     lower: [u16; 256],
 }
 
 /// Data of a set, two bytes a cell. A free cell has the slot of a blank there. A cell of the set has the numbers of
 /// the rank shifts for a tile that arrived there from the row above and from the row below.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout([[u8; 2]; MAX_CELLS]);
+pub(crate) struct Layout16([[u8; 2]; MAX_CELLS]);
 
 /// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
@@ -55,7 +55,7 @@ impl TileStep16 {
     }
 }
 
-impl Layout {
+impl Layout16 {
     /// The slot of a blank cell.
     #[inline(always)]
     fn slot(&self, blank: Cell) -> usize {
@@ -75,7 +75,7 @@ impl Layout {
     }
 }
 
-impl SetRanks {
+impl SetRanks16 {
     fn new(cells: usize) -> Self {
         let count = |below: usize, ones: u32| (0..below).filter(|set| set.count_ones() == ones).count();
         let lower = std::array::from_fn(|set| count(set, set.count_ones()) as u16);
@@ -98,10 +98,10 @@ impl SetRanks {
 impl Index16 {
     /// An empty index for sets of this many cells.
     pub(crate) fn new(tiles: usize) -> Self {
-        Self { ranks: SetRanks::new(tiles), layouts: Vec::new() }
+        Self { ranks: SetRanks16::new(tiles), layouts: Vec::new() }
     }
 
-    /// Adds the next set, given the slot of its first region.
+    /// Adds the next set in ascending order, given the slot of its first region.
     pub(crate) fn add(&mut self, size: Size, set: Cells, slot: usize, regions: &Regions) {
         let mut layout = [[0; 2]; MAX_CELLS];
         for to in members(set) {
@@ -115,12 +115,12 @@ impl Index16 {
             let slot = u16::try_from(slot).expect("fewer slots than 2^16");
             members(*region).for_each(|cell| layout[usize::from(cell)] = slot.to_le_bytes());
         }
-        self.layouts.push(Layout(layout));
+        self.layouts.push(Layout16(layout));
     }
 
     /// The data of a set.
     #[inline(always)]
-    pub(super) fn layout(&self, set: u16) -> &Layout {
+    pub(super) fn layout(&self, set: u16) -> &Layout16 {
         &self.layouts[self.ranks.of(set)]
     }
 
@@ -129,7 +129,7 @@ impl Index16 {
         self.layout(set as u16).slot(blank)
     }
 
-    /// Memory of the index.
+    /// Memory of the index in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.layouts.as_slice())
     }

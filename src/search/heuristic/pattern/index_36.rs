@@ -7,34 +7,34 @@ use crate::domain::{Cell, Size};
 /// Data of each set of a given number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Index36 {
-    ranks: SetRanks,
+    ranks: SetRanks36,
     /// By rank of the set.
-    layouts: Vec<Layout>,
+    layouts: Vec<Layout36>,
 }
 
 /// Ranks of sets of a given size, ascending. The rank is the sum of a table entry for the upper half of the board and
 /// one for the lower half.
 #[derive(Clone, Debug)]
-struct SetRanks {
+struct SetRanks36 {
     /// Cells of the lower half.
     half: u32,
-    /// Number of sets with a lower upper half.
+    /// By upper half: number of sets with a lower one.
     upper: Box<[u32]>,
-    /// Number of lower halves of the same size that are lower.
+    /// By lower half: number of lower ones with as many cells.
     lower: Box<[u16]>,
 }
 
 /// Data of a set: three bits a cell for the index of its region, and above them the slot of the first region.
 #[derive(Clone, Copy, Debug)]
-struct Layout(u128);
+struct Layout36(u128);
 
-impl Layout {
+impl Layout36 {
     const BITS: u32 = 3;
     const FIRST: u32 = Self::BITS * MAX_CELLS as u32;
 
     fn new(slot: usize, regions: &Regions) -> Self {
-        assert!(regions.len() <= 1 << Self::BITS, "few tiles leave few regions");
-        assert!(slot >> (u128::BITS - Self::FIRST) == 0, "few tiles have few slots");
+        assert!(regions.len() <= 1 << Self::BITS, "a set leaves at most eight regions");
+        assert!(slot >> (u128::BITS - Self::FIRST) == 0, "slots fit 20 bits");
         let cells = regions.iter().zip(0..).flat_map(|(region, nth)| members(*region).map(move |cell| (cell, nth)));
         let of_cells = cells.fold(0, |all, (cell, nth): (Cell, u128)| all | nth << (Self::BITS * u32::from(cell)));
         Self((slot as u128) << Self::FIRST | of_cells)
@@ -52,7 +52,7 @@ impl Layout {
 pub(crate) struct Placement36(u64);
 
 impl Placement36 {
-    pub(crate) const NOWHERE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
     /// Position of the rank.
     const ORDER: u32 = 48;
 
@@ -89,14 +89,14 @@ impl TileStep36 {
     }
 }
 
-impl SetRanks {
+impl SetRanks36 {
     fn new(size: Size, tiles: usize) -> Self {
         let half = size.cells().div_ceil(2) as u32;
         let mut of_ones = vec![0_u16; half as usize + 1];
         let lower = (0..1_u32 << half).map(|set| {
             let rank = &mut of_ones[set.count_ones() as usize];
             let this = *rank;
-            // Larger sets than the pattern may overflow; their ranks are never used.
+            // The ranks of sets with more cells than the pattern may overflow. They are never used.
             *rank = rank.wrapping_add(1);
             this
         });
@@ -125,16 +125,16 @@ fn binomial(of: u32, some: u32) -> u32 {
 impl Index36 {
     /// An empty index for sets of this many cells.
     pub(crate) fn new(size: Size, tiles: usize) -> Self {
-        Self { ranks: SetRanks::new(size, tiles), layouts: Vec::new() }
+        Self { ranks: SetRanks36::new(size, tiles), layouts: Vec::new() }
     }
 
-    /// Adds the next set, given the slot of its first region.
+    /// Adds the next set in ascending order, given the slot of its first region.
     pub(crate) fn add(&mut self, slot: usize, regions: &Regions) {
-        self.layouts.push(Layout::new(slot, regions));
+        self.layouts.push(Layout36::new(slot, regions));
     }
 
     #[inline(always)]
-    fn layout(&self, set: Cells) -> Layout {
+    fn layout(&self, set: Cells) -> Layout36 {
         self.layouts[self.ranks.of(set)]
     }
 
@@ -155,9 +155,9 @@ impl Index36 {
         (placement, self.layout(set).slot(step.from))
     }
 
-    /// Memory of the index.
+    /// Memory of the index in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let SetRanks { upper, lower, .. } = &self.ranks;
+        let SetRanks36 { upper, lower, .. } = &self.ranks;
         size_of_val(self.layouts.as_slice()) + size_of_val(&**upper) + size_of_val(&**lower)
     }
 }

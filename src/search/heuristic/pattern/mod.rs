@@ -1,4 +1,4 @@
-//! Additive pattern databases: costs of disjoint sets of tiles, which add up.
+//! Additive pattern databases: tables of the moves of disjoint sets of tiles, which add up.
 
 pub(crate) mod additive;
 pub(crate) mod additive_large;
@@ -13,6 +13,7 @@ mod permutation;
 mod prefetch;
 mod row_shift;
 pub(crate) mod symmetry;
+pub(crate) mod view;
 
 pub use additive::{AdditivePatterns, Costs};
 pub use additive_large::{LargeAdditivePatterns, LargeCosts};

@@ -8,7 +8,7 @@ use super::symmetry::GoalClass;
 /// The tiles of each pattern, by goal cell.
 pub type Patterns = Vec<Vec<u8>>;
 
-/// Memory and time spent on pattern databases.
+/// Size of pattern databases: the memory and the build time that they may take.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
     /// Some megabytes and a tenth of a second; for more than 25 cells tens of megabytes and some seconds.
@@ -36,12 +36,11 @@ impl Tier {
 /// Found with `benches/partitions.rs`: small boards with `-- R C G 6,5 boards=60` and similar (3×5 and 2×7 with 40
 /// boards; 3×5 with `7,7` and 100), starting from columns and rows; the others starting from
 ///
-/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its size; no neighbor
-///   is better;
+/// - `4 4 0 6,6,3 1,4,5,8,9,12/2,3,6,7,10,11/13,14,15 boards=80`, known to be among the best of its size, which no
+///   exchange of two tiles improves;
 /// - `4 4 0 7,7,1 1,2,3,4,5,6,7/8,9,10,12,13,14,15/11`, and two others that led to the same result;
 /// - `4 4 1 7,7,1 0,4,5,8,9,12,13/2,6,7,10,11,14,15/3+0,2,3,4,5,6,7/8,9,10,11,12,13,14/15 boards=40`;
-/// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`.
-///
+/// - `4 4 5 7,7,1 0,1,4,8,9,12,13/2,3,6,7,10,11,14/15 boards=60`;
 /// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
 ///   boards=16`, copied for the other goals on 2×8.
 ///
@@ -85,7 +84,7 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
 ];
 
 fn parse(choice: &str) -> Vec<Patterns> {
-    let label = |label: &str| label.parse().expect("the list has numbers");
+    let label = |label: &str| label.parse().expect("the choices consist of numbers");
     let labels = |pattern: &str| pattern.split_whitespace().map(label).collect();
     choice.split('+').map(|patterns| patterns.split('/').map(labels).collect()).collect()
 }
@@ -96,14 +95,14 @@ fn tiles_of(tier: Tier, class: GoalClass) -> Option<usize> {
         (Tier::Small, ..=16) => Some(6),
         (Tier::Small, _) => Some(5),
         (Tier::Standard, 17..24) => Some(6),
-        // Without a reflection two partitions would be needed: more than a hundred megabytes.
+        // Without a reflection, two partitions would take more than a hundred megabytes.
         (Tier::Standard, 24 | 25) if class.is_mirrored() => Some(6),
         _ => None,
     }
 }
 
-/// Larger boards have a single partition: two would take minutes on small machines.
-const TWICE_CELLS: usize = 25;
+/// Larger boards have a single partition, because two would take minutes on small machines.
+const MAX_CELLS_OF_TWO_PARTITIONS: usize = 25;
 
 fn sorted(tiles: &[u8]) -> Vec<u8> {
     let mut pattern = tiles.to_vec();
@@ -130,7 +129,7 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// Generates the tables of all patterns, one after another.
+    /// Builds the tables of all patterns, one after another, and combines them into partitions.
     pub fn build_all(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
         let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
             PatternTable::build(class.size, class.goal_blank, labels, &geometry)
@@ -149,7 +148,8 @@ impl Partition {
         partitions.collect()
     }
 
-    /// The geometry of each pattern. Patterns with the same number of tiles share one, and so share its cache lines.
+    /// The geometry of each pattern, in order. Patterns with the same number of tiles share one, which saves memory and
+    /// cache lines.
     pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
         let mut geometries: Vec<Arc<Geometry>> = Vec::new();
         let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
@@ -163,10 +163,11 @@ impl Partition {
         geometries
     }
 
-    /// The patterns of a tier for a class, if any: one partition if a reflection keeps the blank's goal cell, so that
-    /// boards can be looked up under two symmetries, and two partitions otherwise.
+    /// The patterns of a tier for a class, by partition; `None` if the class has no tables of the tier.
     ///
-    /// Unlisted patterns take the tiles column by column, and row by row.
+    /// There is one partition if a reflection keeps the blank's goal cell, because boards can then be looked up under
+    /// two symmetries. Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
+    /// take the tiles column by column, and for a second partition row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
         let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
         let listed = CHOICES.iter().find(|(rows, cols, goal_blank, tier, _)| (*rows, *cols, *goal_blank, *tier) == key);
@@ -176,10 +177,10 @@ impl Partition {
         let tiles = tiles_of(tier, class)?;
         let rows: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
         let mut cols = rows.clone();
-        // Columns are no longer than rows, so tiles of adjacent columns are close together.
+        // Columns are no longer than rows, so patterns taken column by column are compact.
         cols.sort_by_key(|label| (class.size.col_of(*label), *label));
-        let is_once = class.is_mirrored() || class.size.cells() > TWICE_CELLS;
-        let partitions = if is_once { vec![cols] } else { vec![cols, rows] };
+        let is_single = class.is_mirrored() || class.size.cells() > MAX_CELLS_OF_TWO_PARTITIONS;
+        let partitions = if is_single { vec![cols] } else { vec![cols, rows] };
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
     }
 
@@ -193,13 +194,13 @@ impl Partition {
         &self.tables
     }
 
-    /// Number of tiles of each pattern: `7-7-1`.
+    /// The number of tiles of each pattern, for example `7-7-1`.
     pub fn name(&self) -> String {
         let tiles: Vec<String> = self.tables.iter().map(|table| table.labels().len().to_string()).collect();
         tiles.join("-")
     }
 
-    /// Memory of some partitions together.
+    /// Memory of some partitions together, in bytes.
     pub fn bytes_of(partitions: &[Self]) -> usize {
         let tables: Vec<&PatternTable> = partitions.iter().flat_map(|partition| &partition.tables).collect();
         let shared = tables.iter().enumerate().filter(|(at, table)| {

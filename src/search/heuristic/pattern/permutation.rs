@@ -1,87 +1,87 @@
 //! Permutations and their ranks.
 
-/// Permutations of up to eight things: packed, three bits a position with the first lowest, and as ranks in
-/// lexicographic order.
+/// Permutations of up to eight items, in two forms: packed, with three bits per position and the first position
+/// lowest, and as ranks in lexicographic order.
 #[derive(Clone, Debug)]
 pub(super) struct Permutations {
-    things: usize,
+    items: usize,
 }
 
 /// Bits per position.
 const BITS: usize = 3;
 
 impl Permutations {
-    /// Maximum number of things.
-    pub(super) const MAX_THINGS: usize = 8;
+    /// Maximum number of items.
+    pub(super) const MAX_ITEMS: usize = 8;
 
-    /// Permutations of the things 0 to `things` − 1.
-    pub(super) fn new(things: usize) -> Self {
-        assert!((1..=Self::MAX_THINGS).contains(&things), "orders of {things} things are not ranked here");
-        Self { things }
+    /// Permutations of the items 0 to `items` − 1.
+    pub(super) fn new(items: usize) -> Self {
+        assert!((1..=Self::MAX_ITEMS).contains(&items), "permutations of {items} items are not supported");
+        Self { items }
     }
 
-    /// Number of things.
-    pub(super) fn things(&self) -> usize {
-        self.things
+    /// Number of items.
+    pub(super) fn items(&self) -> usize {
+        self.items
     }
 
     /// Number of permutations.
     pub(super) fn count(&self) -> usize {
-        (1..=self.things).product()
+        (1..=self.items).product()
     }
 
-    /// Number of permutations of the things from a position on.
-    fn count_from(&self, place: u32) -> usize {
-        (1..=self.things - place as usize).product()
+    /// Number of permutations of the items from a position on.
+    fn count_from(&self, position: u32) -> usize {
+        (1..=self.items - position as usize).product()
     }
 
     /// The rank of a packed permutation.
     pub(super) fn rank(&self, packed: u32) -> usize {
-        let thing = |place: usize| packed >> (BITS * place) & 7;
-        (0..self.things).fold(0, |rank, place| {
-            let smaller_after = (place + 1..self.things).filter(|later| thing(*later) < thing(place)).count();
-            rank * (self.things - place) + smaller_after
+        let item = |position: usize| packed >> (BITS * position) & 7;
+        (0..self.items).fold(0, |rank, position| {
+            let smaller_after = (position + 1..self.items).filter(|later| item(*later) < item(position)).count();
+            rank * (self.items - position) + smaller_after
         })
     }
 
     /// The packed permutation of a rank.
     pub(super) fn unrank(&self, mut rank: usize) -> u32 {
-        let mut digits = [0; Self::MAX_THINGS];
-        for place in (0..self.things).rev() {
-            digits[place] = rank % (self.things - place);
-            rank /= self.things - place;
+        let mut digits = [0; Self::MAX_ITEMS];
+        for position in (0..self.items).rev() {
+            digits[position] = rank % (self.items - position);
+            rank /= self.items - position;
         }
-        let mut left: Vec<u32> = (0..self.things as u32).collect();
-        (0..self.things).fold(0, |packed, place| packed | left.remove(digits[place]) << (BITS * place))
+        let mut left: Vec<u32> = (0..self.items as u32).collect();
+        (0..self.items).fold(0, |packed, position| packed | left.remove(digits[position]) << (BITS * position))
     }
 }
 
-/// Packs things in order.
-pub(super) fn pack(things: impl Iterator<Item = u8>) -> u32 {
-    things.enumerate().fold(0, |packed, (place, thing)| packed | u32::from(thing) << (BITS * place))
+/// Packs items in order.
+pub(super) fn pack(items: impl Iterator<Item = u8>) -> u32 {
+    items.enumerate().fold(0, |packed, (position, item)| packed | u32::from(item) << (BITS * position))
 }
 
-/// The things of a packed permutation, followed by zeros.
+/// The items of a packed permutation, followed by zeros.
 pub(super) fn unpack(packed: u32) -> impl Iterator<Item = u8> {
-    (0..Permutations::MAX_THINGS).map(move |place| (packed >> (BITS * place) & 7) as u8)
+    (0..Permutations::MAX_ITEMS).map(move |position| (packed >> (BITS * position) & 7) as u8)
 }
 
-/// Moves the thing at one position of a packed permutation to another.
+/// Moves the item at one position of a packed permutation to another.
 #[inline]
-fn move_thing(packed: u32, from: u32, to: u32) -> u32 {
+fn move_item(packed: u32, from: u32, to: u32) -> u32 {
     let (from, to) = (BITS as u32 * from, BITS as u32 * to);
-    let below = |place: u32| (1 << place) - 1;
-    let thing = packed >> from & 7;
+    let below = |position: u32| (1 << position) - 1;
+    let item = packed >> from & 7;
     let others = packed & below(from) | packed >> BITS & !below(from);
-    others & below(to) | thing << to | (others & !below(to)) << BITS
+    others & below(to) | item << to | (others & !below(to)) << BITS
 }
 
-/// Changes of permutation ranks when a thing passes others.
+/// Changes of permutation ranks when an item passes others.
 ///
-/// A rank has a digit for each position in the factorial number system: the number of smaller things after it.
-/// Passing changes the digits of the positions passed, independently of all others. So the change of the rank is
-/// stored by the value of these digits: a few kilobytes for all shifts, where a table of all ranks would take
-/// megabytes.
+/// In the factorial number system a rank has a digit for each position: the number of smaller items after it. An item
+/// that passes others changes only the digits of the positions passed, independently of all other digits. So the change
+/// of the rank is stored by the value of these digits. That takes a few kilobytes for all shifts; a table of all ranks
+/// would take megabytes.
 #[derive(Clone, Debug)]
 pub(super) struct Shifts {
     /// By [`Shifts::number`].
@@ -90,7 +90,7 @@ pub(super) struct Shifts {
     added: Box<[u16; Self::ADDED]>,
 }
 
-/// Change of ranks when the thing at one position moves to another.
+/// Change of ranks when the item at one position moves to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shift {
     /// 2³² divided by the number of values of the changing digits and those after them, rounded up.
@@ -117,38 +117,38 @@ impl Shift {
 }
 
 impl Shifts {
-    const COUNT: usize = Permutations::MAX_THINGS * Permutations::MAX_THINGS;
-    /// Enough for seven things that pass any number of others. A power of two, so that no bounds check is needed.
+    const COUNT: usize = Permutations::MAX_ITEMS * Permutations::MAX_ITEMS;
+    /// Enough for seven items that pass any number of others. A power of two, so that no bounds check is needed.
     const ADDED: usize = 1 << 15;
 
-    /// The shifts of things that pass at most `most` others.
+    /// The shifts of items that pass at most `most` others.
     pub(super) fn new(permutations: &Permutations, most: u32) -> Self {
         let (mut shifts, mut added) = ([Shift::NONE; Self::COUNT], vec![0]);
-        let places = 0..permutations.things() as u32;
-        for (from, to) in places.clone().flat_map(|from| places.clone().map(move |to| (from, to))) {
+        let positions = 0..permutations.items() as u32;
+        for (from, to) in positions.clone().flat_map(|from| positions.clone().map(move |to| (from, to))) {
             if (1..=most).contains(&from.abs_diff(to)) {
                 let (all, after) = (permutations.count_from(from.min(to)), permutations.count_from(from.max(to) + 1));
                 let (scale, values) = ((1_u64 << 32).div_ceil(all as u64) as u32, (all / after) as u16);
                 shifts[usize::from(Self::number(from, to))] = Shift { scale, values, first: added.len() as u16 };
                 // All other digits are 0.
-                let moved = |rank| permutations.rank(move_thing(permutations.unrank(rank), from, to));
+                let moved = |rank| permutations.rank(move_item(permutations.unrank(rank), from, to));
                 added.extend((0..all).step_by(after).map(|rank| moved(rank).wrapping_sub(rank) as u16));
             }
         }
-        assert!(added.len() <= Self::ADDED, "few things pass many others, or many few");
+        assert!(added.len() <= Self::ADDED, "the changes of ranks fit the table");
         added.resize(Self::ADDED, 0);
-        Self { shifts, added: added.try_into().expect("as many as there are") }
+        Self { shifts, added: added.try_into().expect("resized to this length") }
     }
 
     /// Number of the shift from one position to another; 0 changes nothing.
     pub(super) fn number(from: u32, to: u32) -> u8 {
-        (from * Permutations::MAX_THINGS as u32 + to) as u8
+        (from * Permutations::MAX_ITEMS as u32 + to) as u8
     }
 
     /// Positions of a shift, by its number.
-    pub(super) fn places(number: u8) -> (u32, u32) {
+    pub(super) fn positions(number: u8) -> (u32, u32) {
         let number = u32::from(number);
-        (number / Permutations::MAX_THINGS as u32, number % Permutations::MAX_THINGS as u32)
+        (number / Permutations::MAX_ITEMS as u32, number % Permutations::MAX_ITEMS as u32)
     }
 
     /// The change of a rank by a shift, modulo 2¹⁶.
@@ -169,7 +169,7 @@ impl Shifts {
         0..Self::COUNT as u8
     }
 
-    /// Memory of the shifts.
+    /// Memory of the shifts in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.added)
     }
@@ -181,13 +181,13 @@ mod tests {
 
     #[test]
     fn ranks_are_lexicographic_and_have_no_gaps() {
-        for things in 1..=Permutations::MAX_THINGS {
-            let permutations = Permutations::new(things);
+        for items in 1..=Permutations::MAX_ITEMS {
+            let permutations = Permutations::new(items);
             let mut before = None;
             for rank in 0..permutations.count() {
                 let packed = permutations.unrank(rank);
-                assert_eq!(permutations.rank(packed), rank, "{things} things");
-                let order: Vec<u32> = (0..things).map(|place| packed >> (BITS * place) & 7).collect();
+                assert_eq!(permutations.rank(packed), rank, "{items} items");
+                let order: Vec<u32> = (0..items).map(|position| packed >> (BITS * position) & 7).collect();
                 assert!(before < Some(order.clone()));
                 before = Some(order);
             }
@@ -195,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_thing_keeps_the_order_of_the_others() {
-        let things = [4, 1, 6, 0, 7, 2, 5, 3];
-        for from in 0..things.len() {
-            for to in 0..things.len() {
-                let mut moved = things.to_vec();
-                let thing = moved.remove(from);
-                moved.insert(to, thing);
-                let packed = move_thing(pack(things.into_iter()), from as u32, to as u32);
+    fn moving_an_item_keeps_the_order_of_the_others() {
+        let items = [4, 1, 6, 0, 7, 2, 5, 3];
+        for from in 0..items.len() {
+            for to in 0..items.len() {
+                let mut moved = items.to_vec();
+                let item = moved.remove(from);
+                moved.insert(to, item);
+                let packed = move_item(pack(items.into_iter()), from as u32, to as u32);
                 assert_eq!(packed, pack(moved.into_iter()), "from {from} to {to}");
             }
         }
@@ -210,16 +210,16 @@ mod tests {
 
     #[test]
     fn shifted_ranks_are_those_of_the_shifted_permutations() {
-        for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
-            let permutations = Permutations::new(things as usize);
+        for (items, most) in (1..=7).map(|items| (items, 6)).chain([(8, 3)]) {
+            let permutations = Permutations::new(items as usize);
             let shifts = Shifts::new(&permutations, most);
-            for (from, to) in (0..things).flat_map(|from| (0..things).map(move |to| (from, to))) {
+            for (from, to) in (0..items).flat_map(|from| (0..items).map(move |to| (from, to))) {
                 let number = Shifts::number(from, to);
                 let ranks = shifts.ranks(number, permutations.count());
                 assert_eq!(ranks.is_empty(), !(1..=most).contains(&from.abs_diff(to)));
                 for (rank, moved) in ranks.into_iter().enumerate() {
-                    let packed = move_thing(permutations.unrank(rank), from, to);
-                    assert_eq!(usize::from(moved), permutations.rank(packed), "{things} things, {from} to {to}");
+                    let packed = move_item(permutations.unrank(rank), from, to);
+                    assert_eq!(usize::from(moved), permutations.rank(packed), "{items} items, {from} to {to}");
                 }
             }
         }

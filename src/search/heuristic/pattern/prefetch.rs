@@ -2,7 +2,7 @@
 
 /// Prefetches the cache line that holds an item.
 #[inline(always)]
-#[allow(unsafe_code, reason = "a prefetch reads nothing, and there is no safe way to ask for one")]
+#[allow(unsafe_code, reason = "there is no safe prefetch, and it changes no observable state")]
 pub(super) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -7,25 +7,26 @@ use super::permutation::{Permutations, Shifts};
 /// Rows of bits, one per permutation, in groups of 24 bits per word. The permutations of a group differ in their last
 /// four positions only; six consecutive bits differ in the last three.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    orders: usize,
+pub(super) struct RowLayout {
+    /// Number of permutations.
+    count: usize,
 }
 
-/// Positions that vary within a group, and bits of a group.
-const PLACES: u32 = 4;
+/// Number of positions that vary within a group, and bits of a group.
+const VARYING_POSITIONS: u32 = 4;
 const GROUP: usize = 24;
-/// Permutations that agree in all positions but the last three, and the number of such sixes per group.
+/// Number of permutations that agree in all positions but the last three, and the number of such sixes per group.
 const SIX: usize = 6;
 const SIXES: usize = GROUP / SIX;
 
-impl Rows {
+impl RowLayout {
     pub(super) fn of(permutations: &Permutations) -> Self {
-        Self { orders: permutations.count() }
+        Self { count: permutations.count() }
     }
 
-    /// Groups in a row.
+    /// Number of groups in a row.
     pub(super) fn groups(self) -> usize {
-        self.orders.div_ceil(GROUP)
+        self.count.div_ceil(GROUP)
     }
 
     /// Range of a row among consecutive rows.
@@ -33,12 +34,12 @@ impl Rows {
         row * self.groups()..(row + 1) * self.groups()
     }
 
-    /// 64-bit words in a row without gaps.
+    /// Number of 64-bit words in a row without gaps.
     pub(super) fn words(self) -> usize {
-        self.orders.div_ceil(64)
+        self.count.div_ceil(64)
     }
 
-    /// Adds a row to a row without gaps.
+    /// Adds the bits of a row to a row without gaps.
     pub(super) fn pack(self, row: &[u32], dense: &mut [u64]) {
         // Eight groups fill three words.
         for (groups, words) in row.chunks(8).zip(dense.chunks_mut(3)) {
@@ -53,17 +54,18 @@ impl Rows {
 
 /// Effect of a rank shift on a row.
 ///
-/// Ranks are lexicographic, so positions before and after those passed do not matter: whole groups move, or sixes, or
-/// the bits within each group alike. A thing that enters or leaves the last four positions does so in two steps.
+/// Ranks are lexicographic, so positions before and after those passed do not matter. Either whole groups move, or
+/// sixes, or the bits within each group in the same way. An item that enters or leaves the last four positions does so
+/// in two steps.
 #[derive(Clone, Debug)]
 pub(super) enum RowShift {
-    /// No thing is passed.
+    /// No item is passed.
     None,
     /// By group: its target.
     Groups(Vec<u16>),
-    /// Alike within each group.
+    /// The same change within each group.
     WithinGroup(WithinGroup),
-    /// Within each group first, if needed; then each six moves to another group, and within it.
+    /// A change within each group if needed, then a move of each six to another group, and a change within it.
     AcrossGroups(Box<AcrossGroups>),
 }
 
@@ -77,7 +79,7 @@ pub(super) struct AcrossGroups {
     after: [[u32; 1 << SIX]; SIXES],
 }
 
-/// Effect on a group's bits, by each of its bytes.
+/// Effect on a group's bits, by the value of each of its bytes.
 #[derive(Clone, Debug)]
 pub(super) struct WithinGroup(Box<[[u32; 256]; 3]>);
 
@@ -85,8 +87,8 @@ impl RowShift {
     /// The effect of a shift, by its number.
     pub(super) fn new(permutations: &Permutations, shifts: &Shifts, number: u8) -> Self {
         let ranks = |number| shifts.ranks(number, permutations.count());
-        let (from, to) = Shifts::places(number);
-        let border = (permutations.things() as u32).saturating_sub(PLACES);
+        let (from, to) = Shifts::positions(number);
+        let border = (permutations.items() as u32).saturating_sub(VARYING_POSITIONS);
         let within = |from, to| (from != to).then(|| WithinGroup::new(&ranks(Shifts::number(from, to))));
         // Targets of groups or sixes follow from their first ranks.
         let parts = |part: usize, from, to| {
@@ -167,7 +169,7 @@ impl WithinGroup {
 mod tests {
     use super::*;
 
-    fn row(rows: Rows, orders: impl Iterator<Item = usize>) -> Vec<u32> {
+    fn row(rows: RowLayout, orders: impl Iterator<Item = usize>) -> Vec<u32> {
         let mut row = vec![0; rows.groups()];
         orders.for_each(|order| row[order / GROUP] |= 1 << (order % GROUP));
         row
@@ -175,9 +177,9 @@ mod tests {
 
     #[test]
     fn rows_shift_like_single_permutations() {
-        for (things, most) in (1..=7).map(|things| (things, 6)).chain([(8, 3)]) {
-            let permutations = Permutations::new(things);
-            let (rows, shifts) = (Rows::of(&permutations), Shifts::new(&permutations, most));
+        for (items, most) in (1..=7).map(|items| (items, 6)).chain([(8, 3)]) {
+            let permutations = Permutations::new(items);
+            let (rows, shifts) = (RowLayout::of(&permutations), Shifts::new(&permutations, most));
             // Some scattered permutations, and all of them.
             let scattered = |order: &usize| order.wrapping_mul(0x9e37_79b9) >> 7 & 3 == 0;
             for orders in
@@ -190,7 +192,7 @@ mod tests {
                     let mut sum = row(rows, std::iter::once(0));
                     RowShift::new(&permutations, &shifts, number).add(&whole, &mut sum);
                     let expected = row(rows, orders.iter().map(|order| moved(*order)).chain([0]));
-                    assert_eq!(sum, expected, "{things} things, {:?}", Shifts::places(number));
+                    assert_eq!(sum, expected, "{items} items, {:?}", Shifts::positions(number));
                 }
             }
         }
@@ -198,14 +200,14 @@ mod tests {
 
     #[test]
     fn packed_rows_have_the_bits_of_all_permutations() {
-        for things in 1..=Permutations::MAX_THINGS {
-            let permutations = Permutations::new(things);
-            let (rows, count) = (Rows::of(&permutations), permutations.count());
+        for items in 1..=Permutations::MAX_ITEMS {
+            let permutations = Permutations::new(items);
+            let (rows, count) = (RowLayout::of(&permutations), permutations.count());
             let orders = (0..count).filter(|order| order % 5 == 1);
             let mut dense = vec![0; rows.words()];
             rows.pack(&row(rows, orders.clone()), &mut dense);
             let set = (0..64 * dense.len()).filter(|at| dense[at / 64] >> (at % 64) & 1 != 0);
-            assert!(set.eq(orders), "{things} things");
+            assert!(set.eq(orders), "{items} items");
         }
     }
 }

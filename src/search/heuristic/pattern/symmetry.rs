@@ -4,16 +4,16 @@ use super::cells::MAX_CELLS;
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::DistanceTable;
 
-/// Maximum number of symmetries under which a board is looked up.
+/// Maximum number of views: symmetries under which a board is looked up.
 pub(crate) const VIEWS: usize = 2;
 
-/// Representative of all shapes and goals that are equal under rotation and reflection: no more rows than columns,
-/// and the blank's goal in the first cell that a symmetry maps it to.
+/// A class of shapes and goals that are equal under rotation and reflection, given by its representative: no more rows
+/// than columns, and the blank's goal in the first cell that a symmetry maps it to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GoalClass {
     /// The shape.
     pub size: Size,
-    /// The blank's goal.
+    /// The blank's goal cell.
     pub goal_blank: Cell,
 }
 
@@ -72,11 +72,11 @@ impl GoalClass {
 
     /// 15-puzzles with the blank's goal in a corner.
     pub fn corner_of_4x4() -> Self {
-        Self { size: Size::try_from((4, 4)).expect("a shape"), goal_blank: 0 }
+        Self { size: Size::try_from((4, 4)).expect("4×4 is a valid size"), goal_blank: 0 }
     }
 
-    /// True if boards of a shape have pattern databases: too many cells for a table of all boards, and few enough for
-    /// patterns to be useful.
+    /// True if boards of a shape have pattern databases: they have too many cells for a table of all boards, and few
+    /// enough for patterns to be useful.
     pub fn serves(size: Size) -> bool {
         size.cells() > DistanceTable::MAX_CELLS && size.cells() <= MAX_CELLS
     }
@@ -88,8 +88,9 @@ impl GoalClass {
 
     /// The class of a shape and the blank's goal cell.
     pub fn of(size: Size, goal_blank: Cell) -> Self {
-        let lying = |symmetry: &Symmetry| symmetry.size.rows() <= symmetry.size.cols();
-        let targets = Symmetry::all(size).filter(lying).map(|symmetry| (symmetry.size, symmetry.cell(goal_blank)));
+        let is_landscape = |symmetry: &Symmetry| symmetry.size.rows() <= symmetry.size.cols();
+        let targets =
+            Symmetry::all(size).filter(is_landscape).map(|symmetry| (symmetry.size, symmetry.cell(goal_blank)));
         let (size, goal_blank) = targets.min_by_key(|(_, cell)| *cell).unwrap_or((size, goal_blank));
         Self { size, goal_blank }
     }
@@ -101,7 +102,8 @@ impl GoalClass {
 
     /// The symmetries that map boards of a shape and goal to this class.
     pub(super) fn symmetries_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
-        Symmetry::all(size).filter(move |way| way.size == self.size && way.cell(goal_blank) == self.goal_blank)
+        Symmetry::all(size)
+            .filter(move |symmetry| symmetry.size == self.size && symmetry.cell(goal_blank) == self.goal_blank)
     }
 }
 

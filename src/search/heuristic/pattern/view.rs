@@ -1,0 +1,98 @@
+//! Views: the symmetries under which a board is looked up.
+
+use super::cells::MAX_CELLS;
+use super::database::{PatternEntry, PatternTable};
+use super::partition::Partition;
+use super::symmetry::{Symmetry, VIEWS};
+use crate::domain::{Cell, Packed, Size};
+use crate::search::State;
+
+/// Number of labels, rounded up to a power of two so that no bounds check is needed.
+const LABELS: usize = MAX_CELLS.next_power_of_two();
+
+/// The tables of a partition, and the symmetry under which boards are looked up in them.
+#[derive(Clone, Debug)]
+pub(crate) struct View<'t> {
+    symmetry: Symmetry,
+    /// By label, before the symmetry: the pattern that contains it.
+    pattern_of: [u8; LABELS],
+    tables: &'t [PatternTable],
+}
+
+impl<'t> View<'t> {
+    /// The views of boards of a shape and goal of the partitions' class.
+    ///
+    /// Two partitions are used as they are. A single one is used under two symmetries, if there are two.
+    ///
+    /// # Panics
+    /// If a partition has more than `max_patterns` patterns.
+    pub(super) fn all(
+        size: Size,
+        goal_blank: Cell,
+        partitions: &'t [Partition],
+        max_patterns: usize,
+    ) -> impl Iterator<Item = Self> {
+        assert!(partitions.iter().all(|partition| partition.tables().len() <= max_patterns), "too many patterns");
+        let per_partition = if partitions.len() > 1 { 1 } else { VIEWS };
+        let views = partitions.iter().flat_map(move |partition| {
+            let symmetries = partition.class().symmetries_from(size, goal_blank).take(per_partition);
+            symmetries.map(move |symmetry| Self::new(size, goal_blank, symmetry, partition.tables()))
+        });
+        views.take(VIEWS)
+    }
+
+    fn new(size: Size, goal_blank: Cell, symmetry: Symmetry, tables: &'t [PatternTable]) -> Self {
+        let mut pattern_of = [0; LABELS];
+        for label in (0..size.cells() as u8).filter(|label| *label != goal_blank) {
+            let pattern = tables.iter().position(|table| table.labels().contains(&symmetry.cell(label)));
+            pattern_of[usize::from(label)] = pattern.expect("each tile is in a pattern") as u8;
+        }
+        Self { symmetry, pattern_of, tables }
+    }
+
+    pub(super) fn tables(&self) -> &'t [PatternTable] {
+        self.tables
+    }
+
+    /// The pattern of a label.
+    #[inline(always)]
+    pub(crate) fn pattern(&self, label: u8) -> usize {
+        usize::from(self.pattern_of[usize::from(label) % LABELS])
+    }
+
+    /// The shape under the symmetry, and the images of two cells.
+    #[inline]
+    pub(crate) fn images(&self, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+        (self.symmetry.size(), self.symmetry.cell(from), self.symmetry.cell(to))
+    }
+
+    /// Placement and cost of each pattern's tiles on a board.
+    pub(super) fn entries<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = PatternEntry> {
+        let mut labels = [0; MAX_CELLS];
+        for cell in 0..self.symmetry.size().cells() as Cell {
+            labels[usize::from(self.symmetry.cell(cell))] = self.symmetry.cell(state.tiles.get(cell));
+        }
+        let blank = self.symmetry.cell(state.blank);
+        self.tables.iter().map(move |table| table.find(|cell| labels[usize::from(cell)], blank))
+    }
+}
+
+/// Updates the costs of one view after another. `update` returns the sum of a view's costs.
+///
+/// # Errors
+/// The first sum above `limit`.
+#[inline(always)]
+pub(super) fn update_within<C>(
+    mut costs: C,
+    views: usize,
+    limit: i32,
+    update: impl Fn(&mut C, usize) -> u32,
+) -> Result<C, u32> {
+    for view in 0..views {
+        let sum = update(&mut costs, view);
+        if sum as i32 > limit {
+            return Err(sum);
+        }
+    }
+    Ok(costs)
+}
