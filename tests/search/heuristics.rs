@@ -1,6 +1,6 @@
 //! Properties of heuristics: agreement with slow implementations, admissibility, consistency.
 
-use crate::reference::{SplitMix, distances, goal_with_blank, neighbours, size};
+use crate::reference::{self, SplitMix, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, MoveSet, Packed, Packed64, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board,
 };
@@ -34,7 +34,7 @@ fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Packed64>
     }
     if GoalClass::serves(size) {
         let class = GoalClass::of(size, goal_blank);
-        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = reference::partitions(class, &Partition::choose(class, Tier::Small).unwrap());
         visitor.visit(HeuristicKind::PatternDatabase, &AdditivePatterns::new(size, goal_blank, &partitions));
     }
     if DistanceTable::serves(size) {

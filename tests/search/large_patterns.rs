@@ -1,6 +1,6 @@
 //! Additive pattern databases on boards of more than 16 cells.
 
-use crate::reference::{SplitMix, UnreliableHelper, goal_with_blank, size};
+use crate::reference::{self, SplitMix, UnreliableHelper, goal_with_blank, size};
 use taquin::domain::{MoveSet, Packed, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board, random_walk};
 use taquin::search::heuristic::{
     GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Patterns, Tier,
@@ -26,7 +26,7 @@ fn partitions(class: GoalClass) -> Vec<Partition> {
         labels
     };
     let choice: Vec<Patterns> = orders.iter().map(|order| order.chunks(3).map(sorted).collect()).collect();
-    Partition::build_all(class, &choice)
+    reference::partitions(class, &choice)
 }
 
 /// Checks along a walk that the incremental value equals a full evaluation, that h changes by at most one, and that it
@@ -88,7 +88,7 @@ fn parallel_ida_star_equals_sequential_ida_star() {
         let size = size(rows, cols);
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
-        let partitions = Partition::build_all(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = reference::partitions(class, &Partition::choose(class, Tier::Small).unwrap());
         let heuristic = LargeAdditivePatterns::<5>::new(size, cell, &partitions);
         for moves in [0, 1, 2, 15, 30, 40, 44, 45] {
             let start = random_walk(&goal, moves, &mut random);

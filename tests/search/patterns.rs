@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::reference::{SplitMix, UnreliableHelper, distances, goal_with_blank, neighbours, size};
+use crate::reference::{self, SplitMix, UnreliableHelper, distances, goal_with_blank, neighbours, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
@@ -94,7 +94,7 @@ fn patterns_of(class: GoalClass, tiles: usize) -> Vec<Vec<u8>> {
 /// The default partitions for a goal.
 fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     let class = GoalClass::of(goal.size(), goal.blank());
-    Partition::build_all(class, &Partition::choose(class, tier).unwrap())
+    reference::partitions(class, &Partition::choose(class, tier).unwrap())
 }
 
 fn state(board: &Board, goal: &Board) -> State<Packed64> {
@@ -118,7 +118,7 @@ fn check_costs_of_3x3(step: usize) {
         let goal = goal_with_blank(size(3, 3), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, 4);
-        let partitions = Partition::build_all(class, std::slice::from_ref(&patterns));
+        let partitions = reference::partitions(class, std::slice::from_ref(&patterns));
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         let h = |board: &Board| heuristic.h(heuristic.evaluate(&state(board, &goal)));
@@ -161,7 +161,7 @@ fn check_costs_on_walks(cases: &[Case]) {
         let goal = goal_with_blank(size(rows, cols), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, tiles);
-        let partitions = Partition::build_all(class, std::slice::from_ref(&patterns));
+        let partitions = reference::partitions(class, std::slice::from_ref(&patterns));
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         for _ in 0..5 {

@@ -311,7 +311,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     }
 }
 
-/// The start, with no moves left.
+/// The start, without a threshold.
 fn root<S: BoardForm, V: PatternViews<S>>(patterns: &V, space: &Space<S::Tiles>, costs: &V::Costs) -> BatchNode<S> {
     let start = space.start();
     let mut node = BatchNode::<S> { blank: start.blank, history: MoveHistory::START, ..BatchNode::NONE };

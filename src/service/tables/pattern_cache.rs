@@ -243,7 +243,7 @@ impl PatternCache {
     /// Returns the number of threads that memory allows for the small tables of a class, and evicts others to make
     /// room. Small boards are always served.
     fn memory_for_first(&self, entry: &ClassEntry) -> Result<usize, TableMemoryExceeded> {
-        if !entry.class.is_wide() {
+        if !entry.class.has_large_boards() {
             return Ok(threads());
         }
         let MemoryNeed { tables, to_build } =
@@ -320,7 +320,7 @@ impl PatternCache {
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
         let _guard = UpgradeGuard(self.entry(class));
         // No other large build runs meanwhile.
-        let _building = class.is_wide().then(|| self.building.lock());
+        let _building = class.has_large_boards().then(|| self.building.lock());
         let others = self.used_within(UPGRADE_KEEP_SECONDS, class);
         let fits = |MemoryNeed { tables, to_build }| others + tables + to_build <= self.memory;
         let has_memory = is_pinned(class) || MemoryNeed::of(class, tier).is_some_and(fits);
@@ -421,7 +421,7 @@ impl MemoryNeed {
         let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
         let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
         let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
-        Some(Self { tables: tables as u64, to_build: if class.is_wide() { to_build as u64 } else { 0 } })
+        Some(Self { tables: tables as u64, to_build: if class.has_large_boards() { to_build as u64 } else { 0 } })
     }
 }
 

@@ -129,15 +129,6 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// Builds the tables of all patterns, one after another, and combines them into partitions.
-    pub fn build_all(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
-        let build = |(labels, geometry): (&Vec<u8>, Arc<Geometry>)| {
-            PatternTable::build(class.size, class.goal_blank, labels, &geometry)
-        };
-        let tables = choice.iter().flatten().zip(Self::geometries(class, choice)).map(build);
-        Self::assemble(class, choice, tables.collect())
-    }
-
     /// Combines the tables of all patterns, in order, into partitions.
     ///
     /// # Panics

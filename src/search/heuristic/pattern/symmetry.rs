@@ -82,7 +82,7 @@ impl GoalClass {
     }
 
     /// True if its boards have more than sixteen cells.
-    pub fn is_wide(self) -> bool {
+    pub fn has_large_boards(self) -> bool {
         self.size.cells() > super::index_16::MAX_CELLS
     }
 
