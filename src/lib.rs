@@ -13,10 +13,7 @@
 //! folders and the path of a request.
 
 // Tests may do these. `expect` says why it cannot fail, and the log is the only output.
-#![cfg_attr(
-    not(test),
-    warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)
-)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod app;
 pub mod config;

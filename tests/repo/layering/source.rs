@@ -56,17 +56,6 @@ pub(crate) struct Module {
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// An identifier in the code.
-#[derive(Debug)]
-pub(crate) struct Word {
-    pub(crate) name: String,
-    pub(crate) line: usize,
-    /// Follows a dot.
-    pub(crate) is_method: bool,
-    /// Precedes an exclamation mark.
-    pub(crate) is_macro: bool,
-}
-
 /// A file of `src`.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -75,9 +64,8 @@ pub(crate) struct Source {
     /// The file's own module, then those within it.
     pub(crate) modules: Vec<Module>,
     pub(crate) paths: Vec<PathUse>,
-    pub(crate) words: Vec<Word>,
-    /// Name, first line, and lines of code of every function with a body.
-    pub(crate) functions: Vec<(String, usize, usize)>,
+    /// Lines with `unsafe`, or with an attribute for it.
+    pub(crate) unsafe_lines: Vec<usize>,
     /// Number of lines with code.
     pub(crate) lines: usize,
 }
@@ -97,17 +85,14 @@ impl Source {
     pub(crate) fn new(file: &str, text: &str) -> Self {
         let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("src/{file}: {error}"));
         let tokens = without_tests(tokens);
-        let mut words = Vec::new();
-        let mut lines = BTreeSet::new();
-        read(tokens.clone(), &mut words, &mut lines);
+        let (mut unsafe_lines, mut lines) = (Vec::new(), BTreeSet::new());
+        read(tokens.clone(), &mut unsafe_lines, &mut lines);
         let tree: syn::File = syn::parse2(tokens).unwrap_or_else(|error| panic!("src/{file}: {error}"));
         let own = Module { path: module_path(file), ..Module::default() };
-        let mut reader = Reader { modules: vec![own], paths: Vec::new(), functions: Vec::new(), module: 0 };
+        let mut reader = Reader { modules: vec![own], paths: Vec::new(), module: 0 };
         reader.visit_file(&tree);
-        let Reader { modules, paths, functions, .. } = reader;
-        let functions = functions.into_iter();
-        let functions = functions.map(|(name, from, to)| (name, from, lines.range(from..=to).count())).collect();
-        Self { file: file.to_owned(), modules, paths, words, functions, lines: lines.len() }
+        let Reader { modules, paths, .. } = reader;
+        Self { file: file.to_owned(), modules, paths, unsafe_lines, lines: lines.len() }
     }
 
     pub(crate) fn violation(&self, line: usize, what: String) -> Violation {
@@ -173,10 +158,9 @@ fn is_cfg_test(group: &proc_macro2::Group) -> bool {
     group.delimiter() == Delimiter::Bracket && group.stream().to_string().replace(' ', "") == "cfg(test)"
 }
 
-/// Collects identifiers and lines with code. Doc comments are attributes in the token stream, and are skipped.
-fn read(tokens: TokenStream, words: &mut Vec<Word>, lines: &mut BTreeSet<usize>) {
+/// Collects lines with `unsafe` and lines with code. Doc comments are attributes in the token stream, and are skipped.
+fn read(tokens: TokenStream, unsafe_lines: &mut Vec<usize>, lines: &mut BTreeSet<usize>) {
     let mut tokens = tokens.into_iter().peekable();
-    let mut is_method = false;
     while let Some(token) = tokens.next() {
         if is_sign(&token, '#') {
             let is_inner = tokens.peek().is_some_and(|next| is_sign(next, '!'));
@@ -187,21 +171,18 @@ fn read(tokens: TokenStream, words: &mut Vec<Word>, lines: &mut BTreeSet<usize>)
                 continue;
             }
         }
-        let is_dot = is_sign(&token, '.');
         match token {
             TokenTree::Group(group) => {
                 lines.extend([line(group.span_open()), line(group.span_close())]);
-                read(group.stream(), words, lines);
+                read(group.stream(), unsafe_lines, lines);
             }
-            TokenTree::Ident(ident) => {
-                let is_macro = tokens.peek().is_some_and(|next| is_sign(next, '!'));
-                let (name, line) = (ident.to_string(), line(ident.span()));
-                lines.insert(line);
-                words.push(Word { name, line, is_method, is_macro });
+            token => {
+                lines.extend(token.span().start().line..=token.span().end().line);
+                if ["unsafe", "unsafe_code"].contains(&token.to_string().as_str()) {
+                    unsafe_lines.push(line(token.span()));
+                }
             }
-            token => lines.extend(token.span().start().line..=token.span().end().line),
         }
-        is_method = is_dot;
     }
 }
 
@@ -218,8 +199,6 @@ fn line(span: Span) -> usize {
 struct Reader {
     modules: Vec<Module>,
     paths: Vec<PathUse>,
-    /// Name, first line and last line.
-    functions: Vec<(String, usize, usize)>,
     /// Index of the current module.
     module: usize,
 }
@@ -285,11 +264,6 @@ impl Reader {
         self.note_idents(&path);
     }
 
-    fn note_function(&mut self, signature: &syn::Signature, body: &syn::Block) {
-        let (from, to) = (signature.span().start().line, body.span().end().line);
-        self.functions.push((signature.ident.to_string(), from, to));
-    }
-
     fn note_idents(&mut self, path: &[Ident]) {
         if let Some(first) = path.first() {
             self.note(path.iter().map(Ident::to_string).collect(), first.span(), PathKind::Code);
@@ -316,23 +290,6 @@ impl<'ast> Visit<'ast> for Reader {
             self.current_module().items.insert(name.to_string());
         }
         visit::visit_item(self, item);
-    }
-
-    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.note_function(&item.sig, &item.block);
-        visit::visit_item_fn(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.note_function(&item.sig, &item.block);
-        visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
-        if let Some(body) = &item.default {
-            self.note_function(&item.sig, body);
-        }
-        visit::visit_trait_item_fn(self, item);
     }
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
