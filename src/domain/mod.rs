@@ -22,7 +22,7 @@ pub use packed::{Packed, Packed64, Packed128, PackedBytes};
 pub use path::{Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};
 #[cfg(test)]
-pub(crate) use sampling::HashedCounter;
+pub(crate) use sampling::SplitMix;
 pub use sampling::{RandomSource, random_board, random_walk};
 pub use size::{Size, SizeError};
 

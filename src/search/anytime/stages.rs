@@ -227,11 +227,11 @@ impl<P: Packed> Guide<P> for Stages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, HashedCounter, MoveSet, PackedBytes, Puzzle, RandomSource, random_board};
+    use crate::domain::{Board, MoveSet, PackedBytes, Puzzle, RandomSource, SplitMix, random_board};
     use crate::search::Space;
 
     /// A random board of a shape, with a goal whose blank is anywhere.
-    fn space(size: Size, random: &mut HashedCounter) -> Space<PackedBytes> {
+    fn space(size: Size, random: &mut SplitMix) -> Space<PackedBytes> {
         let goal = random_board(&Board::blank_last(size), random);
         Space::new(&Puzzle::try_new(random_board(&goal, random), goal).unwrap())
     }
@@ -258,7 +258,7 @@ mod tests {
     /// than one.
     #[test]
     fn every_descending_path_ends_at_the_goal() {
-        let mut random = HashedCounter(1);
+        let mut random = SplitMix(1);
         for size in Size::all().filter(|size| size.cells() <= 36 || size.rows() == size.cols()) {
             let space = space(size, &mut random);
             let stages = Stages::new(size, space.goal_blank());
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn updated_positions_equal_those_from_scratch() {
-        let mut random = HashedCounter(2);
+        let mut random = SplitMix(2);
         for (rows, cols) in [(2, 2), (2, 7), (3, 3), (4, 3), (5, 5), (6, 6)] {
             let size = Size::try_from((rows, cols)).unwrap();
             let space = space(size, &mut random);
