@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::reference::{SplitMix, UnreliableHelper, size};
+use crate::reference::{SplitMix, UnreliableHelper, board, goal_with_blank, size};
 use taquin::domain::{Board, Cell, Packed, Packed64, Packed128, PackedBytes, Puzzle, Size, random_board};
 use taquin::search::heuristic::{DistanceTable, LinearConflict};
 use taquin::search::{Budget, Helpers, Objective, Outcome, Space, Stages, StopReason, anytime, constructive};
@@ -30,25 +30,12 @@ fn best(puzzle: &Puzzle, outcome: &Outcome) -> usize {
     best.len()
 }
 
-/// A goal with the blank in a given cell.
-fn goal(size: Size, blank: Cell) -> Board {
-    let mut goal = Board::blank_last(size);
-    while size.row_of(goal.blank()) > size.row_of(blank) {
-        goal.make(taquin::domain::Move::Up).unwrap();
-    }
-    while size.col_of(goal.blank()) > size.col_of(blank) {
-        goal.make(taquin::domain::Move::Left).unwrap();
-    }
-    goal
-}
-
 #[test]
 fn every_shape_and_goal_is_solved_within_any_budget() {
     let mut random = SplitMix(11);
     for size in Size::all() {
-        let center = size.cell_at(size.rows() / 2, size.cols() / 2);
-        for blank in [0, size.cell_at(0, size.cols() / 2), center] {
-            let goal = goal(size, blank);
+        for (row, col) in [(0, 0), (0, size.cols() / 2), (size.rows() / 2, size.cols() / 2)] {
+            let goal = goal_with_blank(size, row, col);
             let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
             for expanded in [0, 3_000] {
                 let outcome = search::<PackedBytes>(&puzzle, expanded);
@@ -125,7 +112,7 @@ const KORF_24: [(&str, usize); 3] = [
 #[test]
 fn solutions_and_bounds_of_24_puzzles_enclose_the_optimal_length() {
     for (start, optimal) in KORF_24 {
-        let start = crate::reference::board(start);
+        let start = board(start);
         let puzzle = Puzzle::try_new(start, Board::blank_first(start.size())).unwrap();
         let outcome = search::<Packed128>(&puzzle, 1_000_000);
         let length = best(&puzzle, &outcome);

@@ -123,7 +123,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// Drops every item with `#[cfg(test)]`.
+/// Drops every item with `#[cfg(test)]`, and its doc comment.
 fn without_tests(tokens: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -131,6 +131,13 @@ fn without_tests(tokens: TokenStream) -> TokenStream {
         match token {
             TokenTree::Group(group) if is_cfg_test(&group) => {
                 kept.pop();
+                // The item's doc comment, if it comes before the attribute.
+                while let [.., sign, doc] = &kept[..]
+                    && is_sign(sign, '#')
+                    && is_doc(doc)
+                {
+                    kept.truncate(kept.len() - 2);
+                }
                 // The item ends with a body or a semicolon. A semicolon may also follow the braces.
                 let is_end = |token: &TokenTree| match token {
                     TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

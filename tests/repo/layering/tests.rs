@@ -86,6 +86,8 @@ fn comments_literals_and_tests_are_ignored() {
         const A: &str = "crate::http::X \" tokio::y";
         const B: &str = r#"crate::http::X " tokio::y"#;
         fn f<'a>(x: &'a str) -> char { let quote = '"'; let other = '\''; '}' }
+        /// [`crate::http`],
+        /// for tests.
         #[cfg(test)]
         use crate::http::{A, B};
         struct S;
