@@ -61,7 +61,7 @@ pub struct Flags {
     /// Address and port of a second listener that serves only probes, /metrics and /info, without tokens; none if
     /// empty
     ///
-    /// It still answers when the first listener is full, and it closes last.
+    /// It still responds when the first listener is full, and it closes last.
     #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "IP:PORT")]
     admin_listen: Option<String>,
 

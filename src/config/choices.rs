@@ -18,7 +18,7 @@ pub enum TableTier {
 pub enum LogFormat {
     /// One JSON object a line.
     Json,
-    /// Text for people, coloured on a terminal.
+    /// Text for people, colored on a terminal.
     Pretty,
 }
 

@@ -12,7 +12,7 @@ use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GuardFlags {
-    /// File with one bearer token a line; requests then need one of them; no tokens if empty
+    /// File with one bearer token per line; requests then need one of them; no tokens if empty
     ///
     /// Probes, documentation and metrics need none. Lines that start with # are comments.
     #[arg(long, env = "TAQUIN_TOKEN_FILE", value_name = "FILE")]

@@ -24,15 +24,16 @@ pub(crate) struct MemoryFlags {
     search_memory: Option<String>,
 
     /// Memory for tables that are built on first use, for other board sizes and goals [default: 208MiB, or a quarter of
-    /// little memory] [range: 64MiB or more]
+    /// the memory if that is less] [range: 64MiB or more]
     ///
-    /// The least recently used are evicted. A pattern table has up to 100 MB, and on boards of more than 16 cells
-    /// building it takes up to as much again; without room for it, `auto` searches without it. 16 MiB are reserved
-    /// for the stages of large boards.
+    /// The least recently used are evicted. A pattern table takes up to 100 MB, and on boards of more than 16 cells
+    /// building it takes up to as much again. If it does not fit, `auto` searches without it. 16 MiB are reserved for
+    /// the stages of large boards.
     #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
     table_memory: Option<String>,
 
-    /// Memory for cached results, 0 to cache none [default: 32MiB, or a sixteenth of little memory] [range: 0 or more]
+    /// Memory for cached results; 0 turns the cache off [default: 32MiB, or a sixteenth of the memory if that is less]
+    /// [range: 0 or more]
     ///
     /// An eighth of it holds the solutions that hints follow.
     #[arg(long, env = "TAQUIN_CACHE_MEMORY", value_name = "SIZE")]
@@ -111,7 +112,7 @@ impl MemoryFlags {
         if is_valid && search.unwrap_or(MIN_SEARCH) > each {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
             let reason = format!(
-                "tables and cache leave {1} of {0} MiB for each of {workers} workers, but a search needs {2}; \
+                "tables and cache leave {1} MiB of {0} MiB for each of {workers} workers, but a search needs {2}; \
                  raise --memory, or reduce --workers, --tables or --table-memory",
                 total / MIB,
                 each / MIB,

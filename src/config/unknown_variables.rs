@@ -1,11 +1,11 @@
-//! Detection of misspelt environment variables.
+//! Detection of misspelled environment variables.
 
 use clap::CommandFactory;
 
 use super::Flags;
 
 /// The names that start with `TAQUIN_` but belong to no setting, sorted. They have no effect and are most likely
-/// misspelt.
+/// misspelled.
 ///
 /// Variables that Kubernetes sets for services whose names start with `taquin` are left out.
 pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_misspelt_variables_are_found() {
+    fn only_misspelled_variables_are_found() {
         let names = [
             "TAQUIN_WORKRES",
             "TAQUIN_WORKERS",

@@ -34,7 +34,7 @@ mod state;
 
 pub use exchange::HttpService;
 pub use guard::{Guards, Rate, Tokens};
-pub use problem::{Fault, Problem, ProblemKind};
+pub use problem::{Problem, ProblemKind, RequestError};
 pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
 pub use state::HttpSettings;

@@ -29,7 +29,7 @@ impl HttpServices {
         let metrics = HttpMetrics::new(&mut registry, ROUTES.iter().map(|route| route.path));
         let state = AppState::new(Arc::clone(service), settings, registry);
         let build = |routes, guards: &Guards| {
-            let router = guard::surround(router(&routes), guards, service.metrics(), &routes);
+            let router = guard::wrap(router(&routes), guards, service.metrics(), &routes);
             let router = router.with_state(state.clone());
             HttpService::new(router, routes, metrics.clone(), service.metrics().clone(), settings.traces)
         };

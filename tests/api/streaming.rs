@@ -315,7 +315,7 @@ async fn progress_as_text_is_lines_before_the_usual_text() {
     assert!(lines.lines().any(|line| line.contains(" expanded; ")), "{lines}");
     assert!(text.contains("anytime with linear_conflict: "), "{text}");
     let quick = taquin.send(Question::get("/solve?board=867254301&include=progress").accept("text/plain")).await;
-    assert!(quick.text().contains("found 31 moves; no solution has fewer than 31\n\n"), "{quick}");
+    assert!(quick.text().contains("found a solution of 31 moves; none has fewer than 31\n\n"), "{quick}");
     let mut question = hard_15(300);
     question["include"] = json!(["progress"]);
     let stopped = taquin.send(Question::post("/solve").json(&question).accept("text/plain")).await.expect(200);

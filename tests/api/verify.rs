@@ -152,7 +152,7 @@ async fn text_says_what_came_of_it() {
         ("123456078", "RR", "2 moves, all legal.\nSolved, optimally."),
         ("123456078", "RLRR", "4 moves, all legal.\nSolved; an optimal solution has 2 moves."),
         ("123456078", "R", "1 move, all legal.\nNot solved; 1 move to go."),
-        ("123456078", "RD", "1 move, then D (number 1, from 0) is illegal. The blank is in row 3, column 2"),
+        ("123456078", "RD", "1 move, then D (index 1) is illegal. The blank is in row 3, column 2"),
         ("123456870", "U", "Not solved: the board is unsolvable"),
     ] {
         let question = Question::get("/verify").query("board", board).query("moves", moves).accept("text/plain");

@@ -51,14 +51,14 @@ impl Drop for AccessLine {
     fn drop(&mut self) {
         let elapsed = self.started.elapsed();
         let path = self.route.map(|route| route.path);
-        self.metrics.answered(&self.method, path, self.status, elapsed);
+        self.metrics.record(&self.method, path, self.status, elapsed);
         self.server_span.end(self.status);
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
                     target: "taquin::access",
                     $level,
-                    message = "answered",
+                    message = "request finished",
                     http.method = name_of(&self.method),
                     http.route = path,
                     http.status = self.status.as_u16(),

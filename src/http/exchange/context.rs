@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_well_formed_request_id_is_kept() {
+    fn a_valid_request_id_is_kept() {
         for id in ["a", "A-b_c:d.9", &"x".repeat(128)] {
             assert_eq!(id_of(id).as_str(), id);
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_made_here_have_32_digits_and_differ_between_and_within_threads() {
+    fn random_ids_have_32_digits_and_differ_within_and_between_threads() {
         let ids = || (0..100).map(|_| RequestId::random().as_str().to_owned()).collect::<Vec<_>>();
         let mut all = [ids(), std::thread::spawn(ids).join().unwrap()].concat();
         assert!(all.iter().all(|id| is_hex(id, 32)));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_traceparent_gives_nothing() {
+    fn an_invalid_traceparent_is_ignored() {
         let (id, zero) = ("0af7651916cd43dd8448eb211c80319c", "0".repeat(32));
         for header in [
             String::new(),

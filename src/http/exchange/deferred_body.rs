@@ -1,9 +1,10 @@
 //! Bodies that own the access line of their request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
+use parking_lot::Mutex;
 
 use super::access_log::AccessLine;
 
@@ -23,8 +24,8 @@ impl DeferredBody {
     }
 
     /// Removes the function from the extensions of a response, if there is one.
-    pub(crate) fn taken_from(response: &mut Response) -> Option<MakeBody> {
+    pub(crate) fn take_from(response: &mut Response) -> Option<MakeBody> {
         let Self(make) = response.extensions_mut().remove()?;
-        make.lock().unwrap_or_else(PoisonError::into_inner).take()
+        make.lock().take()
     }
 }

@@ -20,8 +20,8 @@ pub(crate) struct HttpMetrics(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     requests: Family<RequestLabels, Counter>,
-    /// The counters of usual statuses, by route, method and status. They save the lookup in `requests`.
-    usual: Box<[OnceLock<Counter>]>,
+    /// The counters of frequent statuses, by route, method and status. They save the lookup in `requests`.
+    frequent: Box<[OnceLock<Counter>]>,
     /// The label of each route; the last one is `none`.
     routes: Vec<&'static str>,
     /// Durations in seconds, one histogram a route.
@@ -29,7 +29,7 @@ struct Inner {
 }
 
 /// The most frequent statuses.
-const USUAL: [StatusCode; 4] =
+const FREQUENT: [StatusCode; 4] =
     [StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::NOT_MODIFIED];
 
 /// Values of the label `method`; the last one stands for all other methods.
@@ -61,12 +61,12 @@ impl HttpMetrics {
         own.register("http_request_seconds", help, seconds.clone());
         let routes: Vec<&str> = routes.chain(["none"]).collect();
         let seconds = routes.iter().map(|route| seconds.get_or_create_owned(&RouteLabel { route })).collect();
-        let usual = (0..routes.len() * METHODS.len() * USUAL.len()).map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Inner { requests, usual, routes, seconds }))
+        let frequent = (0..routes.len() * METHODS.len() * FREQUENT.len()).map(|_| OnceLock::new()).collect();
+        Self(Arc::new(Inner { requests, frequent, routes, seconds }))
     }
 
     /// Counts a request. `route` is the pattern that its path matches, if any.
-    pub(crate) fn answered(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
+    pub(crate) fn record(&self, method: &Method, route: Option<&str>, status: StatusCode, elapsed: Duration) {
         let inner = &*self.0;
         let named = |name: &str| inner.routes.iter().position(|route| *route == name);
         let route = route.and_then(named).unwrap_or(inner.routes.len() - 1);
@@ -75,14 +75,12 @@ impl HttpMetrics {
             let labels = RequestLabels { method: METHODS[method], route: inner.routes[route], status: status.as_u16() };
             inner.requests.get_or_create_owned(&labels)
         };
-        match USUAL.iter().position(|usual| *usual == status) {
-            Some(usual) => {
-                inner.usual[(route * METHODS.len() + method) * USUAL.len() + usual].get_or_init(counter).inc();
+        match FREQUENT.iter().position(|frequent| *frequent == status) {
+            Some(at) => {
+                inner.frequent[(route * METHODS.len() + method) * FREQUENT.len() + at].get_or_init(counter).inc()
             }
-            None => {
-                counter().inc();
-            }
-        }
+            None => counter().inc(),
+        };
         inner.seconds[route].observe(elapsed.as_secs_f64());
     }
 }

@@ -78,8 +78,8 @@ where
 {
     let route = service.routes.find(request.uri().path());
     let mut context = RequestContext::read(request.headers());
-    let leaves_span = service.traces && !route.is_some_and(|route| route.probe);
-    let server_span = ServerSpan::begin(leaves_span, &request, route.map(|route| route.path), &mut context);
+    let is_traced = service.traces && !route.is_some_and(|route| route.probe);
+    let server_span = ServerSpan::begin(is_traced, &request, route.map(|route| route.path), &mut context);
     let mut line =
         AccessLine::open(Arc::clone(&service.metrics), request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
@@ -93,27 +93,27 @@ where
         Ok(response) => response?,
         Err(_) => panicked(&service.jobs),
     };
-    if let Some(problem) = problem_of(&mut response, &line.method) {
+    if let Some(problem) = problem_of(&mut response, &line.method, &service.routes) {
         let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]).unwrap_or(MediaType::Json);
         write(&problem, &mut response, &uri, media_type, &line.method, line.request_id());
         line.problem = Some(problem.kind.slug());
     }
     let status = response.status();
     let headers = response.headers_mut();
-    if has_body && leaves_body(&line.method, status) {
+    if has_body && leaves_body_unread(&line.method, status) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     add_common_headers(headers, &line);
-    match DeferredBody::taken_from(&mut response) {
+    match DeferredBody::take_from(&mut response) {
         Some(make) => *response.body_mut() = make(line, instance(&uri)),
         None => line.status = status,
     }
     Ok(response)
 }
 
-/// True if no handler consumed the request body; the connection must then be closed. A handler that stops in the middle
-/// of a body sets `Connection: close` itself (`request::body`).
-fn leaves_body(method: &Method, status: StatusCode) -> bool {
+/// True if no handler consumed the request body; the connection must then be closed. A handler that stops reading in
+/// the middle of a body sets `Connection: close` itself (`request::body`).
+fn leaves_body_unread(method: &Method, status: StatusCode) -> bool {
     method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429)
 }
 
@@ -140,7 +140,7 @@ fn add_common_headers(headers: &mut HeaderMap, line: &AccessLine) {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     vary_by_accept(headers);
-    line.server_span.name_in(headers);
+    line.server_span.add_traceresponse(headers);
 }
 
 /// Adds `Accept` to `Vary`, merged with the values of inner layers into one header line.
@@ -156,13 +156,12 @@ fn vary_by_accept(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::fmt;
-    use std::sync::Mutex;
-
     use axum::Router;
     use axum::body::Body;
     use axum::routing::get;
+    use parking_lot::Mutex;
+    use std::collections::BTreeMap;
+    use std::fmt;
     use tracing::field::{Field, Visit};
     use tracing::{Event, Level, Subscriber};
     use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -181,7 +180,7 @@ mod tests {
             if event.metadata().target() == "taquin::access" {
                 let mut fields = Fields::default();
                 event.record(&mut fields);
-                self.0.lock().unwrap().push((*event.metadata().level(), fields.0));
+                self.0.lock().push((*event.metadata().level(), fields.0));
             }
         }
     }
@@ -208,33 +207,33 @@ mod tests {
         let router = Arc::new(serving(routes));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
-        let answer = router.respond(request.body(Body::empty()).unwrap());
-        let _ = tokio::time::timeout(std::time::Duration::from_millis(20), answer).await;
-        let lines = lines.0.lock().unwrap();
-        assert_eq!(lines.len(), 1, "one line for one request: {lines:?}");
+        let response = router.respond(request.body(Body::empty()).unwrap());
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(20), response).await;
+        let lines = lines.0.lock();
+        assert_eq!(lines.len(), 1, "{lines:?}");
         lines[0].clone()
     }
 
     #[tokio::test]
-    async fn every_request_leaves_one_line_with_its_id_and_trace() {
+    async fn a_request_has_one_line_with_its_id_and_trace() {
         let (level, fields) = line_of("/nowhere").await;
         assert_eq!(level, Level::INFO);
         assert_eq!((fields["http.method"].as_str(), fields["http.status"].as_str()), ("GET", "404"));
         assert_eq!(fields["http.problem"], "not-found");
         assert_eq!(fields["http.request_id"], "abc");
         assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
-        assert!(!fields.contains_key("http.route"), "an unknown path is not written down");
+        assert!(!fields.contains_key("http.route"), "an unknown path is not logged");
     }
 
     #[tokio::test]
-    async fn probes_leave_their_line_at_debug() {
+    async fn probes_are_logged_at_debug() {
         let (level, fields) = line_of("/livez").await;
         assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));
         assert!(!fields.contains_key("http.problem"));
     }
 
     #[tokio::test]
-    async fn a_request_whose_client_has_gone_is_a_499() {
+    async fn a_request_whose_client_disconnected_has_status_499() {
         let (_, fields) = line_of("/problems/7").await;
         assert_eq!((fields["http.status"].as_str(), fields["http.route"].as_str()), ("499", "/problems/{slug}"));
     }

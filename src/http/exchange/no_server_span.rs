@@ -18,7 +18,7 @@ impl ServerSpan {
         exchange
     }
 
-    pub(crate) fn name_in(&self, _: &mut HeaderMap) {}
+    pub(crate) fn add_traceresponse(&self, _: &mut HeaderMap) {}
 
     pub(crate) fn end(&self, _: StatusCode) {}
 }

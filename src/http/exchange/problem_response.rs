@@ -7,10 +7,11 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
+use crate::http::routes_table::Routes;
 use crate::service::Metrics;
 
 /// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
-pub(crate) fn problem_of(response: &mut Response, method: &Method) -> Option<Problem> {
+pub(crate) fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Option<Problem> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return None;
@@ -18,17 +19,24 @@ pub(crate) fn problem_of(response: &mut Response, method: &Method) -> Option<Pro
     Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
-            ProblemKind::NotFound => "No resource has this path. `GET /` lists the paths.".to_owned(),
+            ProblemKind::NotFound => format!("No resource has this path. {}", where_to_look(routes)),
             ProblemKind::MethodNotAllowed => {
-                format!(
-                    "This path does not support {}. The `Allow` header lists the supported methods.",
-                    name_of(method)
-                )
+                let method = name_of(method);
+                format!("This path does not support {method}. The `Allow` header lists the supported methods.")
             }
             _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
         };
         Problem::new(kind, detail)
     }))
+}
+
+/// Tells a client which paths a listener has. The admin listener has no usage page.
+fn where_to_look(routes: &Routes) -> String {
+    if routes.find("/").is_some() {
+        return "`GET /` lists the paths.".to_owned();
+    }
+    let paths: Vec<&str> = routes.iter().map(|route| route.path).collect();
+    format!("This listener serves {}.", paths.join(", "))
 }
 
 /// Replaces the body of a response by the document of its problem.
@@ -107,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_is_told_as_far_as_any_that_is_defined() {
+    fn a_long_method_is_truncated() {
         let made_up = Method::from_bytes("MADEUP-".repeat(900).as_bytes()).unwrap();
         assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("MADEUP-MADEUP-MAD", "GET"));
     }

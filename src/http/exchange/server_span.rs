@@ -16,15 +16,15 @@ const TRACERESPONSE: HeaderName = HeaderName::from_static("traceresponse");
 pub(crate) struct ServerSpan(Option<Context>);
 
 impl ServerSpan {
-    /// Starts a span as a child of the client's span, and stores its ids in `context`. There is no span if `is_wanted`
+    /// Starts a span as a child of the client's span, and stores its ids in `context`. There is no span if `is_traced`
     /// is false or the sampler drops it.
     pub(crate) fn begin<B>(
-        is_wanted: bool,
+        is_traced: bool,
         request: &Request<B>,
         route: Option<&'static str>,
         context: &mut RequestContext,
     ) -> Self {
-        if !is_wanted {
+        if !is_traced {
             return Self(None);
         }
         let parent = parent_of(request.headers()).map(|parent| Context::new().with_remote_span_context(parent));
@@ -50,7 +50,7 @@ impl ServerSpan {
     }
 
     /// Adds the ids of the span to the response headers.
-    pub(crate) fn name_in(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_traceresponse(&self, headers: &mut HeaderMap) {
         let Some(context) = &self.0 else { return };
         let span = context.span();
         let ids = span.span_context();

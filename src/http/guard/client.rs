@@ -56,13 +56,13 @@ mod tests {
     }
 
     #[test]
-    fn without_proxies_nothing_is_believed() {
+    fn without_proxies_the_header_is_ignored() {
         assert_eq!(behind(0, &[]), PEER);
         assert_eq!(behind(0, &["203.0.113.7"]), PEER);
     }
 
     #[test]
-    fn the_outermost_trusted_proxy_is_believed_and_nothing_left_of_it() {
+    fn the_entry_of_the_outermost_proxy_counts() {
         assert_eq!(behind(1, &["203.0.113.7"]), "203.0.113.7");
         assert_eq!(behind(1, &["6.6.6.6, 203.0.113.7"]), "203.0.113.7");
         assert_eq!(behind(1, &["6.6.6.6", "7.7.7.7,203.0.113.7"]), "203.0.113.7");
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn too_few_entries_or_one_that_is_no_address_leave_the_peer() {
+    fn a_missing_or_invalid_entry_leaves_the_peer() {
         assert_eq!(behind(1, &[]), PEER);
         assert_eq!(behind(2, &["203.0.113.7"]), PEER);
         for last in ["", "unknown", "unix:", "203.0.113", "203.0.113.7:x", "[2001:db8::1", "ü", "203.0.113.7 6.6.6.6"]
         {
             assert_eq!(behind(1, &[&format!("6.6.6.6, {last}")]), PEER, "{last:?}");
         }
-        assert_eq!(behind(1, &["6.6.6.6,"]), PEER, "an empty entry is not passed over");
+        assert_eq!(behind(1, &["6.6.6.6,"]), PEER, "an empty entry is not skipped");
         assert_eq!(behind(1, &["6.6.6.6", ""]), PEER);
     }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_is_counted_by_its_network_and_ipv4_within_it_as_ipv4() {
+    fn ipv6_counts_by_network_and_mapped_ipv4_as_ipv4() {
         assert_eq!(behind(1, &["2001:db8:1:2:3:4:5:6"]), "2001:db8:1:2::");
         assert_eq!(behind(1, &["::ffff:203.0.113.7"]), "203.0.113.7");
         assert_eq!(behind(1, &["::1"]), "::");

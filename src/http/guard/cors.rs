@@ -48,7 +48,7 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
 }
 
 /// Responds to preflights, and adds the CORS headers to all other responses.
-pub(crate) async fn share(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
+pub(crate) async fn apply(State(cors): State<CorsLayer>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_preflight =
         headers.contains_key(header::ORIGIN) && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -39,7 +39,7 @@ pub struct Guards {
 }
 
 /// Wraps the routes in the layers of the enabled guards.
-pub(crate) fn surround<S>(router: Router<S>, guards: &Guards, jobs: &Metrics, routes: &Routes) -> Router<S>
+pub(crate) fn wrap<S>(router: Router<S>, guards: &Guards, jobs: &Metrics, routes: &Routes) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -53,7 +53,7 @@ where
         Some(cors) => {
             let jobs = jobs.clone();
             let panics = CatchPanicLayer::custom(move |_| panicked(&jobs));
-            router.layer((from_fn_with_state(cors, cors::share), panics))
+            router.layer((from_fn_with_state(cors, cors::apply), panics))
         }
         None => router,
     }

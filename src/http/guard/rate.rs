@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock, Reference};
@@ -11,6 +10,7 @@ use governor::nanos::Nanos;
 use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
 use governor::state::{InMemoryState, NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
+use parking_lot::Mutex;
 
 use crate::http::problem::{Problem, ProblemKind};
 
@@ -26,10 +26,10 @@ pub struct Rate {
 }
 
 /// Maximum number of clients with a quota of their own. They take a few megabytes.
-const MOST_CLIENTS: usize = 100_000;
+const MAX_CLIENTS: usize = 100_000;
 
 /// Interval between removals of clients whose whole quota is available again.
-const SWEEP_EVERY: Duration = Duration::from_secs(10);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Limits the rate of requests of each client.
 pub(crate) struct RateLimit<C: Clock = DefaultClock> {
@@ -40,16 +40,16 @@ pub(crate) struct RateLimit<C: Clock = DefaultClock> {
 
 impl RateLimit {
     pub(crate) fn new(rate: Rate) -> Self {
-        Self::with_clock(rate, DefaultClock::default(), MOST_CLIENTS)
+        Self::with_clock(rate, DefaultClock::default(), MAX_CLIENTS)
     }
 }
 
 impl<C: Clock> RateLimit<C> {
-    fn with_clock(rate: Rate, clock: C, most_clients: usize) -> Self {
+    fn with_clock(rate: Rate, clock: C, max_clients: usize) -> Self {
         let interval = (rate.period / rate.requests.get()).max(Duration::from_nanos(1));
         let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(rate.requests)).allow_burst(rate.burst);
         let swept = Mutex::new(clock.now());
-        Self { rate, limiter: RateLimiter::new(quota, Clients::new(most_clients), clock), swept }
+        Self { rate, limiter: RateLimiter::new(quota, Clients::new(max_clients), clock), swept }
     }
 
     /// Takes one request off the quota of a client.
@@ -68,9 +68,9 @@ impl<C: Clock> RateLimit<C> {
 
     fn sweep(&self) {
         // If the lock is held, another thread is sweeping.
-        let Ok(mut swept) = self.swept.try_lock() else { return };
+        let Some(mut swept) = self.swept.try_lock() else { return };
         let now = self.limiter.clock().now();
-        if Duration::from(now.duration_since(*swept)) >= SWEEP_EVERY {
+        if Duration::from(now.duration_since(*swept)) >= SWEEP_INTERVAL {
             *swept = now;
             self.limiter.retain_recent();
             self.limiter.shrink_to_fit();
@@ -97,7 +97,7 @@ impl Clients {
         Self { known: HashMapStateStore::default(), others: InMemoryState::default(), most }
     }
 
-    fn has_place_for(&self, client: &IpAddr) -> bool {
+    fn has_capacity_for(&self, client: &IpAddr) -> bool {
         let known = self.known.lock();
         known.len() < self.most || known.contains_key(client)
     }
@@ -111,7 +111,7 @@ impl StateStore for Clients {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        if self.has_place_for(client) {
+        if self.has_capacity_for(client) {
             self.known.measure_and_replace(client, decide)
         } else {
             self.others.measure_and_replace(&NotKeyed::NonKey, decide)
@@ -146,11 +146,11 @@ mod tests {
     use super::*;
 
     /// A limit of `requests` a minute, and its clock, which tests advance.
-    fn limit(requests: u32, burst: u32, most_clients: usize) -> (RateLimit<FakeRelativeClock>, FakeRelativeClock) {
+    fn limit(requests: u32, burst: u32, max_clients: usize) -> (RateLimit<FakeRelativeClock>, FakeRelativeClock) {
         let of = |number| NonZeroU32::new(number).unwrap();
         let clock = FakeRelativeClock::default();
         let rate = Rate { requests: of(requests), period: Duration::from_secs(60), burst: of(burst) };
-        (RateLimit::with_clock(rate, clock.clone(), most_clients), clock)
+        (RateLimit::with_clock(rate, clock.clone(), max_clients), clock)
     }
 
     fn client(number: u32) -> IpAddr {
@@ -173,15 +173,15 @@ mod tests {
     fn a_burst_passes_and_then_the_rate() {
         let (limit, clock) = limit(60, 5, 10);
         assert_eq!(passed(&limit, client(1), 10), 5);
-        assert_eq!(passed(&limit, client(2), 10), 5, "another client has its own");
+        assert_eq!(passed(&limit, client(2), 10), 5, "another client has its own quota");
         clock.advance(Duration::from_millis(2_500));
         assert_eq!(passed(&limit, client(1), 10), 2);
         clock.advance(Duration::from_secs(3600));
-        assert_eq!(passed(&limit, client(1), 10), 5, "a pause saves up no more than a burst");
+        assert_eq!(passed(&limit, client(1), 10), 5, "a pause allows no more than a burst");
     }
 
     #[test]
-    fn who_waits_as_long_as_told_is_let_in() {
+    fn a_request_after_retry_after_is_accepted() {
         let (limit, clock) = limit(7, 1, 10);
         assert_eq!(passed(&limit, client(1), 1), 1);
         assert_eq!(retry_after(&limit, client(1)), "9", "60 s / 7, rounded up");
@@ -191,23 +191,23 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_clients_takes_no_more_memory_than_there_is_for_them() {
+    fn a_flood_of_clients_takes_bounded_memory() {
         let (limit, clock) = limit(60, 5, 1_000);
         assert_eq!(passed(&limit, client(1), 2), 2);
         let newcomers = (1_000_000..1_100_000).filter(|number| limit.check(client(*number)).is_ok()).count();
         assert_eq!(limit.limiter.len(), 1_000);
-        assert_eq!(newcomers, 999 + 5, "those beyond share one quota");
-        assert_eq!(passed(&limit, client(1), 10), 3, "who was there before has the own quota still");
+        assert_eq!(newcomers, 999 + 5, "all others share one quota");
+        assert_eq!(passed(&limit, client(1), 10), 3, "a known client keeps its quota");
         assert!(limit.limiter.check_key(&client(2)).is_err());
         // The sweep removes clients with a full quota, which makes room for new ones.
-        clock.advance(SWEEP_EVERY);
+        clock.advance(SWEEP_INTERVAL);
         assert!(limit.check(client(2)).is_ok());
         assert_eq!(limit.limiter.len(), 1);
         assert!(limit.limiter.check_key(&client(2)).is_ok());
     }
 
     #[test]
-    fn the_slowest_and_the_fastest_rate_can_be_counted() {
+    fn the_slowest_and_the_fastest_rate_work() {
         let of = |number| NonZeroU32::new(number).unwrap();
         let day = Duration::from_secs(24 * 60 * 60);
         for rate in [

@@ -18,7 +18,7 @@ enum Credentials<'h> {
     /// No credentials, or none of the scheme `Bearer`.
     None,
     Token(&'h str),
-    /// An invalid token, or more than one `Authorization` header.
+    /// Not visible ASCII, or more than one `Authorization` header.
     Unreadable,
 }
 
@@ -38,13 +38,13 @@ impl Tokens {
     /// `unauthorized`, with `WWW-Authenticate`, if the request does not have an accepted token.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match credentials(headers) {
-            Credentials::Token(token) if self.knows(token) => Ok(()),
+            Credentials::Token(token) if self.has(token) => Ok(()),
             // RFC 6750, section 3.1: no error code if the request has no token.
-            Credentials::None => Err(refusal(
+            Credentials::None => Err(unauthorized(
                 r#"Bearer realm="taquin""#,
                 "This path requires a token. Send `Authorization: Bearer …` with a valid token.",
             )),
-            Credentials::Token(_) | Credentials::Unreadable => Err(refusal(
+            Credentials::Token(_) | Credentials::Unreadable => Err(unauthorized(
                 r#"Bearer realm="taquin", error="invalid_token""#,
                 "The token in the `Authorization` header is not valid.",
             )),
@@ -52,7 +52,7 @@ impl Tokens {
     }
 
     /// Compares the token with all digests in constant time. The duration depends only on the length of the token.
-    fn knows(&self, token: &str) -> bool {
+    fn has(&self, token: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(token).into();
         self.0.iter().fold(Choice::from(0), |found, known| found | known.ct_eq(&digest)).into()
     }
@@ -69,7 +69,7 @@ fn credentials(headers: &HeaderMap) -> Credentials<'_> {
     if scheme.eq_ignore_ascii_case("Bearer") { Credentials::Token(token.trim_matches(' ')) } else { Credentials::None }
 }
 
-fn refusal(challenge: &'static str, detail: &'static str) -> Problem {
+fn unauthorized(challenge: &'static str, detail: &'static str) -> Problem {
     let challenge = HeaderValue::from_static(challenge);
     Problem::new(ProblemKind::Unauthorized, detail).with_header(header::WWW_AUTHENTICATE, challenge)
 }
@@ -89,13 +89,12 @@ mod tests {
     const OTHER: &str = "0123456789-._~+/==";
 
     /// Checks these headers against two accepted tokens. The error is the challenge.
-    fn answer_to(authorization: &[&str]) -> Result<(), String> {
+    fn check(authorization: &[&str]) -> Result<(), String> {
         let mut headers = HeaderMap::new();
         for value in authorization {
             headers.append(header::AUTHORIZATION, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        let answer = Tokens::new([TOKEN, OTHER]).check(&headers);
-        answer.map_err(|problem| {
+        Tokens::new([TOKEN, OTHER]).check(&headers).map_err(|problem| {
             assert_eq!(problem.kind, ProblemKind::Unauthorized);
             let response = axum::response::IntoResponse::into_response(problem);
             response.headers()["www-authenticate"].to_str().unwrap().to_owned()
@@ -103,17 +102,17 @@ mod tests {
     }
 
     #[test]
-    fn each_token_opens_under_any_spelling_of_the_scheme() {
+    fn each_token_is_accepted_with_any_spelling_of_the_scheme() {
         for scheme in ["Bearer", "bearer", "BEARER", "Bearer  "] {
-            assert_eq!(answer_to(&[&format!("{scheme} {TOKEN}")]), Ok(()), "{scheme}");
-            assert_eq!(answer_to(&[&format!("{scheme} {OTHER}")]), Ok(()), "{scheme}");
+            assert_eq!(check(&[&format!("{scheme} {TOKEN}")]), Ok(()), "{scheme}");
+            assert_eq!(check(&[&format!("{scheme} {OTHER}")]), Ok(()), "{scheme}");
         }
     }
 
     #[test]
-    fn no_token_is_told_that_one_is_needed() {
+    fn a_request_without_a_token_gets_a_challenge() {
         for values in [&[][..], &["Basic abcdefghijklmnop"], &[TOKEN], &["Bearerabcdefghijklmnop"], &[""]] {
-            assert_eq!(answer_to(values).unwrap_err(), r#"Bearer realm="taquin""#, "{values:?}");
+            assert_eq!(check(values).unwrap_err(), r#"Bearer realm="taquin""#, "{values:?}");
         }
     }
 
@@ -133,12 +132,12 @@ mod tests {
             &[&right, &right],
             &[&right, "Basic x"],
         ] {
-            assert_eq!(answer_to(values).unwrap_err(), r#"Bearer realm="taquin", error="invalid_token""#, "{values:?}");
+            assert_eq!(check(values).unwrap_err(), r#"Bearer realm="taquin", error="invalid_token""#, "{values:?}");
         }
     }
 
     #[test]
-    fn what_is_kept_tells_no_token() {
+    fn debug_output_has_no_token() {
         assert_eq!(format!("{:?}", Tokens::new([TOKEN, OTHER])), "Tokens(2)");
     }
 }

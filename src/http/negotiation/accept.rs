@@ -39,18 +39,19 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
 pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaType, Problem> {
     negotiate(headers, offers).ok_or_else(|| {
         let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
-        let detail = format!("This path returns {}, which the `Accept` header excludes.", names.join(" or "));
+        let detail = format!("The `Accept` header excludes every media type of this path: {}.", names.join(", "));
         Problem::new(ProblemKind::NotAcceptable, detail)
     })
 }
 
 /// True if the client accepts gzip and does not prefer an uncompressed body (RFC 9110, section 12.5.3).
-pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let codings: Vec<(&str, u16)> = values.flat_map(|value| value.split(',')).filter_map(quality).collect();
-    let says = |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name)).map(|(_, is)| *is);
-    let gzip = says("gzip").or_else(|| says("*")).unwrap_or(0);
-    gzip > 0 && gzip >= says("identity").unwrap_or(0)
+    let quality_of =
+        |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name)).map(|(_, is)| *is);
+    let gzip = quality_of("gzip").or_else(|| quality_of("*")).unwrap_or(0);
+    gzip > 0 && gzip >= quality_of("identity").unwrap_or(0)
 }
 
 /// Parses a media range and its quality.
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn quality_decides_then_precision_then_the_servers_order() {
+    fn quality_decides_then_specificity_then_the_order_of_the_offers() {
         assert_eq!(best("text/plain", &PLAIN), Some(MediaType::Text));
         assert_eq!(best("application/json;q=0.5, text/plain;q=0.8", &PLAIN), Some(MediaType::Text));
         assert_eq!(best("text/plain, */*", &PLAIN), Some(MediaType::Text));
@@ -112,16 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn the_most_precise_range_can_exclude_a_type() {
+    fn the_most_specific_range_can_exclude_a_type() {
         assert_eq!(best("*/*, application/json;q=0, application/problem+json;q=0", &PLAIN), Some(MediaType::Text));
         assert_eq!(best("text/plain; q=0, text/*", &[MediaType::Text]), None);
     }
 
     #[test]
-    fn nothing_acceptable_is_a_problem_that_lists_the_offers() {
+    fn the_problem_lists_the_offers() {
         let headers = HeaderMap::from_iter([(header::ACCEPT, "image/png".parse().unwrap())]);
         let problem = choose(&headers, &PLAIN).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::NotAcceptable);
-        assert!(problem.detail.contains("application/json or text/plain"), "{}", problem.detail);
+        assert!(problem.detail.contains("application/json, text/plain"), "{}", problem.detail);
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::accept::takes_gzip;
+use super::accept::accepts_gzip;
 
 /// The content of a response, with the headers that control caching.
 #[derive(Clone, Debug)]
@@ -59,9 +59,9 @@ impl Document {
     }
 
     /// Responds to GET or POST. The response to a POST has no caching headers.
-    pub(crate) fn answer_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
+    pub(crate) fn response_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
         if *method != Method::POST {
-            return self.answer(request_headers);
+            return self.response(request_headers);
         }
         let mut response = Response::new(self.body.clone().into());
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
@@ -69,9 +69,9 @@ impl Document {
     }
 
     /// Responds with the document, or with `304` if its tag is in `If-None-Match`.
-    pub(crate) fn answer(&self, request_headers: &HeaderMap) -> Response {
+    pub(crate) fn response(&self, request_headers: &HeaderMap) -> Response {
         let is_known = self.etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
-        let gzip = self.gzip.as_ref().filter(|_| takes_gzip(request_headers));
+        let gzip = self.gzip.as_ref().filter(|_| accepts_gzip(request_headers));
         let body = gzip.unwrap_or(&self.body);
         let mut response = Response::new(if is_known { Body::empty() } else { body.clone().into() });
         let headers = response.headers_mut();
@@ -117,9 +117,9 @@ fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
 mod tests {
     use super::*;
 
-    fn answer_to(if_none_match: &str) -> Response {
+    fn response_to(if_none_match: &str) -> Response {
         let document = Document::new("text/plain", Document::AN_HOUR, "hello");
-        document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, if_none_match.parse().unwrap())]))
+        document.response(&HeaderMap::from_iter([(header::IF_NONE_MATCH, if_none_match.parse().unwrap())]))
     }
 
     #[test]
@@ -130,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_has_the_document_gets_304() {
+    fn a_cached_document_gets_304() {
         let tag = weak_etag(b"hello").to_str().unwrap().to_owned();
         for header in [tag.clone(), tag[2..].to_owned(), format!("\"x\", {tag}"), "*".to_owned()] {
-            let response = answer_to(&header);
+            let response = response_to(&header);
             assert_eq!(response.status(), 304, "{header}");
             assert_eq!(response.headers()["etag"], tag);
             assert_eq!(response.headers()["cache-control"], Document::AN_HOUR);
@@ -142,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_come_out_the_same_has_no_tag() {
+    fn a_document_that_must_not_be_cached_has_no_tag() {
         let document = Document::new("text/plain", Document::NO_STORE, "hello");
-        let response = document.answer(&HeaderMap::from_iter([(header::IF_NONE_MATCH, "*".parse().unwrap())]));
+        let response = document.response(&HeaderMap::from_iter([(header::IF_NONE_MATCH, "*".parse().unwrap())]));
         assert_eq!((response.status().as_u16(), response.headers().contains_key("etag")), (200, false));
     }
 
     #[test]
-    fn a_packed_document_goes_to_those_who_take_it_packed() {
+    fn a_document_is_compressed_for_clients_that_accept_gzip() {
         let text = "hello ".repeat(100);
         let document = Document::new("text/plain", Document::AN_HOUR, text.clone()).compressed();
-        for (accept, is_packed) in [
+        for (accept, is_compressed) in [
             ("gzip, deflate, br", true),
             ("*", true),
             ("gzip;q=0", false),
@@ -164,19 +164,19 @@ mod tests {
             ("gzip; Q=0.3, identity;q=0.3", true),
         ] {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accept.parse().unwrap())]);
-            let response = document.answer(&headers);
-            assert_eq!(response.headers().contains_key("content-encoding"), is_packed, "{accept}");
+            let response = document.response(&headers);
+            assert_eq!(response.headers().contains_key("content-encoding"), is_compressed, "{accept}");
             assert_eq!(response.headers()["vary"], "Accept-Encoding", "{accept}");
         }
         assert!(document.gzip.unwrap().len() < text.len() / 5);
         let short = Document::new("text/plain", Document::AN_HOUR, "a").compressed();
-        assert!(short.gzip.is_none(), "what would grow stays as it is");
+        assert!(short.gzip.is_none(), "gzip would make it longer");
     }
 
     #[test]
-    fn any_other_client_gets_the_document() {
+    fn any_other_tag_gets_the_document() {
         for header in ["\"x\"", "W/\"0\"", ""] {
-            let response = answer_to(header);
+            let response = response_to(header);
             assert_eq!(response.status(), 200, "{header}");
             assert_eq!(response.headers()["content-type"], "text/plain");
         }

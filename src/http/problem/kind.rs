@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 
 /// A problem type of the contract. Every failure response of the service has one of these types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the table below says what each one means")]
+#[expect(missing_docs, reason = "the table below has a description of each")]
 pub enum ProblemKind {
     MalformedJson,
     InvalidParameter,
@@ -64,7 +64,7 @@ impl ProblemKind {
         Self::ALL.into_iter().find(|kind| kind.slug() == slug)
     }
 
-    /// Returns the kind for an error status of a response without a problem.
+    /// Returns the kind for the status of an error response that has no problem.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
             StatusCode::BAD_REQUEST => Self::InvalidParameter,
@@ -108,8 +108,8 @@ static TABLE: [Row; 19] = [
         StatusCode::BAD_REQUEST,
         "The body cannot be read",
         "The body is empty, is not UTF-8, is nested too deeply, or is not exactly one JSON document. \
-         The detail gives the line and column where reading stopped. Correct the body and send it again; \
-         `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'` sends a body that works.",
+         The detail gives the line and column where reading stopped. Correct the body and send it again. An \
+         example of a valid body: `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.",
     ),
     row(
         ProblemKind::InvalidParameter,
@@ -117,7 +117,7 @@ static TABLE: [Row; 19] = [
         StatusCode::BAD_REQUEST,
         "A query parameter is not valid",
         "A parameter of the query string is unknown, is given twice, is wrongly percent-encoded, or has a value \
-         outside its range. Every error is listed under `errors`, with a pointer that names the parameter. Correct \
+         outside its range. Every error is listed under `errors`, with a pointer to the parameter. Correct \
          them all and send the request again.",
     ),
     row(
@@ -142,8 +142,8 @@ static TABLE: [Row; 19] = [
         ProblemKind::GoalMismatch,
         "goal-mismatch",
         StatusCode::UNPROCESSABLE_ENTITY,
-        "Board and goal have different shapes",
-        "The goal has another shape than the board, so no moves lead from one to the other. Give a goal with the \
+        "Board and goal have different sizes",
+        "The goal does not have the size of the board, so no moves lead from one to the other. Give a goal with the \
          same number of rows and columns, or a named one: `blank_last`, `blank_first` or `snail`.",
     ),
     row(
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_its_rows_in_the_order_of_the_variants() {
+    fn the_table_is_in_the_order_of_the_variants() {
         for (at, kind) in ProblemKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, at, "{kind:?}");
         }

@@ -24,16 +24,16 @@ use crate::http::payload::Payload;
 
 /// One error in a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Fault {
+pub struct RequestError {
     /// RFC 6901 pointer into the request, such as `/board/1/2`; empty for the whole request.
     pub pointer: String,
     /// A code from the closed list of the contract.
     pub code: &'static str,
-    /// A sentence for people.
+    /// The error in a sentence.
     pub detail: String,
 }
 
-impl Fault {
+impl RequestError {
     /// Creates an error at `pointer`.
     pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), code, detail: detail.into() }
@@ -47,8 +47,8 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// Cause of this failure, and advice to the client.
     pub detail: String,
-    /// Errors in the request, at most [`Problem::MAX_FAULTS`].
-    pub errors: Vec<Fault>,
+    /// Errors in the request, at most [`Problem::MAX_ERRORS`].
+    pub errors: Vec<RequestError>,
     /// Extension members, in the order of the document.
     pub members: Vec<(&'static str, Value)>,
     /// The last extension member, which may be long.
@@ -64,7 +64,7 @@ pub(crate) trait Tail: Debug + Send + Sync {
 
 impl Problem {
     /// Maximum number of errors in a problem document.
-    pub const MAX_FAULTS: usize = 20;
+    pub const MAX_ERRORS: usize = 20;
 
     /// Creates a problem without errors, extension members or headers.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
@@ -76,16 +76,10 @@ impl Problem {
         Self::new(ProblemKind::Internal, "Internal error. The log has the cause under this request id.")
     }
 
-    /// Logs and returns an internal error for a request that was rejected without any error, which is a bug.
-    pub fn without_fault() -> Self {
-        tracing::error!("a request was rejected without an error");
-        Self::internal()
-    }
-
-    /// Sets the errors. Those beyond [`Problem::MAX_FAULTS`] are dropped.
+    /// Sets the errors. Those beyond [`Problem::MAX_ERRORS`] are dropped.
     #[must_use]
-    pub fn with_errors(mut self, mut errors: Vec<Fault>) -> Self {
-        errors.truncate(Self::MAX_FAULTS);
+    pub fn with_errors(mut self, mut errors: Vec<RequestError>) -> Self {
+        errors.truncate(Self::MAX_ERRORS);
         self.errors = errors;
         self
     }
@@ -93,7 +87,7 @@ impl Problem {
     /// Adds an extension member. Its name must not be the name of a common member.
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
-        debug_assert!(!COMMON_MEMBERS.contains(&name), "{name} is written by every problem");
+        debug_assert!(!COMMON_MEMBERS.contains(&name), "{name} is a common member");
         self.members.push((name, serde_json::to_value(value).unwrap_or(Value::Null)));
         self
     }
@@ -107,7 +101,7 @@ impl Problem {
     /// Prefixes the pointers of all errors with `at`.
     #[must_use]
     pub fn within(mut self, at: &str) -> Self {
-        self.errors.iter_mut().for_each(|fault| fault.pointer.insert_str(0, at));
+        self.errors.iter_mut().for_each(|error| error.pointer.insert_str(0, at));
         self
     }
 
@@ -160,7 +154,7 @@ impl Problem {
     fn to_text(&self) -> String {
         let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
-        for Fault { pointer, code, detail } in &self.errors {
+        for RequestError { pointer, code, detail } in &self.errors {
             // A pointer can contain any character of a client's field name.
             let place =
                 if pointer.is_empty() { "(whole request)".to_owned() } else { pointer.escape_debug().to_string() };
@@ -236,7 +230,7 @@ mod tests {
     #[test]
     fn a_document_has_the_members_of_rfc_9457_then_its_own_in_order() {
         let problem = Problem::new(ProblemKind::SearchLimitExceeded, "Time is up.")
-            .with_errors(vec![Fault::new("/limits/time_ms", "out-of-range", "Too small.")])
+            .with_errors(vec![RequestError::new("/limits/time_ms", "out-of-range", "Too small.")])
             .with_member("limit", "time")
             .with_member("lower_bound", 12);
         let text = String::from_utf8(problem.to_json("/solve", "abc")).unwrap();
@@ -250,16 +244,16 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_without_faults_has_no_errors_member() {
+    fn a_problem_without_errors_has_no_errors_member() {
         let json = Problem::new(ProblemKind::NotFound, "").to_json("/", "abc");
         let json: Value = serde_json::from_slice(&json).unwrap();
         assert!(json.get("errors").is_none());
     }
 
     #[test]
-    fn at_most_twenty_faults_are_listed() {
-        let faults = (0..30).map(|n| Fault::new(format!("/{n}"), "wrong-type", "")).collect();
-        let problem = Problem::new(ProblemKind::InvalidRequest, "").with_errors(faults);
+    fn at_most_twenty_errors_are_listed() {
+        let errors = (0..30).map(|n| RequestError::new(format!("/{n}"), "wrong-type", "")).collect();
+        let problem = Problem::new(ProblemKind::InvalidRequest, "").with_errors(errors);
         assert_eq!(problem.errors.len(), 20);
         assert_eq!(problem.errors[19].pointer, "/19");
     }
@@ -273,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn the_text_names_each_fault_and_the_request() {
-        let problem = Problem::new(ProblemKind::InvalidBoard, "Two faults.")
-            .with_errors(vec![Fault::new("/board/1/2", "duplicate-tile", "Tile 4 again.")])
+    fn the_text_has_each_error_and_the_request_id() {
+        let problem = Problem::new(ProblemKind::InvalidBoard, "Two errors.")
+            .with_errors(vec![RequestError::new("/board/1/2", "duplicate-tile", "Tile 4 again.")])
             .with_member("limit", "time");
-        let Payload::Whole(text) = problem.document(MediaType::Text, "/", "abc") else { panic!("it has no tail") };
+        let Payload::Whole(text) = problem.document(MediaType::Text, "/", "abc") else { panic!("there is no tail") };
         let text = String::from_utf8(text).unwrap();
-        assert!(text.starts_with("422 The board is not valid\nTwo faults.\n  /board/1/2: Tile 4 again."), "{text}");
+        assert!(text.starts_with("422 The board is not valid\nTwo errors.\n  /board/1/2: Tile 4 again."), "{text}");
         assert!(text.contains("limit: time\n"));
         assert!(text.ends_with("type: /problems/invalid-board\nrequest id: abc\n"), "{text}");
     }

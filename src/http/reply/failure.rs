@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::json::json;
 use super::search::{LimitsReply, SearchReply};
-use super::solution::{ExpansionLines, ExpansionReply, SolutionReply};
-use super::writer::LongReply;
+use super::solution::SolutionReply;
+use super::writer::{LongReply, whole_expansions};
 use crate::domain::{Board, Puzzle, PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
-use crate::http::problem::{Fault, Problem, ProblemKind, Tail, sentence};
+use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
 use crate::search::StopReason;
 use crate::service::{HeldReport, Report, ServiceError};
 
@@ -20,9 +19,8 @@ use crate::service::{HeldReport, Report, ServiceError};
 pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
     Puzzle::try_new(board, goal).map_err(|error| match error {
         PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
-        PuzzleError::ShapesDiffer { start, goal } => {
-            let detail = format!("The goal is {goal} and the board {start}: both must have the same shape.");
-            Problem::new(ProblemKind::GoalMismatch, detail)
+        differ @ PuzzleError::ShapesDiffer { .. } => {
+            Problem::new(ProblemKind::GoalMismatch, sentence(&differ.to_string()))
         }
     })
 }
@@ -44,7 +42,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
                  Omit the heuristic, or use `linear_conflict`.",
                 bytes >> 20
             );
-            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![Fault::new(
+            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![RequestError::new(
                 "/heuristic",
                 "unsupported",
                 detail,
@@ -75,35 +73,35 @@ pub(crate) fn limit_exceeded_with_expansions(
     if report.expansions.as_ref().is_none_or(Vec::is_empty) {
         return problem;
     }
-    match held {
-        Some(held) => problem.with_tail(ManyExpansions(held)),
-        None => problem.with_tail(FewExpansions(Arc::clone(report))),
+    problem.with_tail(match held {
+        Some(held) => Expansions::Long(held),
+        None => Expansions::Short(Arc::clone(report)),
+    })
+}
+
+/// The expanded nodes of a report.
+#[derive(Debug)]
+enum Expansions {
+    /// Written at once.
+    Short(Arc<Report>),
+    /// Written in pieces, while the client reads.
+    Long(HeldReport),
+}
+
+impl Tail for Expansions {
+    fn payload(&self, media_type: MediaType) -> Payload {
+        let entries = match self {
+            Self::Short(report) => Payload::Whole(whole_expansions(report, media_type)),
+            Self::Long(report) => LongReply::expansions(report.clone(), media_type),
+        };
+        if media_type == MediaType::Text { entries } else { entries.between("\"expansions\":[", "]") }
     }
 }
 
-/// Expanded nodes that are written at once.
-#[derive(Debug)]
-struct FewExpansions(Arc<Report>);
-
-impl Tail for FewExpansions {
-    fn payload(&self, media_type: MediaType) -> Payload {
-        let expansions = ExpansionReply::of(&self.0).unwrap_or_default();
-        match media_type {
-            MediaType::Text => Payload::Whole(ExpansionLines(&expansions).to_string().into_bytes()),
-            _ => Payload::Whole(json(&expansions)).between("\"expansions\":", ""),
-        }
-    }
-}
-
-/// Expanded nodes that are written in pieces, while the client reads.
-#[derive(Debug)]
-struct ManyExpansions(HeldReport);
-
-impl Tail for ManyExpansions {
-    fn payload(&self, media_type: MediaType) -> Payload {
-        let expansions = LongReply::expansions(self.0.clone(), media_type);
-        if media_type == MediaType::Text { expansions } else { expansions.between("\"expansions\":[", "]") }
-    }
+/// Logs and returns the internal error of a search that ended with neither a solution nor a limit, which is a bug.
+pub(crate) fn no_result() -> Problem {
+    tracing::error!("a search ended with neither a solution nor a limit");
+    Problem::internal()
 }
 
 /// Returns `search-limit-exceeded`, with the best solution so far if there is one.
@@ -115,7 +113,7 @@ pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
         StopReason::Nodes => {
             ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
         }
-        StopReason::Depth => ("depth", "all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
+        StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
         StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),
     };
     let found =

@@ -10,12 +10,12 @@ use super::search::{LimitsReply, SearchReply};
 use super::solution::SolveReply;
 use crate::domain::Tile;
 
-/// Initial capacity in bytes. It is enough for most replies.
-pub(super) const USUAL: usize = 1 << 10;
+/// Initial capacity of a reply, in bytes. It is enough for most.
+pub(super) const CAPACITY: usize = 1 << 10;
 
 /// Serializes a reply. All replies have string keys and finite numbers.
 pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
-    let mut json = Vec::with_capacity(USUAL);
+    let mut json = Vec::with_capacity(CAPACITY);
     put_json(&mut json, reply);
     json
 }
@@ -41,9 +41,9 @@ pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply) {
 }
 
 fn search(json: &mut Vec<u8>, search: &SearchReply) {
-    word(json, ",\"search\":{\"algorithm\":", search.algorithm);
+    string(json, ",\"search\":{\"algorithm\":", search.algorithm);
     match search.heuristic {
-        Some(heuristic) => word(json, ",\"heuristic\":", heuristic),
+        Some(heuristic) => string(json, ",\"heuristic\":", heuristic),
         None => raw(json, ",\"heuristic\":null"),
     }
     flag(json, ",\"admissible\":", search.admissible);
@@ -81,9 +81,9 @@ fn flag(json: &mut Vec<u8>, name: &str, flag: bool) {
     raw(json, if flag { "true" } else { "false" });
 }
 
-/// Appends a string member. `word` has only letters, digits and underscores, which need no escaping.
-fn word(json: &mut Vec<u8>, name: &str, word: &str) {
-    for piece in [name, "\"", word, "\""] {
+/// Appends a string member. `text` has only letters, digits and underscores, which need no escaping.
+fn string(json: &mut Vec<u8>, name: &str, text: &str) {
+    for piece in [name, "\"", text, "\""] {
         raw(json, piece);
     }
 }
@@ -91,7 +91,7 @@ fn word(json: &mut Vec<u8>, name: &str, word: &str) {
 fn rows(json: &mut Vec<u8>, name: &str, board: &Rows) {
     raw(json, name);
     let (begin, size) = (json.len(), board.0.size());
-    json.resize(begin + 2 + size.rows() * (room(size.cols()) + 1), 0);
+    json.resize(begin + 2 + size.rows() * (max_list_length(size.cols()) + 1), 0);
     let text = &mut json[begin..];
     text[0] = b'[';
     let mut end = 1;
@@ -105,12 +105,12 @@ fn rows(json: &mut Vec<u8>, name: &str, board: &Rows) {
 }
 
 /// Maximum length of a list of tiles, in bytes.
-fn room(tiles: usize) -> usize {
+fn max_list_length(tiles: usize) -> usize {
     2 + 3 * tiles
 }
 
 /// Writes a list such as `[1,2,3]` to the beginning of `text` and returns its length. `text` must have the length that
-/// [`room`] returns.
+/// [`max_list_length`] returns.
 fn write_list(text: &mut [u8], tiles: &[Tile]) -> usize {
     text[0] = b'[';
     let mut end = 1;

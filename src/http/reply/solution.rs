@@ -1,11 +1,12 @@
 //! Response of `/solve` as JSON and text.
 
-use std::fmt::{Display, Write, from_fn};
+use std::fmt::{Display, from_fn};
 
+use super::failure::no_result;
 use super::notation::{Letter, Number, Rows, grid};
 use super::search::{LimitsReply, SearchReply};
 use crate::domain::{Board, Move, Puzzle, Tile};
-use crate::http::problem::{Problem, ProblemKind};
+use crate::http::problem::Problem;
 use crate::search::Expansion;
 use crate::service::{Report, Solution};
 
@@ -81,9 +82,7 @@ impl SolveReply {
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
     pub(crate) fn new<'r>(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
-        let Some(solution) = &report.solution else {
-            return Err(Problem::new(ProblemKind::Internal, "The search ended with neither a solution nor a limit."));
-        };
+        let solution = report.solution.as_ref().ok_or_else(no_result)?;
         let reply = Self {
             length: solution.path.len(),
             optimal: report.is_optimal(),
@@ -124,9 +123,16 @@ impl StateReply {
 }
 
 impl ExpansionReply {
-    /// Returns the first expanded nodes of a search, if they were requested.
-    pub(crate) fn of(report: &Report) -> Option<Vec<Self>> {
-        Some(report.expansions.as_ref()?.iter().map(Self::from).collect())
+    /// A line of text, which starts with the index of the node.
+    pub(crate) fn line(&self, index: usize) -> impl Display {
+        from_fn(move |f| {
+            let (board, g, h, sum) = (self.board.0, self.g, self.h, self.f.0);
+            write!(f, "{index}: {board}  g {g}  h {h}  f {sum}")?;
+            if let (Some(Letter(mv)), Some(parent)) = (self.mv, self.parent) {
+                write!(f, " from {parent} by {}", mv.letter())?;
+            }
+            writeln!(f)
+        })
     }
 }
 
@@ -149,29 +155,5 @@ impl Display for StateReply {
         let letter = self.mv.map_or(' ', |Letter(mv)| mv.letter());
         let (tile, g, h, sum) = (self.tile.unwrap_or_default(), self.g, self.h, self.f.0);
         write!(f, "\n{letter}: tile {tile}, g {g}, h {h}, f {sum}\n{}", grid(&self.board.0))
-    }
-}
-
-/// Text of expanded nodes, one line each.
-pub(crate) struct ExpansionLines<'a>(pub(crate) &'a [ExpansionReply]);
-
-impl std::fmt::Display for ExpansionLines<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(index, node)| write!(f, "{}", ExpansionLine(index, node)))
-    }
-}
-
-/// Text of one expanded node, with its index.
-pub(crate) struct ExpansionLine<'a>(pub(crate) usize, pub(crate) &'a ExpansionReply);
-
-impl Display for ExpansionLine<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(index, node) = self;
-        let mut from = String::new();
-        if let (Some(Letter(mv)), Some(parent)) = (node.mv, node.parent) {
-            write!(from, " from {parent} by {}", mv.letter())?;
-        }
-        let (board, g, h, sum) = (node.board.0, node.g, node.h, node.f.0);
-        writeln!(f, "{index}: {board}  g {g}  h {h}  f {sum}{from}")
     }
 }

@@ -1,14 +1,20 @@
 //! The `Server-Timing` header.
 
-use axum::http::HeaderName;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
 
 use crate::service::{Answer, Origin};
 
-/// The response header with the durations of queue and search.
-pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// Formats the durations of queue and search. They are 0 for a cached response.
-pub(crate) fn server_timing(Answer { report, origin }: &Answer) -> String {
+/// Adds the header with the durations of queue and search. They are 0 for a cached response.
+pub(crate) fn add_server_timing(response: &mut Response, answer: &Answer) {
+    if let Ok(timing) = HeaderValue::try_from(server_timing(answer)) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
+}
+
+fn server_timing(Answer { report, origin }: &Answer) -> String {
     if *origin == Origin::Cached {
         return "queue;dur=0, search;dur=0, cache;desc=hit".to_owned();
     }

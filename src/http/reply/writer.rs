@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::Write;
 
-use super::json::{USUAL, put_figures, put_json, put_verdict, raw};
-use super::solution::{ExpansionLine, ExpansionReply, SolveReply, StateReply};
+use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw};
+use super::solution::{ExpansionReply, SolveReply, StateReply};
 use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
@@ -16,8 +16,15 @@ use crate::service::{HeldReport, Report};
 
 /// Writes the whole response.
 pub(crate) fn whole(reply: &SolveReply, report: &Report, format: MediaType) -> Vec<u8> {
-    let mut sink = Whole { report, format, text: Vec::with_capacity(USUAL) };
+    let mut sink = Whole { report, format, text: Vec::with_capacity(CAPACITY) };
     sections(&mut sink, reply, report, format);
+    sink.text
+}
+
+/// Writes only the entries of the report's list of expanded nodes.
+pub(crate) fn whole_expansions(report: &Report, format: MediaType) -> Vec<u8> {
+    let mut sink = Whole { report, format, text: Vec::new() };
+    sink.list(List::Expansions);
     sink.text
 }
 
@@ -30,7 +37,7 @@ pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: MediaTyp
 
 /// Writes the JSON of a response with empty lists.
 pub(crate) fn outline(reply: &SolveReply) -> Vec<u8> {
-    let mut sink = Outline(Vec::with_capacity(USUAL));
+    let mut sink = Outline(Vec::with_capacity(CAPACITY));
     solved_sections(&mut sink, reply);
     sink.text(|json| raw(json, "}"));
     sink.0
@@ -257,7 +264,7 @@ impl List {
             Self::Expansions => {
                 let expansion = ExpansionReply::from(report.expansions.as_ref()?.get(at)?);
                 match format {
-                    MediaType::Text => put(text, &ExpansionLine(at, &expansion)),
+                    MediaType::Text => put(text, &expansion.line(at)),
                     _ => {
                         separate(text, at, ",");
                         put_json(text, &expansion);
@@ -304,13 +311,13 @@ pub(crate) mod tests {
         (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
-    async fn taken(written: Payload) -> String {
-        let body = written.body().collect().await.unwrap().to_bytes();
+    async fn text_of(payload: Payload) -> String {
+        let body = payload.body().collect().await.unwrap().to_bytes();
         String::from_utf8(body.to_vec()).unwrap()
     }
 
     #[tokio::test]
-    async fn what_is_written_piece_by_piece_is_what_would_be_written_whole() {
+    async fn pieces_and_the_whole_have_the_same_bytes() {
         let service = service();
         for (algorithm, states, expansions) in [
             (Algorithm::DepthFirst, false, 0),
@@ -323,7 +330,7 @@ pub(crate) mod tests {
             for media_type in [MediaType::Json, MediaType::Text] {
                 let long = in_pieces(&reply, service.hold(&report).unwrap(), media_type);
                 assert_eq!(
-                    taken(long).await.into_bytes(),
+                    text_of(long).await.into_bytes(),
                     whole(&reply, &report, media_type),
                     "{algorithm:?} {media_type:?}"
                 );
@@ -332,7 +339,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn a_problem_with_many_expansions_is_what_it_would_be_with_few() {
+    async fn a_problem_written_in_pieces_has_the_same_bytes() {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
         let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
         let held = service.hold(&stopped).unwrap();
@@ -341,7 +348,7 @@ pub(crate) mod tests {
         for media_type in [MediaType::Json, MediaType::Text] {
             let [few, many] = [&few, &many].map(|problem| problem.document(media_type, "/solve", "abc"));
             assert!(matches!((&few, &many), (Payload::Whole(_), Payload::Pieces(_))));
-            assert_eq!(taken(many.between("<", ">")).await, taken(few.between("<", ">")).await);
+            assert_eq!(text_of(many.between("<", ">")).await, text_of(few.between("<", ">")).await);
         }
     }
 
@@ -381,7 +388,7 @@ pub(crate) mod tests {
             search,
             limits,
             states: (0..).zip(boards).map(state).collect(),
-            expansions: ExpansionReply::of(report),
+            expansions: report.expansions.as_ref().map(|list| list.iter().map(ExpansionReply::from).collect()),
         };
         serde_json::to_string(&expected).unwrap()
     }
@@ -399,7 +406,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_whole_response_is_what_serde_would_write() {
+    fn a_whole_response_has_the_bytes_that_serde_writes() {
         for start in ["8 6 7/2 5 4/3 0 1", "1 2 3/4 5 6/7 8 0", "1 2/0 3", "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15"] {
             check(start, None, false);
             check(start, None, true);

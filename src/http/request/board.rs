@@ -4,7 +4,7 @@ use super::fields::{FieldReader, did_you_mean};
 use super::json::Json;
 use super::value::Value;
 use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
-use crate::http::problem::{Fault, ProblemKind};
+use crate::http::problem::{ProblemKind, RequestError};
 use crate::search::{Named, named};
 
 /// The fields of every route that reads a board.
@@ -62,11 +62,14 @@ enum Form {
 
 /// Reads the board and the goal. Returns `None` if either has an error or their sizes differ.
 pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
-    let (sides, encoding) = (sides(fields), fields.word("encoding", None).unwrap_or_default());
+    let (sides, encoding) = (sides(fields), fields.choice("encoding", None).unwrap_or_default());
     let board = match fields.take("board") {
         Some(value) => board(fields, "board", &value, sides, encoding),
         None => {
-            fields.miss("board", "`board` is required, for example \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]");
+            fields.report_missing(
+                "board",
+                "`board` is required, for example \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]",
+            );
             None
         }
     };
@@ -74,8 +77,8 @@ pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)>
     let (board, goal) = (board?, goal?);
     if board.size() != goal.size() {
         let detail =
-            format!("the goal is {} and the board {}: both must have the same shape", goal.size(), board.size());
-        fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
+            format!("the goal is {} and the board is {}; they must have the same size", goal.size(), board.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
         return None;
     }
     Some((board, goal))
@@ -98,13 +101,16 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
         if let Some(goal) = NamedGoal::from_name(word) {
             return size.map(|size| goal.on(size));
         }
-        let is_word = word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
-        if is_word && !word.starts_with('[') {
+        let is_choice =
+            word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
+        if is_choice && !word.starts_with('[') {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
             let hint = did_you_mean(word, &names);
-            let detail =
-                format!("no goal has this name{hint} The names are {}; a board is possible too", names.join(", "));
-            fields.note(value.kind(), Fault::new("/goal", "unknown-value", detail));
+            let detail = format!(
+                "there is no goal of this name{hint} The names are {}; a board is accepted too",
+                names.join(", ")
+            );
+            fields.report(value.kind(), RequestError::new("/goal", "unknown-value", detail));
             return None;
         }
     }
@@ -121,13 +127,13 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     // `encoding` applies to a flat goal only; a goal as rows or text always lists tiles.
     let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
     // A goal as rows has its own size; `board_and_goal` compares it with the board's.
-    let own_shape = name == "goal" && written.raw.row_lengths.is_some();
-    let sides = if own_shape { Sides::default() } else { sides };
+    let has_own_size = name == "goal" && written.raw.row_lengths.is_some();
+    let sides = if has_own_size { Sides::default() } else { sides };
     match written.raw.board(sides, encoding) {
         Ok(board) => Some(board),
         Err(faults) => {
             for fault in faults {
-                note_board_fault(fields, name, value, &written, &fault);
+                report_board_fault(fields, name, value, &written, &fault);
             }
             None
         }
@@ -146,10 +152,9 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
             }
             Err(_) => {
                 let detail = format!(
-                    "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write \
-                                      the board as text"
+                    "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write the board as text"
                 );
-                fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
+                fields.report(value.kind(), RequestError::new(format!("/{name}"), "wrong-type", detail));
                 return None;
             }
         },
@@ -165,8 +170,8 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
             Some(WrittenBoard { raw, form: Form::Flat })
         }
         other => {
-            let detail = format!("`{name}` must be an array of rows, a flat array or text, not {}", other.kind());
-            fields.note(value.kind(), Fault::new(format!("/{name}"), "wrong-type", detail));
+            let detail = format!("`{name}` must be an array of rows, a flat array or a string, not {}", other.kind());
+            fields.report(value.kind(), RequestError::new(format!("/{name}"), "wrong-type", detail));
             None
         }
     }
@@ -179,7 +184,7 @@ fn written_in_rows(fields: &mut FieldReader, name: &str, value: &Value, rows: &[
     for (at, row) in rows.iter().enumerate() {
         let Json::Array(cells) = row else {
             let detail = format!("a row must be an array, not {}", row.kind());
-            fields.note(value.kind(), Fault::new(format!("/{name}/{at}"), "wrong-type", detail));
+            fields.report(value.kind(), RequestError::new(format!("/{name}/{at}"), "wrong-type", detail));
             return None;
         };
         entries.extend(cells.iter().map(entry));
@@ -196,7 +201,7 @@ fn entry(cell: &Json) -> Option<i64> {
     }
 }
 
-fn note_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written: &WrittenBoard, fault: &BoardFault) {
+fn report_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written: &WrittenBoard, fault: &BoardFault) {
     let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
     let (kind, code) = match (fault, name) {
         // An unreadable entry of an array has the wrong type; in text, the content is wrong.
@@ -220,7 +225,7 @@ fn note_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written
         (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
         _ => sentence,
     };
-    fields.note(kind, Fault::new(pointer, code, detail));
+    fields.report(kind, RequestError::new(pointer, code, detail));
 }
 
 #[cfg(test)]
@@ -229,22 +234,19 @@ mod tests {
     use crate::http::request::{RequestBody, RequestFields};
 
     /// Kind of a problem, and pointer and code of each error.
-    type Refusal = (ProblemKind, Vec<(String, &'static str)>);
+    type Rejection = (ProblemKind, Vec<(String, &'static str)>);
 
-    fn read(body: &str) -> Result<(Board, Board), Refusal> {
+    fn read(body: &str) -> Result<(Board, Board), Rejection> {
         let body = Some(RequestBody::Json(Json::parse(body).unwrap()));
-        let mut fields = FieldReader::gather(RequestFields { query: vec![], body }, &BOARD_FIELDS);
+        let mut fields = FieldReader::new(RequestFields { query: vec![], body }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
-        match fields.finish() {
-            Ok(()) => Ok(boards.unwrap()),
-            Err(problem) => {
-                Err((problem.kind, problem.errors.into_iter().map(|fault| (fault.pointer, fault.code)).collect()))
-            }
-        }
+        fields.finish(boards).map_err(|problem| {
+            (problem.kind, problem.errors.into_iter().map(|error| (error.pointer, error.code)).collect())
+        })
     }
 
     #[test]
-    fn every_form_of_a_board_is_read_alike() {
+    fn all_forms_of_a_board_are_equivalent() {
         for body in [
             r#"{"board": [[4,5,3],[6,0,8],[2,1,7]]}"#,
             r#"{"board": [4,5,3,6,null,8,2,1,7]}"#,
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_point_to_the_cell() {
+    fn errors_point_to_the_cell() {
         let one = |body: &str| {
             let (kind, mut errors) = read(body).unwrap_err();
             let (pointer, code) = errors.remove(0);
@@ -301,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_of_another_shape_or_other_tiles_is_a_mismatch() {
+    fn a_goal_of_another_size_or_with_other_tiles_is_a_mismatch() {
         for goal in ["[[1,2,3],[4,5,0]]", "[1,2,3,4,5,0]", "[[1,2],[9,0]]", r#""1 2/3 4/5 0""#] {
             let (kind, _) = read(&format!(r#"{{"board": [[1,2],[3,0]], "goal": {goal}}}"#)).unwrap_err();
             assert_eq!(kind, ProblemKind::GoalMismatch, "{goal}");

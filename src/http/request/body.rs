@@ -61,10 +61,10 @@ impl RawRequest {
         if head.method != Method::POST {
             return Ok(Self { query: query?, body: None });
         }
-        let query = query.map_err(without_the_rest)?;
+        let query = query.map_err(close_connection)?;
         let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
         let format =
-            if has_body { Format::of(&head.headers, settings).map_err(without_the_rest)? } else { Format::Sniffed };
+            if has_body { Format::of(&head.headers, settings).map_err(close_connection)? } else { Format::Sniffed };
         let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None });
@@ -92,10 +92,8 @@ impl RequestBody {
         // Some editors and shells write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_ascii().is_empty() {
-            return Err(Problem::new(
-                ProblemKind::MalformedJson,
-                r#"The body is empty. Send a board, for instance {"board": "8 6 7/2 5 4/3 0 1"}."#,
-            ));
+            let detail = r#"The body is empty. Send a board, for example {"board": "8 6 7/2 5 4/3 0 1"}."#;
+            return Err(Problem::new(ProblemKind::MalformedJson, detail));
         }
         if format == Format::Sniffed
             && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
@@ -176,47 +174,43 @@ fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     let before = &bytes[..valid_up_to];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-    Problem::new(
-        ProblemKind::MalformedJson,
-        format!("The body is not UTF-8: line {line}, column {column}, counted in bytes."),
-    )
+    let detail = format!("The body is not valid UTF-8 at line {line}, column {column}, counted in bytes.");
+    Problem::new(ProblemKind::MalformedJson, detail)
 }
 
 /// Reads a body within the limits of size and time.
 async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     let HttpSettings { max_body, body_timeout, .. } = settings;
     let too_large = || {
-        let detail = format!("The body has more than the maximum of {max_body} bytes.");
-        without_the_rest(Problem::new(ProblemKind::ContentTooLarge, detail))
+        let detail = format!("The body exceeds the maximum of {max_body} bytes.");
+        close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
     };
     // Reject before the first byte, so that a client that waits for `100 Continue` does not send the body.
     if body.size_hint().lower() > max_body as u64 {
         return Err(too_large());
     }
-    let mut gathered = pin!(gather(Limited::new(body, max_body)));
+    let mut collected = pin!(collect(Limited::new(body, max_body)));
     // Most bodies have arrived already and need no timer.
-    let in_time = match gathered.as_mut().now_or_never() {
+    let in_time = match collected.as_mut().now_or_never() {
         Some(bytes) => Ok(bytes),
-        None => tokio::time::timeout(body_timeout, gathered).await,
+        None => tokio::time::timeout(body_timeout, collected).await,
     };
     match in_time {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::new(
-            ProblemKind::MalformedJson,
-            "The body is incomplete, or its framing is not \
-                                                                    valid.",
-        )),
+        Ok(Err(_)) => {
+            Err(Problem::new(ProblemKind::MalformedJson, "The body is incomplete, or its framing is not valid."))
+        }
         Err(_) => {
             let detail = format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64());
-            Err(without_the_rest(Problem::new(ProblemKind::RequestTimeout, detail)))
+            Err(close_connection(Problem::new(ProblemKind::RequestTimeout, detail)))
         }
     }
 }
 
 /// Copies the frames of a body into one buffer, unless there is only one frame. Storing the frames would take many
 /// times the size of a body that arrives byte by byte.
-async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
+async fn collect(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as HttpBody>::Error> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
@@ -229,7 +223,7 @@ async fn gather(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as Http
 }
 
 /// Adds `Connection: close`. The rest of the body is not read, and cannot be distinguished from a next request.
-fn without_the_rest(problem: Problem) -> Problem {
+fn close_connection(problem: Problem) -> Problem {
     problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
 }
 

@@ -7,17 +7,17 @@ use super::body::{RequestBody, RequestFields};
 use super::json::Json;
 use super::query::pointer;
 use super::value::Value;
-use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
+use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::search::Named;
 
 /// The fields of a request, with flattened names such as `limits.time_ms`, and the errors found so far.
 ///
-/// Reading a field never fails: the reader notes the error and continues. [`FieldReader::finish`] reports all errors at
-/// once.
+/// Reading a field never fails: the reader stores the error and continues. [`FieldReader::finish`] returns all errors
+/// at once.
 #[derive(Debug)]
 pub(crate) struct FieldReader {
     fields: Vec<Field>,
-    faults: Vec<(ProblemKind, Fault)>,
+    errors: Vec<(ProblemKind, RequestError)>,
     /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
 }
@@ -30,12 +30,12 @@ struct Field {
 
 impl FieldReader {
     /// Collects the fields of a request. A field that is not in `known` is an error.
-    pub(crate) fn gather(input: RequestFields, known: &[&str]) -> Self {
+    pub(crate) fn new(input: RequestFields, known: &[&str]) -> Self {
         let missing = match input.body {
             Some(_) => ProblemKind::InvalidRequest,
             None => ProblemKind::InvalidParameter,
         };
-        let mut fields = Self { fields: Vec::new(), faults: Vec::new(), missing };
+        let mut fields = Self { fields: Vec::new(), errors: Vec::new(), missing };
         for (name, value) in input.query {
             fields.add(name, Value::Query(value), known);
         }
@@ -60,12 +60,15 @@ impl FieldReader {
                 // In a query a dot separates an object from its member; in a body it is part of a name.
                 _ if has_dot => {
                     let at = pointer(prefix).trim_end_matches('/').to_owned();
-                    let own = shortened(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
-                    self.refuse_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
+                    let own = truncated(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
+                    self.report_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
                 }
                 Json::Object(_) if groups.contains(&name) => {
                     let detail = format!("`{name}` is given more than once");
-                    self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "repeated-field", detail));
+                    self.report(
+                        ProblemKind::InvalidRequest,
+                        RequestError::new(pointer(&name), "repeated-field", detail),
+                    );
                 }
                 Json::Object(inner) if is_group => {
                     self.add_members(&format!("{name}."), inner, known);
@@ -73,7 +76,7 @@ impl FieldReader {
                 }
                 other if is_group => {
                     let detail = format!("`{name}` must be an object, not {}", other.kind());
-                    self.note(ProblemKind::InvalidRequest, Fault::new(pointer(&name), "wrong-type", detail));
+                    self.report(ProblemKind::InvalidRequest, RequestError::new(pointer(&name), "wrong-type", detail));
                 }
                 other => self.add(name, Value::Body(other), known),
             }
@@ -82,20 +85,20 @@ impl FieldReader {
 
     fn add(&mut self, name: String, value: Value, known: &[&str]) {
         if !known.contains(&&*name) {
-            self.refuse_unknown(&name, pointer(&shortened(&name)), known, value.kind());
+            self.report_unknown(&name, pointer(&truncated(&name)), known, value.kind());
         } else if self.fields.iter().any(|field| field.name == name) {
             let detail = format!("`{name}` is given more than once");
-            self.note(value.kind(), Fault::new(pointer(&name), "repeated-field", detail));
+            self.report(value.kind(), RequestError::new(pointer(&name), "repeated-field", detail));
         } else {
             self.fields.push(Field { name, value });
         }
     }
 
-    fn refuse_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
+    fn report_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
         // Errors beyond the maximum are dropped, so they need no hint.
-        let hint = if self.faults.len() < Problem::MAX_FAULTS { did_you_mean(name, known) } else { String::new() };
-        let detail = format!("there is no field `{}`{hint}", shortened(name).escape_debug());
-        self.note(kind, Fault::new(at, "unknown-field", detail));
+        let hint = if self.errors.len() < Problem::MAX_ERRORS { did_you_mean(name, known) } else { String::new() };
+        let detail = format!("there is no field `{}`{hint}", truncated(name).escape_debug());
+        self.report(kind, RequestError::new(at, "unknown-field", detail));
     }
 
     /// Removes a field and returns its value.
@@ -104,19 +107,19 @@ impl FieldReader {
         Some(self.fields.swap_remove(at).value)
     }
 
-    /// Notes an error.
-    pub(crate) fn note(&mut self, kind: ProblemKind, fault: Fault) {
-        self.faults.push((kind, fault));
+    /// Adds an error.
+    pub(crate) fn report(&mut self, kind: ProblemKind, error: RequestError) {
+        self.errors.push((kind, error));
     }
 
-    /// Notes an error in the value of a field.
-    pub(crate) fn refuse(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
-        self.note(value.kind(), Fault::new(pointer(name), code, detail));
+    /// Adds an error in the value of a field.
+    pub(crate) fn reject(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
+        self.report(value.kind(), RequestError::new(pointer(name), code, detail));
     }
 
-    /// Notes that a required field is missing.
-    pub(crate) fn miss(&mut self, name: &str, detail: &str) {
-        self.note(self.missing, Fault::new(pointer(name), "missing-field", detail));
+    /// Adds the error of a missing field.
+    pub(crate) fn report_missing(&mut self, name: &str, detail: &str) {
+        self.report(self.missing, RequestError::new(pointer(name), "missing-field", detail));
     }
 
     /// True if the request has a field of this name.
@@ -124,61 +127,61 @@ impl FieldReader {
         self.fields.iter().any(|field| field.name == name)
     }
 
-    /// True if the value of a field is a word of a closed set.
-    pub(crate) fn is_word<W: Named>(&self, name: &str) -> bool {
+    /// True if the value of a field is a name of `C`.
+    pub(crate) fn is_choice<C: Named>(&self, name: &str) -> bool {
         let field = self.fields.iter().find(|field| field.name == name);
-        field.and_then(|field| field.value.as_str()).is_some_and(|word| W::from_name(word).is_some())
+        field.and_then(|field| field.value.as_str()).is_some_and(|word| C::from_name(word).is_some())
     }
 
-    /// Reads a word of a closed set. `none` is a further word that stands for an absent field.
-    pub(crate) fn word<W: Named>(&mut self, name: &str, none: Option<&str>) -> Option<W> {
+    /// Reads a name of `C`. The name `none` has the same meaning as an absent field.
+    pub(crate) fn choice<C: Named>(&mut self, name: &str, none: Option<&str>) -> Option<C> {
         let value = self.take(name)?;
         let Some(word) = value.as_str() else {
-            self.refuse(&value, name, "wrong-type", format!("`{name}` must be a string, not {}", value.described()));
+            self.reject(&value, name, "wrong-type", format!("`{name}` must be a string, not {}", value.described()));
             return None;
         };
         if none == Some(word) {
             return None;
         }
-        let found = W::from_name(word);
+        let found = C::from_name(word);
         if found.is_none() {
-            let words: Vec<&str> = none.into_iter().chain(W::ALL.iter().map(|word| word.name())).collect();
-            self.refuse(&value, name, "unknown-value", unknown_word(name, word, &words));
+            let words: Vec<&str> = none.into_iter().chain(C::ALL.iter().map(|word| word.name())).collect();
+            self.reject(&value, name, "unknown-value", unknown_choice(name, word, &words));
         }
         found
     }
 
-    /// Reads a list of words of a closed set: an array in a body, or separated by commas in a query.
-    pub(crate) fn words<W: Named>(&mut self, name: &str) -> Vec<W> {
+    /// Reads a list of names of `C`: an array in a body, or separated by commas in a query.
+    pub(crate) fn choices<C: Named>(&mut self, name: &str) -> Vec<C> {
         let mut found = Vec::new();
         for (at, entry) in self.list(name, "strings").unwrap_or_default().iter().enumerate() {
             let at = format!("{name}.{at}");
-            match entry.as_str().map(|word| (word, W::from_name(word))) {
+            match entry.as_str().map(|word| (word, C::from_name(word))) {
                 Some((_, Some(word))) => found.push(word),
                 Some((word, None)) => {
-                    let words: Vec<&str> = W::ALL.iter().map(|word| word.name()).collect();
-                    self.refuse(entry, &at, "unknown-value", unknown_word(name, word, &words));
+                    let words: Vec<&str> = C::ALL.iter().map(|word| word.name()).collect();
+                    self.reject(entry, &at, "unknown-value", unknown_choice(name, word, &words));
                 }
                 None => {
                     let detail = format!("entries of `{name}` must be strings, not {}", entry.described());
-                    self.refuse(entry, &at, "wrong-type", detail);
+                    self.reject(entry, &at, "wrong-type", detail);
                 }
             }
         }
         found
     }
 
-    /// Reads a list of at most `most` whole numbers within bounds, in the syntax of [`words`](Self::words). Returns
-    /// `None` if any entry has an error.
+    /// Reads a list of at most `most` whole numbers within bounds, in the syntax of [`choices`](Self::choices).
+    /// Returns `None` if any entry has an error.
     pub(crate) fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
         let entries = self.list(name, "whole numbers")?;
         if let Some(first) = entries.first().filter(|_| entries.len() > most) {
             let detail = format!("`{name}` has {} entries; the maximum is {most}", entries.len());
-            self.refuse(first, name, "out-of-range", detail);
+            self.reject(first, name, "out-of-range", detail);
             return None;
         }
         let read = |(at, entry): (usize, &Value)| {
-            let fault = match entry.as_integer() {
+            let (code, detail) = match entry.as_integer() {
                 Some(number) if bounds.contains(&number) => return Some(number),
                 Some(_) => {
                     let (low, high) = (bounds.start(), bounds.end());
@@ -186,7 +189,7 @@ impl FieldReader {
                 }
                 None => ("wrong-type", format!("entries of `{name}` must be whole numbers, not {}", entry.described())),
             };
-            self.refuse(entry, &format!("{name}.{at}"), fault.0, fault.1);
+            self.reject(entry, &format!("{name}.{at}"), code, detail);
             None
         };
         let numbers: Vec<Option<i64>> = entries.iter().enumerate().map(read).collect();
@@ -201,7 +204,7 @@ impl FieldReader {
             Value::Body(Json::Array(entries)) => Some(entries.into_iter().map(Value::Body).collect()),
             value @ Value::Body(_) => {
                 let detail = format!("`{name}` must be an array of {of}, not {}", value.described());
-                self.refuse(&value, name, "wrong-type", detail);
+                self.reject(&value, name, "wrong-type", detail);
                 None
             }
         }
@@ -211,16 +214,12 @@ impl FieldReader {
     pub(crate) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
         let value = self.take(name)?;
         let Some(number) = value.as_integer() else {
-            self.refuse(
-                &value,
-                name,
-                "wrong-type",
-                format!("`{name}` must be a whole number, not {}", value.described()),
-            );
+            let detail = format!("`{name}` must be a whole number, not {}", value.described());
+            self.reject(&value, name, "wrong-type", detail);
             return None;
         };
         if !bounds.contains(&number) {
-            self.refuse(&value, name, "out-of-range", out_of(name, bounds.start(), bounds.end()));
+            self.reject(&value, name, "out-of-range", out_of_range(name, bounds.start(), bounds.end()));
             return None;
         }
         u64::try_from(number).ok()
@@ -230,17 +229,17 @@ impl FieldReader {
     pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
         let Some(number) = value.as_number() else {
-            self.refuse(&value, name, "wrong-type", format!("`{name}` must be a number, not {}", value.described()));
+            self.reject(&value, name, "wrong-type", format!("`{name}` must be a number, not {}", value.described()));
             return None;
         };
         let hundredths = (number * 100.0).round();
         if !(f64::from(*bounds.start())..=f64::from(*bounds.end())).contains(&hundredths) {
             let (low, high) = (bounds.start() / 100, bounds.end() / 100);
-            self.refuse(&value, name, "out-of-range", out_of(name, low, high));
+            self.reject(&value, name, "out-of-range", out_of_range(name, low, high));
             return None;
         }
         if (hundredths / 100.0 - number).abs() > 1e-9 {
-            self.refuse(&value, name, "out-of-range", format!("`{name}` must have at most two decimals"));
+            self.reject(&value, name, "out-of-range", format!("`{name}` must have at most two decimals"));
             return None;
         }
         Some(hundredths as u32)
@@ -257,17 +256,13 @@ impl FieldReader {
     ) -> Option<Vec<T>> {
         let value = self.take(name)?;
         let Some(Json::Array(entries)) = value.to_json() else {
-            self.refuse(
-                &value,
-                name,
-                "wrong-type",
-                format!("`{name}` must be an array of objects, not {}", value.described()),
-            );
+            let detail = format!("`{name}` must be an array of objects, not {}", value.described());
+            self.reject(&value, name, "wrong-type", detail);
             return None;
         };
         if !(1..=most).contains(&entries.len()) {
             let detail = format!("`{name}` has {} entries; it must have 1 to {most}", entries.len());
-            self.refuse(&value, name, "out-of-range", detail);
+            self.reject(&value, name, "out-of-range", detail);
             return None;
         }
         let mut objects = Vec::with_capacity(entries.len());
@@ -275,14 +270,14 @@ impl FieldReader {
             let at = format!("{name}.{at}");
             match entry {
                 Json::Object(members) => {
-                    let mut inner = Self { fields: Vec::new(), faults: Vec::new(), missing: self.missing };
+                    let mut inner = Self { fields: Vec::new(), errors: Vec::new(), missing: self.missing };
                     inner.add_members("", members, known);
                     objects.push(read(&mut inner));
-                    self.absorb(inner, &at, value.kind());
+                    self.add_errors_of(inner, &at, value.kind());
                 }
                 other => {
                     let detail = format!("entries of `{name}` must be objects, not {}", other.kind());
-                    self.refuse(&value, &at, "wrong-type", detail);
+                    self.reject(&value, &at, "wrong-type", detail);
                 }
             }
         }
@@ -290,13 +285,13 @@ impl FieldReader {
     }
 
     /// Adds the errors of the object `name`, which is part of a value of this kind.
-    fn absorb(&mut self, inner: Self, name: &str, kind: ProblemKind) {
+    fn add_errors_of(&mut self, inner: Self, name: &str, kind: ProblemKind) {
         let at = pointer(name);
-        for (of, mut fault) in inner.faults {
-            fault.pointer.insert_str(0, &at);
+        for (of, mut error) in inner.errors {
+            error.pointer.insert_str(0, &at);
             // An error in JSON inside a query is an error of a parameter.
             let of = if of == ProblemKind::InvalidRequest { kind } else { of };
-            self.note(of, fault);
+            self.report(of, error);
         }
     }
 
@@ -309,54 +304,60 @@ impl FieldReader {
         let value = self.take(name)?;
         let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
         let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
-        parsed.map_err(|(code, detail)| self.refuse(&value, name, code, detail)).ok()
+        parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
     }
 
-    /// Finishes reading.
+    /// Returns what was read from the fields.
     ///
     /// # Errors
-    /// One problem of the gravest kind that was noted, with all errors.
-    pub(crate) fn finish(self) -> Result<(), Problem> {
-        const GRAVEST_FIRST: [ProblemKind; 5] = [
+    /// One problem of the most severe kind, with all errors. Or `internal`, which is a bug, if there is neither an error
+    /// nor a value.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problem> {
+        const MOST_SEVERE_FIRST: [ProblemKind; 5] = [
             ProblemKind::InvalidRequest,
             ProblemKind::InvalidParameter,
             ProblemKind::InvalidBoard,
             ProblemKind::GoalMismatch,
             ProblemKind::UnsupportedCombination,
         ];
-        let noted = |kind: &ProblemKind| self.faults.iter().any(|(of, _)| of == kind);
-        let Some(kind) = GRAVEST_FIRST.into_iter().find(noted) else { return Ok(()) };
-        let detail = match self.faults.as_slice() {
-            [(_, only)] => sentence(&only.detail),
-            faults => format!("{} errors; see \"errors\".", faults.len()),
+        let has_errors = |kind: &ProblemKind| self.errors.iter().any(|(of, _)| of == kind);
+        let Some(kind) = MOST_SEVERE_FIRST.into_iter().find(has_errors) else {
+            return read.ok_or_else(|| {
+                tracing::error!("a request was rejected without an error");
+                Problem::internal()
+            });
         };
-        Err(Problem::new(kind, detail).with_errors(self.faults.into_iter().map(|(_, fault)| fault).collect()))
+        let detail = match self.errors.as_slice() {
+            [(_, only)] => sentence(&only.detail),
+            errors => format!("{} errors; see \"errors\".", errors.len()),
+        };
+        Err(Problem::new(kind, detail).with_errors(self.errors.into_iter().map(|(_, error)| error).collect()))
     }
 }
 
-/// Concatenates lists of names. `N` must be the total length.
-pub(crate) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+/// Concatenates lists of names. `N` must be their total length.
+pub(crate) const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
     let (mut all, mut end, mut at) = ([""; N], 0, 0);
     while at < lists.len() {
         let list = lists[at];
         all.split_at_mut(end).1.split_at_mut(list.len()).0.copy_from_slice(list);
         (end, at) = (end + list.len(), at + 1);
     }
-    assert!(end == N, "the lists have so many names");
+    assert!(end == N, "N is not the total length");
     all
 }
 
 /// Truncates an unknown name for an error message.
-fn shortened(name: &str) -> String {
+fn truncated(name: &str) -> String {
     name.chars().take(40).collect()
 }
 
-fn out_of(name: &str, low: impl Display, high: impl Display) -> String {
+fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
     format!("`{name}` must be from {low} to {high}")
 }
 
-fn unknown_word(name: &str, word: &str, words: &[&str]) -> String {
-    let shown = shortened(word);
+fn unknown_choice(name: &str, word: &str, words: &[&str]) -> String {
+    let shown = truncated(word);
     let hint = did_you_mean(word, words);
     format!("`{name}` has no value `{}`{hint} The values are {}", shown.escape_debug(), words.join(", "))
 }
@@ -379,12 +380,12 @@ mod tests {
     fn fields(query: &[(&str, &str)], body: &str) -> FieldReader {
         let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let body = (!body.is_empty()).then(|| RequestBody::Json(Json::parse(body).unwrap()));
-        FieldReader::gather(RequestFields { query, body }, &KNOWN)
+        FieldReader::new(RequestFields { query, body }, &KNOWN)
     }
 
-    fn faults(fields: FieldReader) -> (ProblemKind, Vec<(String, &'static str)>) {
-        let problem = fields.finish().unwrap_err();
-        (problem.kind, problem.errors.into_iter().map(|fault| (fault.pointer, fault.code)).collect())
+    fn errors_of(fields: FieldReader) -> (ProblemKind, Vec<(String, &'static str)>) {
+        let problem = fields.finish(Some(())).unwrap_err();
+        (problem.kind, problem.errors.into_iter().map(|error| (error.pointer, error.code)).collect())
     }
 
     #[test]
@@ -393,8 +394,8 @@ mod tests {
         let from_body = &mut fields(&[], r#"{"limits": {"time_ms": 5}, "algorithm": "astar"}"#);
         for fields in [from_query, from_body] {
             assert_eq!(fields.integer("limits.time_ms", 1..=10), Some(5));
-            assert_eq!(fields.word("algorithm", Some("auto")), Some(Algorithm::AStar));
-            assert!(fields.faults.is_empty());
+            assert_eq!(fields.choice("algorithm", Some("auto")), Some(Algorithm::AStar));
+            assert!(fields.errors.is_empty());
         }
     }
 
@@ -403,8 +404,8 @@ mod tests {
         let body = r#"{"limits": {"time_ms": 99, "node": 1}, "algorithm": "a*", "tie_breaking": 3, "x.y": 1}"#;
         let mut fields = fields(&[], body);
         fields.integer("limits.time_ms", 1..=10);
-        fields.word::<Algorithm>("algorithm", Some("auto"));
-        fields.word::<TieBreaking>("tie_breaking", None);
+        fields.choice::<Algorithm>("algorithm", Some("auto"));
+        fields.choice::<TieBreaking>("tie_breaking", None);
         let expected = [
             ("/limits/node", "unknown-field"),
             ("/x.y", "unknown-field"),
@@ -413,13 +414,13 @@ mod tests {
             ("/tie_breaking", "wrong-type"),
         ];
         let expected = expected.map(|(pointer, code)| (pointer.to_owned(), code)).to_vec();
-        assert_eq!(faults(fields), (ProblemKind::InvalidRequest, expected));
+        assert_eq!(errors_of(fields), (ProblemKind::InvalidRequest, expected));
     }
 
     #[test]
     fn faults_of_a_query_are_faults_of_parameters() {
         let fields = fields(&[("algorythm", "astar")], "");
-        let problem = fields.finish().unwrap_err();
+        let problem = fields.finish(Some(())).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::InvalidParameter);
         assert!(problem.detail.contains("did you mean `algorithm`?"), "{}", problem.detail);
     }
@@ -427,17 +428,17 @@ mod tests {
     #[test]
     fn a_field_given_twice_is_refused_wherever_it_stands() {
         let twice = fields(&[("algorithm", "astar")], r#"{"algorithm": "astar"}"#);
-        assert_eq!(faults(twice).1, [("/algorithm".to_owned(), "repeated-field")]);
+        assert_eq!(errors_of(twice).1, [("/algorithm".to_owned(), "repeated-field")]);
         let twice = fields(&[], r#"{"board": 1, "board": 2}"#);
-        assert_eq!(faults(twice).1, [("/board".to_owned(), "repeated-field")]);
+        assert_eq!(errors_of(twice).1, [("/board".to_owned(), "repeated-field")]);
     }
 
     #[test]
     fn a_list_may_be_empty() {
         for (query, body) in [(vec![("tie_breaking", "")], ""), (vec![], r#"{"tie_breaking": []}"#)] {
             let mut fields = fields(&query, body);
-            assert!(fields.words::<TieBreaking>("tie_breaking").is_empty());
-            assert!(fields.faults.is_empty());
+            assert!(fields.choices::<TieBreaking>("tie_breaking").is_empty());
+            assert!(fields.errors.is_empty());
         }
     }
 
@@ -446,7 +447,7 @@ mod tests {
         for (written, expected) in
             [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)]
         {
-            let mut fields = FieldReader::gather(
+            let mut fields = FieldReader::new(
                 RequestFields { query: vec![("weight".to_owned(), written.to_owned())], body: None },
                 &["weight"],
             );

@@ -59,10 +59,8 @@ fn malformed(error: &serde_json::Error) -> Problem {
         (_, "recursion limit exceeded") => "The document is nested too deeply: a board has two levels.",
         _ => "Names and strings need double quotes, and no comma may follow the last entry.",
     };
-    Problem::new(
-        ProblemKind::MalformedJson,
-        format!("The body is not JSON: line {line}, column {column}: {reason}. {advice}"),
-    )
+    let detail = format!("The body is not valid JSON at line {line}, column {column}: {reason}. {advice}");
+    Problem::new(ProblemKind::MalformedJson, detail)
 }
 
 impl<'de> Deserialize<'de> for Json {
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_and_fractions_are_told_apart() {
+    fn whole_numbers_and_fractions_are_distinguished() {
         let expected = [Json::Integer(1), Json::Float(1.0), Json::Integer(-2), Json::Float(100.0)];
         assert_eq!(Json::parse("[1, 1.0, -2, 1e2]").unwrap(), Json::Array(expected.into()));
     }
@@ -157,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_located_and_never_quoted() {
+    fn an_error_is_located_and_never_quoted() {
         let detail = detail_of("{\n  \"secret\": secret\n}");
         assert!(detail.contains("line 2, column "), "{detail}");
         assert!(!detail.contains("secret"), "{detail}");

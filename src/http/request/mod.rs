@@ -11,6 +11,6 @@ mod value;
 
 pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, sides};
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields};
-pub(crate) use fields::{FieldReader, joined};
+pub(crate) use fields::{FieldReader, concat};
 pub(crate) use plain_board::plain_board;
 pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, limits};

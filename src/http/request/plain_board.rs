@@ -85,22 +85,18 @@ impl Scanner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::FieldReader;
-    use crate::http::request::Format;
-    use crate::http::request::{BOARD_FIELDS, board_and_goal};
-    use crate::http::request::{RequestBody, RequestFields};
+    use crate::http::request::{BOARD_FIELDS, FieldReader, Format, RequestBody, RequestFields, board_and_goal};
 
     /// Reads the body with the general reader.
     fn read(body: &[u8]) -> Option<(Board, Board)> {
         let body = RequestBody::parse(body, Format::Json).ok()?;
-        let mut fields = FieldReader::gather(RequestFields { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);
+        let mut fields = FieldReader::new(RequestFields { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
-        fields.finish().ok()?;
-        boards
+        fields.finish(boards).ok()
     }
 
     #[test]
-    fn boards_of_every_shape_are_read() {
+    fn boards_of_every_size_are_read() {
         for size in Size::all() {
             let board = Board::snail(size);
             let rows: Vec<Vec<u8>> = board.rows().map(<[u8]>::to_vec).collect();
@@ -112,11 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_straight_off_is_what_the_reader_of_all_bodies_reads() {
+    fn it_reads_what_the_general_reader_reads() {
         let plain = br#"{"board": [[8, 6,7],[2,5,4],[3,0,1]]}"#;
         let (board, _) = read(plain).unwrap();
         assert_eq!(plain_board(plain), Some(board));
-        let mut read_alike = 0;
+        let mut plain_bodies = 0;
         for at in 0..plain.len() {
             for byte in 0..=u8::MAX {
                 let replaced = [&plain[..at], &[byte], &plain[at + 1..]].concat();
@@ -126,16 +122,16 @@ mod tests {
                     if let Some(board) = plain_board(&body) {
                         let expected = Some((board, Board::blank_last(board.size())));
                         assert_eq!(read(&body), expected, "{}", body.escape_ascii());
-                        read_alike += 1;
+                        plain_bodies += 1;
                     }
                 }
             }
         }
-        assert!(read_alike > 500, "{read_alike} of the bodies were plain");
+        assert!(plain_bodies > 500, "{plain_bodies}");
     }
 
     #[test]
-    fn anything_else_is_left_to_that_reader() {
+    fn any_other_body_is_left_to_the_general_reader() {
         for body in [
             r#"{"board": [[1,2],[3,0]], "goal": "snail"}"#,
             r#"{"board": [[1,2],[3,0]], "board": [[1,2],[3,0]]}"#,

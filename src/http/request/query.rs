@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::problem::{Problem, ProblemKind, RequestError};
 
 /// Splits and decodes a query string. Repeated names are preserved; empty pieces are dropped.
 ///
@@ -12,20 +12,20 @@ use crate::http::problem::{Fault, Problem, ProblemKind};
 /// `invalid-parameter`, with an error for each invalidly encoded parameter.
 pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut parameters = Vec::new();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for piece in query.split('&').filter(|piece| !piece.is_empty()) {
         let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
         match (decode(name), decode(value)) {
             (Ok(name), Ok(value)) => parameters.push((name, value)),
-            (Ok(name), Err(reason)) => faults.push(Fault::new(pointer(&name), "wrong-type", reason)),
-            (Err(reason), _) => faults.push(Fault::new("", "wrong-type", reason)),
+            (Ok(name), Err(reason)) => errors.push(RequestError::new(pointer(&name), "wrong-type", reason)),
+            (Err(reason), _) => errors.push(RequestError::new("", "wrong-type", reason)),
         }
     }
-    if faults.is_empty() {
+    if errors.is_empty() {
         return Ok(parameters);
     }
     let detail = "The query string is not percent-encoded UTF-8. With curl, use `-G --data-urlencode 'board=…'`.";
-    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(faults))
+    Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(errors))
 }
 
 /// Returns the pointer of a query parameter: `/limits/time_ms` for `limits.time_ms`.
@@ -73,9 +73,9 @@ mod tests {
     fn every_wrongly_encoded_parameter_is_reported() {
         let problem = parse("limits.time_ms=%zz&board=%ff&ok=1&%=2&x=%4").unwrap_err();
         assert_eq!(problem.kind, ProblemKind::InvalidParameter);
-        let pointers: Vec<_> = problem.errors.iter().map(|fault| fault.pointer.as_str()).collect();
+        let pointers: Vec<_> = problem.errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(pointers, ["/limits/time_ms", "/board", "", "/x"]);
-        assert!(problem.errors.iter().all(|fault| fault.code == "wrong-type" && !fault.detail.is_empty()));
+        assert!(problem.errors.iter().all(|error| error.code == "wrong-type" && !error.detail.is_empty()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fields::FieldReader;
 use crate::domain::Size;
-use crate::http::problem::{Fault, ProblemKind};
+use crate::http::problem::{ProblemKind, RequestError};
 use crate::search::Weight;
 use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
 
@@ -22,16 +22,16 @@ const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// Reads [`METHOD_FIELDS`].
-pub(crate) fn wish(fields: &mut FieldReader) -> SearchOptions {
+pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
     SearchOptions {
-        algorithm: fields.word("algorithm", Some("auto")),
-        heuristic: fields.word("heuristic", Some("auto")),
+        algorithm: fields.choice("algorithm", Some("auto")),
+        heuristic: fields.choice("heuristic", Some("auto")),
         weight: fields
             .hundredths("weight", Weight::ONE.hundredths()..=Weight::MAX.hundredths())
             .and_then(Weight::from_hundredths)
             .unwrap_or(Weight::ONE),
-        tie_breaking: fields.word("tie_breaking", None).unwrap_or_default(),
-        duplicate_detection: fields.word("duplicate_detection", None).unwrap_or_default(),
+        tie_breaking: fields.choice("tie_breaking", None).unwrap_or_default(),
+        duplicate_detection: fields.choice("duplicate_detection", None).unwrap_or_default(),
         depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
         require_optimal: false,
     }
@@ -47,10 +47,10 @@ pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
 }
 
 /// Creates the plan for search options. Conflicts between options are noted as errors.
-pub(crate) fn plan(fields: &mut FieldReader, wish: &SearchOptions, size: Size) -> Option<Plan> {
+pub(crate) fn plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| {
-        let fault = Fault::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
-        fields.note(ProblemKind::UnsupportedCombination, fault);
+        let error = RequestError::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
+        fields.report(ProblemKind::UnsupportedCombination, error);
     };
-    Plan::try_new(wish, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
+    Plan::try_new(options, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
 }

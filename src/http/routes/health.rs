@@ -1,13 +1,13 @@
-//! Probes. They run independently of the searches: no queue, no permit.
+//! Probes. They do not wait for searches.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::negotiate;
+use crate::http::negotiation::{Document, negotiate};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::service::Service;
 
@@ -18,14 +18,14 @@ pub(crate) async fn livez(headers: HeaderMap) -> Response {
 
 /// Readiness: the instance accepts new work.
 pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
-    let refusal = if service.is_draining() {
+    let (kind, detail) = if service.is_draining() {
         (ProblemKind::ShuttingDown, "This instance is shutting down.")
     } else if !service.is_ready() {
         (ProblemKind::Overloaded, "The tables are being built.")
     } else {
         return Ok(ok(&headers));
     };
-    Err(Problem::new(refusal.0, refusal.1).with_retry_after(1))
+    Err(Problem::new(kind, detail).with_retry_after(1))
 }
 
 /// Responds whatever `Accept` says, so that a load balancer never removes an instance because of a header.
@@ -34,13 +34,5 @@ fn ok(headers: &HeaderMap) -> Response {
         Some(MediaType::Text) => (MediaType::Text, "ok\n"),
         _ => (MediaType::Json, r#"{"status":"ok"}"#),
     };
-    let no_store = HeaderValue::from_static("no-store");
-    (
-        [
-            (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
-            (header::CACHE_CONTROL, no_store),
-        ],
-        body,
-    )
-        .into_response()
+    Document::new(media_type.content_type(), Document::NO_STORE, body).response(headers)
 }

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 
 use crate::domain::{Puzzle, Tile};
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::choose;
+use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    Letter, LimitsReply, Rows, SERVER_TIMING, SearchReply, grid, json, limit_exceeded, puzzle, server_timing,
+    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, puzzle,
     service_failure,
 };
-use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, joined, limits};
+use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits};
 use crate::service::{Hint, RequestedLimits, Service};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
 
 #[derive(Debug, serde::Serialize)]
 struct HintReply {
@@ -52,24 +52,18 @@ pub(crate) async fn hint(
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
-        // The choice among equally good moves depends on earlier requests.
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    ];
-    let mut response = (headers, body).into_response();
-    if let Ok(timing) = HeaderValue::try_from(server_timing(&hint.answer)) {
-        response.headers_mut().insert(SERVER_TIMING, timing);
-    }
+    // The choice among equally good moves depends on earlier requests.
+    let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
+    let mut response = document.response(&headers);
+    add_server_timing(&mut response, &hint.answer);
     Ok(response)
 }
 
 fn read(input: RequestFields) -> Result<(Puzzle, RequestedLimits), Problem> {
-    let mut fields = FieldReader::gather(input, &FIELDS);
+    let mut fields = FieldReader::new(input, &FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
-    fields.finish()?;
-    let (board, goal) = boards.ok_or_else(Problem::without_fault)?;
+    let (board, goal) = fields.finish(boards)?;
     Ok((puzzle(board, goal)?, limits))
 }
 
@@ -79,10 +73,7 @@ impl HintReply {
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
     fn new(puzzle: &Puzzle, hint: &Hint) -> Result<Self, Problem> {
-        let length = hint.length().ok_or_else(|| {
-            tracing::error!("a search ended with neither a solution nor a limit");
-            Problem::internal()
-        })?;
+        let length = hint.length().ok_or_else(no_result)?;
         let step = hint.step();
         let mut board = *puzzle.start();
         step.and_then(|(mv, _)| board.make(mv));
@@ -112,7 +103,7 @@ impl std::fmt::Display for HintReply {
         let moves = if self.remaining == 1 { "move remains" } else { "moves remain" };
         write!(f, "{}: tile {tile} slides, then {} {moves}", mv.letter(), self.remaining)?;
         match self.optimal {
-            true => writeln!(f, ", optimal.")?,
+            true => writeln!(f, " (optimal).")?,
             false => writeln!(f, "; no solution has fewer than {} in all.", self.lower_bound)?,
         }
         write!(f, "\n{}\n{}", grid(&self.board.0), self.search)

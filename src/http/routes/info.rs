@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde_json::json;
 
 use super::compare::Preset;
 use super::{compare, verify};
 use crate::domain::Size;
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::choose;
+use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::request::NamedGoal;
 use crate::http::state::HttpSettings;
@@ -44,11 +44,7 @@ pub(crate) async fn info(
         MediaType::Text => format!("{info:#}\n"),
         _ => info.to_string(),
     };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type())),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    ];
-    Ok((headers, body).into_response())
+    Ok(Document::new(media_type.content_type(), Document::NO_STORE, body).response(&headers))
 }
 
 fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
@@ -75,11 +71,11 @@ fn table_entry(table: &TableEntry) -> serde_json::Value {
 
 fn algorithm_entry(algorithm: Algorithm) -> serde_json::Value {
     let description = match algorithm {
-        Algorithm::AStar => "Expands the node of least g + h.",
+        Algorithm::AStar => "Expands the node with the least g + h.",
         Algorithm::WeightedAStar => {
-            "Expands the node of least g + weight·h; the length is at most weight times the optimum."
+            "Expands the node with the least g + weight·h; the length is at most weight times the optimum."
         }
-        Algorithm::GreedyBestFirst => "Expands the node of least h.",
+        Algorithm::GreedyBestFirst => "Expands the node with the least h.",
         Algorithm::IdaStar => "Depth-first within a rising limit on g + h; needs no memory for nodes.",
         Algorithm::BreadthFirst => "Expands the oldest node.",
         Algorithm::DepthFirst => "Expands the newest node, within depth_limit if one is given.",
@@ -102,12 +98,16 @@ fn heuristic_entry(heuristic: HeuristicKind) -> serde_json::Value {
         HeuristicKind::Zero => "No estimate.",
         HeuristicKind::Hamming => "Tiles out of place.",
         HeuristicKind::MisplacedWithBlank => "Tiles out of place, the blank included; not admissible.",
-        HeuristicKind::Manhattan => "Sum over all tiles of the rows and columns to their goal cells.",
+        HeuristicKind::Manhattan => "The rows and columns between each tile and its goal cell, summed over all tiles.",
         HeuristicKind::ManhattanPlusHamming => "The sum of manhattan and hamming; not admissible.",
         HeuristicKind::Gaschnig => "Moves of the relaxed puzzle in which any tile may jump into the blank.",
-        HeuristicKind::InversionDistance => "Least moves to undo the inversions in row order and in column order.",
+        HeuristicKind::InversionDistance => {
+            "The fewest moves that undo the inversions in row order and in column order."
+        }
         HeuristicKind::LinearConflict => "Manhattan, plus two for each tile that must leave its line.",
-        HeuristicKind::WalkingDistance => "Least moves to bring all tiles into their rows, plus into their columns.",
+        HeuristicKind::WalkingDistance => {
+            "The fewest moves that bring all tiles into their rows, plus the fewest into their columns."
+        }
         HeuristicKind::PatternDatabase => {
             "Exact distances up to 9 cells; on larger boards the sum over disjoint sets of tiles."
         }

@@ -15,14 +15,14 @@ const YAML: &str = include_str!("../../../openapi.yaml");
 pub(crate) async fn yaml(headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Yaml, YAML.to_owned()));
     Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Yaml, MediaType::Text])? == MediaType::Text)]
-        .answer(&headers))
+        .response(&headers))
 }
 
 /// `/openapi.json`: the description converted to JSON.
 pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Json, to_json(YAML)));
     Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Json, MediaType::Text])? == MediaType::Text)]
-        .answer(&headers))
+        .response(&headers))
 }
 
 /// The text with its own media type, and as plain text.

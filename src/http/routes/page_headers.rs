@@ -3,7 +3,7 @@
 use axum::http::{HeaderName, HeaderValue, header};
 
 /// Security headers of a page: its content security policy, no framing, no opener from another origin, no `Referer`.
-pub(crate) fn protection(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
+pub(crate) fn security_headers(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
     [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::REFERRER_POLICY, "no-referrer"),

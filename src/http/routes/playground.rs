@@ -10,7 +10,7 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
-use super::page_headers::protection;
+use super::page_headers::security_headers;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, weak_etag};
 use crate::http::problem::{Problem, ProblemKind};
@@ -115,17 +115,17 @@ fn content_type(name: &str) -> &'static str {
 
 /// Returns the playground.
 pub(crate) fn playground(headers: &HeaderMap) -> Response {
-    protected(WEB.playground.answer(headers))
+    with_security_headers(WEB.playground.response(headers))
 }
 
 /// `/docs`: the viewer of the API description.
 pub(crate) async fn docs(headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Html])?;
-    Ok(protected(WEB.viewer.answer(&headers)))
+    Ok(with_security_headers(WEB.viewer.response(&headers)))
 }
 
-fn protected(mut page: Response) -> Response {
-    page.headers_mut().extend(protection(POLICY));
+fn with_security_headers(mut page: Response) -> Response {
+    page.headers_mut().extend(security_headers(POLICY));
     page
 }
 
@@ -136,9 +136,9 @@ pub(crate) async fn part(
 ) -> Result<Response, Problem> {
     let (version, name) = names.map(|Path(names)| names).unwrap_or_default();
     let Some((_, document)) = WEB.parts.iter().find(|(part, _)| *part == name) else {
-        return Err(Problem::new(ProblemKind::NotFound, "There is no asset of this name.".to_owned()));
+        return Err(Problem::new(ProblemKind::NotFound, "There is no asset of this name."));
     };
-    let mut response = document.answer(&headers);
+    let mut response = document.response(&headers);
     let own = response.headers_mut();
     if version != WEB.version {
         // During an upgrade, a page of another release may request its assets here. They work, but must not be cached.
@@ -156,14 +156,14 @@ mod tests {
     #[test]
     fn every_file_of_the_directory_is_served() {
         let directory = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/web")).unwrap();
-        let mut there: Vec<String> = directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        there.retain(|name| !name.ends_with(".html"));
-        there.sort();
-        assert_eq!(there, PARTS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let mut files: Vec<String> = directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        files.retain(|name| !name.ends_with(".html"));
+        files.sort();
+        assert_eq!(files, PARTS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 
     #[test]
-    fn pages_name_no_part_that_is_not_there() {
+    fn every_asset_of_a_page_exists() {
         for page in [PLAYGROUND, VIEWER] {
             for rest in page.split("/web/{version}/").skip(1) {
                 let name = rest.split('"').next().unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn another_byte_is_another_version() {
+    fn the_version_depends_on_every_byte() {
         let names = [version(&[("a", b"1")]), version(&[("a", b"2")]), version(PARTS)];
         assert!(names[0] != names[1] && names.iter().all(|name| name.len() == 16), "{names:?}");
     }

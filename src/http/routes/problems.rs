@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
 
-use super::page_headers::protection;
+use super::page_headers::security_headers;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind};
@@ -36,15 +36,15 @@ pub(crate) async fn problem(
         })
         .to_string(),
     };
-    let mut response = Document::new(media_type.content_type(), Document::AN_HOUR, body).answer(&headers);
+    let mut response = Document::new(media_type.content_type(), Document::AN_HOUR, body).response(&headers);
     if media_type == MediaType::Html {
-        response.headers_mut().extend(protection(NOTHING_BUT_TEXT));
+        response.headers_mut().extend(security_headers(POLICY));
     }
     Ok(response)
 }
 
 /// Content security policy of a page without styles, scripts, forms or any other resource.
-const NOTHING_BUT_TEXT: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")

@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use crate::domain::{Board, Encoding, Sides, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Fault, Problem, ProblemKind, sentence};
+use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::http::reply::{Rows, grid, json};
 use crate::http::request::{FieldReader, NamedGoal, RequestFields, goal, sides};
 use crate::search::named;
@@ -55,7 +55,7 @@ struct RequestReply {
 
 struct RandomQuery {
     goal: Board,
-    how: Draw,
+    draw: Draw,
     seed: Option<String>,
     form: Option<As>,
 }
@@ -66,7 +66,7 @@ pub(crate) async fn random(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let RandomQuery { goal, how, seed, form } = RandomQuery::read(input)?;
+    let RandomQuery { goal, draw, seed, form } = RandomQuery::read(input)?;
     let media_type = match form {
         Some(As::Text) => MediaType::Text,
         Some(As::Request) => MediaType::Json,
@@ -74,12 +74,12 @@ pub(crate) async fn random(
     };
     let is_repeatable = seed.is_some();
     let seed = seed.map_or_else(fresh_seed, Ok).map_err(|error| {
-        tracing::error!(target: "taquin::http::random", %error, "no seed from the system");
+        tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");
         Problem::internal()
     })?;
-    let drawn = service.draw(goal, how, seed.clone()).await;
+    let drawn = service.draw(goal, draw, seed.clone()).await;
     let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
-        drawn.map_err(|error| refused(&error))?;
+        drawn.map_err(|error| draw_failure(&error))?;
     let body = match (media_type, form) {
         (MediaType::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
@@ -89,7 +89,7 @@ pub(crate) async fn random(
         }
     };
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
-    let mut response = Document::new(media_type.content_type(), cache_control, body).answer(&headers);
+    let mut response = Document::new(media_type.content_type(), cache_control, body).response(&headers);
     if let Ok(seed) = HeaderValue::try_from(utf8_percent_encode(&seed, &NOT_IN_HEADER).to_string()) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }
@@ -98,33 +98,29 @@ pub(crate) async fn random(
 
 impl RandomQuery {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::gather(input, &FIELDS);
+        let mut fields = FieldReader::new(input, &FIELDS);
         let sides = sides(&mut fields);
         let size = size(&fields, sides);
         let goal = goal(&mut fields, size, sides, Encoding::Tiles);
         if let Some(goal) = goal.filter(|goal| !sides.agree_with(goal.size())) {
             let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
-            fields.note(ProblemKind::GoalMismatch, Fault::new("/goal", "goal-mismatch", detail));
+            fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
         }
         let seed = fields.parsed("seed", |seed| {
-            let is_fit = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
-            let misfit = || ("out-of-range", format!("`seed` must have 1 to {MAX_SEED_CHARS} characters"));
-            is_fit.then(|| seed.to_owned()).ok_or_else(misfit)
+            let is_valid = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
+            let error = || ("out-of-range", format!("`seed` must have 1 to {MAX_SEED_CHARS} characters"));
+            is_valid.then(|| seed.to_owned()).ok_or_else(error)
         });
         if fields.has("walk") && fields.has("length") {
-            let detail = "`walk` and `length` exclude each other";
-            fields.note(ProblemKind::InvalidParameter, Fault::new("/walk", "unsupported", detail));
+            let detail = "`walk` and `length` are mutually exclusive";
+            fields.report(ProblemKind::InvalidParameter, RequestError::new("/walk", "unsupported", detail));
         }
         let walk = fields.integer("walk", 0..=MAX_WALK).map(|moves| Draw::Walk(moves as u32));
-        let length = fields.parsed("length", |text| lengths(text).map_err(|misfit| ("out-of-range", misfit)));
+        let length = fields.parsed("length", |text| lengths(text).map_err(|detail| ("out-of-range", detail)));
         let length = length.map(Draw::Length);
-        let form = fields.word("as", None);
-        fields.finish()?;
-        let how = walk.or(length).unwrap_or(Draw::Uniform);
-        match goal {
-            Some(goal) => Ok(Self { goal, how, seed, form }),
-            None => Err(Problem::without_fault()),
-        }
+        let form = fields.choice("as", None);
+        let goal = fields.finish(goal)?;
+        Ok(Self { goal, draw: walk.or(length).unwrap_or(Draw::Uniform), seed, form })
     }
 }
 
@@ -133,7 +129,7 @@ const NOT_IN_HEADER: AsciiSet = CONTROLS.add(b' ').add(b'%');
 
 /// Requested size: 3×3 by default, square if only one side is given. `None` if an explicit goal determines it.
 fn size(fields: &FieldReader, sides: Sides) -> Option<Size> {
-    if fields.has("goal") && !fields.is_word::<NamedGoal>("goal") {
+    if fields.has("goal") && !fields.is_choice::<NamedGoal>("goal") {
         return None;
     }
     let Sides { rows, cols } = sides;
@@ -153,13 +149,13 @@ fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-fn refused(error: &DrawError) -> Problem {
+fn draw_failure(error: &DrawError) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => {
             let detail = format!(
-                "optimal lengths are only known up to 9 cells, not on {size} boards: use `walk`, or omit `length`"
+                "optimal lengths are known only up to 9 cells, not on {size} boards; use `walk`, or omit `length`"
             );
-            Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![Fault::new(
+            Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![RequestError::new(
                 "/length",
                 "unsupported",
                 detail,
@@ -167,8 +163,8 @@ fn refused(error: &DrawError) -> Problem {
         }
         DrawError::NoSuchLength(greatest) => {
             let detail =
-                format!("no board has such an optimal length: for this shape and goal they range from 0 to {greatest}");
-            Problem::new(ProblemKind::InvalidParameter, sentence(&detail)).with_errors(vec![Fault::new(
+                format!("no board has this optimal length; for this size and goal, lengths range from 0 to {greatest}");
+            Problem::new(ProblemKind::InvalidParameter, sentence(&detail)).with_errors(vec![RequestError::new(
                 "/length",
                 "out-of-range",
                 detail,

@@ -25,14 +25,11 @@ struct SolvableReply {
 /// Handles GET and POST.
 pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let mut fields = FieldReader::gather(input, &BOARD_FIELDS);
+    let mut fields = FieldReader::new(input, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
-    fields.finish()?;
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
-    let Some((board, goal, reachability)) = verdict else {
-        return Err(Problem::without_fault());
-    };
-    let detail = detail(&reachability);
+    let (board, goal, reachability) = fields.finish(verdict)?;
+    let detail = sentence(&reachability.to_string());
     let body = match media_type {
         MediaType::Text => {
             let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
@@ -49,9 +46,5 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
             goal: Rows(goal),
         }),
     };
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
-}
-
-fn detail(reachability: &Reachability) -> String {
-    sentence(&reachability.to_string())
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
 }

@@ -16,7 +16,7 @@ pub(crate) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
     }
     let base = format!("http://{}", host(&headers).unwrap_or("127.0.0.1:8080"));
     let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
-    Ok(Document::new(media_type.content_type(), "no-cache", text).answer(&headers))
+    Ok(Document::new(media_type.content_type(), "no-cache", text).response(&headers))
 }
 
 const USAGE: &str = "\

@@ -11,10 +11,10 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
 use crate::http::reply::{Letter, Rows, grid, json};
-use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, joined};
+use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, concat};
 use crate::service::{AttemptCheck, Distance, Service};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + 2] = joined(&[&BOARD_FIELDS, &["moves", "tiles"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + 2] = concat(&[&BOARD_FIELDS, &["moves", "tiles"]]);
 
 /// Maximum number of moves in a request. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
@@ -75,19 +75,16 @@ pub(crate) async fn verify(
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).answer_to(&method, &headers))
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
 }
 
 impl VerifyBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::gather(input, &FIELDS);
+        let mut fields = FieldReader::new(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let attempt = attempt(&mut fields, boards.map(|(board, _)| board.size()));
-        fields.finish()?;
-        match (boards, attempt) {
-            (Some((board, goal)), Some(attempt)) => Ok(Self { board, goal, attempt }),
-            _ => Err(Problem::without_fault()),
-        }
+        let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
+        Ok(Self { board, goal, attempt })
     }
 }
 
@@ -95,15 +92,18 @@ impl VerifyBody {
 fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
     let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
     if fields.has("moves") && fields.has("tiles") {
-        let detail = "`tiles` and `moves` exclude each other";
-        fields.take("tiles").inspect(|value| fields.refuse(value, "tiles", "unsupported", detail));
+        let detail = "`tiles` and `moves` are mutually exclusive";
+        fields.take("tiles").inspect(|value| fields.reject(value, "tiles", "unsupported", detail));
     }
     if fields.has("tiles") {
         let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
         return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
     }
     if !fields.has("moves") {
-        fields.miss("moves", "`moves` is required, for example \"ULDR\", or the `tiles` that slide, for example [7,8]");
+        fields.report_missing(
+            "moves",
+            "`moves` is required, for example \"ULDR\", or the `tiles` that slide, for example [7,8]",
+        );
     }
     fields.parsed("moves", moves).map(Attempt::Moves)
 }
@@ -118,7 +118,7 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
             let written = letter.escape_debug();
             let detail = format!(
                 "`moves` must consist of the letters U, L, D and R, the directions of the blank, without \
-                 separators; letter {at}, counted from 0, is `{written}`"
+                 separators; the letter at index {at} is `{written}`"
             );
             ("unknown-value", detail)
         };
@@ -176,11 +176,11 @@ impl std::fmt::Display for VerifyReply {
             Some(IllegalReply { index, mv, tile, detail }) => {
                 let mv = mv.map_or_else(String::new, |Letter(mv)| mv.letter().to_string());
                 let tile = tile.map_or_else(String::new, |tile| format!("tile {tile}"));
-                writeln!(f, "{moves}, then {mv}{tile} (number {index}, from 0) is illegal. {detail}")?;
+                writeln!(f, "{moves}, then {mv}{tile} (index {index}) is illegal. {detail}")?;
             }
         }
         match self {
-            Self { optimal: true, .. } => writeln!(f, "Solved, optimally.")?,
+            Self { optimal: true, .. } => writeln!(f, "Solved optimally.")?,
             Self { solves: true, of_start, .. } => writeln!(f, "Solved; an optimal solution has {of_start}.")?,
             Self { solvable: false, .. } => writeln!(f, "Not solved: the board is unsolvable, see /solvable.")?,
             Self { remaining, .. } => writeln!(f, "Not solved; {remaining} to go.")?,
@@ -194,7 +194,7 @@ impl std::fmt::Display for DistanceReply {
         match (self.lower_bound, self.upper_bound) {
             (Some(low), Some(high)) if low == high => f.write_str(&counted(low as usize)),
             (Some(low), Some(high)) => write!(f, "{low} to {high} moves"),
-            _ => f.write_str("more moves than there are"),
+            _ => f.write_str("an unknown number of moves"),
         }
     }
 }

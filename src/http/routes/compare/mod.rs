@@ -16,24 +16,24 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{puzzle, reserved_if_long, service_failure};
 use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, joined, search,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, concat, search,
 };
 pub(crate) use preset::Preset;
 
 use crate::service::{Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
-    joined(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
+    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
 
 /// Fields of a method.
-const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = joined(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
+const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
 
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
 
-/// Requested options of a search, and the plan and limits made from them.
+/// A method: its search options as requested, their plan, and its limits.
 struct Method {
-    wish: SearchOptions,
+    options: SearchOptions,
     plan: Plan,
     limits: RequestedLimits,
 }
@@ -56,15 +56,15 @@ pub(crate) async fn compare(
     let puzzle = puzzle(board, goal)?;
     let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
     let mut reply = CompareReply::new(&puzzle, results);
-    let body = reserved_if_long(&service, reply.written(media_type))?;
+    let body = reserved_if_long(&service, reply.to_bytes(media_type))?;
     let tag = || {
         // Elapsed times must not change the tag.
-        reply.forget_times();
-        reply.written(media_type)
+        reply.clear_times();
+        reply.to_bytes(media_type)
     };
     let cache_control =
         if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
-    Ok(Document::tagged_by(media_type.content_type(), cache_control, body, tag).answer_to(&method, &headers))
+    Ok(Document::tagged_by(media_type.content_type(), cache_control, body, tag).response_to(&method, &headers))
 }
 
 /// Results of the methods, and whether they are reproducible. The searches run one after another, so a comparison never
@@ -73,12 +73,12 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
     let searches: Vec<(Plan, RequestedLimits)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
     let limits = service.limits_for_all(puzzle, &searches);
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
-    for (at, (Method { wish, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
+    for (at, (Method { options, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
         let job = Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, states: false };
         results.push(match service.submit(job).await {
             Ok(answer) => {
                 is_repeatable &= answer.report.is_repeatable();
-                ResultReply::new(wish, &answer.report)
+                ResultReply::new(options, &answer.report)
             }
             // Not an error of one method: the client has to retry the whole request. Finished results are cached.
             Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) => {
@@ -86,7 +86,7 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
             }
             Err(error) => {
                 is_repeatable = false;
-                ResultReply::failed(wish, service_failure(&error).within(&format!("/methods/{at}")))
+                ResultReply::failed(options, service_failure(&error).within(&format!("/methods/{at}")))
             }
         });
     }
@@ -95,39 +95,36 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 
 impl CompareBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::gather(input, &FIELDS);
+        let mut fields = FieldReader::new(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
         let default = search::limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
-        fields.finish()?;
-        match (boards, methods) {
-            (Some((board, goal)), Some(methods)) => Ok(Self { board, goal, methods }),
-            _ => Err(Problem::without_fault()),
-        }
+        let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
+        Ok(Self { board, goal, methods })
     }
 }
 
 /// Reads `methods` or `preset`.
 fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimits) -> Option<Vec<Method>> {
     if fields.has("methods") && fields.has("preset") {
-        let detail = "`preset` and `methods` exclude each other";
-        fields.take("preset").inspect(|value| fields.refuse(value, "preset", "unsupported", detail));
+        let detail = "`preset` and `methods` are mutually exclusive";
+        fields.take("preset").inspect(|value| fields.reject(value, "preset", "unsupported", detail));
     }
     if fields.has("methods") {
         let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
-            let wish = search::wish(fields);
+            let options = search::options(fields);
             let limits = search::limits(fields).or(default);
-            let plan = size.and_then(|size| search::plan(fields, &wish, size));
-            plan.map(|plan| Method { wish, plan, limits })
+            let plan = size.and_then(|size| search::plan(fields, &options, size));
+            plan.map(|plan| Method { options, plan, limits })
         });
         return methods?.into_iter().collect();
     }
     if !fields.has("preset") {
         let detail = "`methods` is required, for example [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, \
                       {\"algorithm\": \"breadth_first\"}], or a `preset`, for example \"heuristics\"";
-        fields.miss("methods", detail);
+        fields.report_missing("methods", detail);
         return None;
     }
-    let preset: Preset = fields.word("preset", None)?;
-    Some(preset.on(size?).map(|(wish, plan)| Method { wish, plan, limits: default }).collect())
+    let preset: Preset = fields.choice("preset", None)?;
+    Some(preset.on(size?).map(|(options, plan)| Method { options, plan, limits: default }).collect())
 }

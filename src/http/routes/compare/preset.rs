@@ -23,7 +23,7 @@ named!(Preset { Heuristics => "heuristics", Algorithms => "algorithms", OlderSys
 impl Preset {
     /// The methods that support boards of this size, with their plans. Never empty.
     pub(crate) fn on(self, size: Size) -> impl Iterator<Item = (SearchOptions, Plan)> {
-        self.methods().into_iter().filter_map(move |wish| Some((wish, Plan::try_new(&wish, size).ok()?)))
+        self.methods().into_iter().filter_map(move |options| Some((options, Plan::try_new(&options, size).ok()?)))
     }
 
     fn methods(self) -> Vec<SearchOptions> {
@@ -33,21 +33,21 @@ impl Preset {
                 HeuristicKind::ALL.iter().filter(is_admissible).map(|kind| with(Algorithm::AStar, *kind)).collect()
             }
             Self::Algorithms => {
-                let is_told_apart = |algorithm: &&Algorithm| !matches!(algorithm, Algorithm::Anytime);
-                Algorithm::ALL.iter().filter(is_told_apart).map(|algorithm| typical(*algorithm)).collect()
+                let is_compared = |algorithm: &&Algorithm| !matches!(algorithm, Algorithm::Anytime);
+                Algorithm::ALL.iter().filter(is_compared).map(|algorithm| typical(*algorithm)).collect()
             }
             Self::OlderSystems => older_systems().into(),
         }
     }
 
-    /// Entry in `/info`. Clients can copy its `methods` into a request.
+    /// The entry in `/info`. Clients can copy its `methods` into a request.
     pub(crate) fn entry(self) -> Value {
         let description = match self {
             Self::Heuristics => "A* with each admissible heuristic",
             Self::Algorithms => "Each algorithm with Manhattan distance",
             Self::OlderSystems => "The methods of the predecessor systems",
         };
-        let written = |wish: SearchOptions| match json!(MethodReply::new(&wish)) {
+        let written = |options: SearchOptions| match json!(MethodReply::new(&options)) {
             Value::Object(method) => method.into_iter().filter(|(_, value)| !value.is_null()).collect(),
             other => other,
         };
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_the_older_systems_go_with_every_board() {
+    fn the_older_methods_support_every_board() {
         assert!(Size::all().all(|size| Preset::OlderSystems.on(size).count() == older_systems().len()));
     }
 }

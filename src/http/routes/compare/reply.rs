@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::Puzzle;
 use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
-use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded};
+use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
 use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
@@ -67,7 +67,7 @@ impl CompareReply {
     }
 
     /// Serializes the reply: as text for [`MediaType::Text`], otherwise as JSON.
-    pub(crate) fn written(&self, media_type: MediaType) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self, media_type: MediaType) -> Vec<u8> {
         match media_type {
             MediaType::Text => self.to_string().into_bytes(),
             _ => json(self),
@@ -75,7 +75,7 @@ impl CompareReply {
     }
 
     /// Clears the elapsed times of all searches.
-    pub(crate) fn forget_times(&mut self) {
+    pub(crate) fn clear_times(&mut self) {
         for result in &mut self.results {
             match &mut result.outcome {
                 OutcomeReply::Solved { search, .. } => search.elapsed_us = 0,
@@ -90,13 +90,10 @@ impl CompareReply {
 
 impl ResultReply {
     /// Result of a search that found a solution or exceeded a limit.
-    pub(crate) fn new(wish: &SearchOptions, report: &Report) -> Self {
+    pub(crate) fn new(options: &SearchOptions, report: &Report) -> Self {
         let outcome = match (report.stopped, &report.solution) {
-            (Some(stop), _) => return Self::failed(wish, limit_exceeded(report, stop)),
-            (None, None) => {
-                tracing::error!("a search ended with neither a solution nor a limit");
-                return Self::failed(wish, Problem::internal());
-            }
+            (Some(stop), _) => return Self::failed(options, limit_exceeded(report, stop)),
+            (None, None) => return Self::failed(options, no_result()),
             (None, Some(Solution { path, .. })) => OutcomeReply::Solved {
                 length: path.len(),
                 optimal: report.is_optimal(),
@@ -106,25 +103,25 @@ impl ResultReply {
                 limits: LimitsReply::new(report),
             },
         };
-        Self { method: MethodReply::new(wish), outcome }
+        Self { method: MethodReply::new(options), outcome }
     }
 
-    pub(crate) fn failed(wish: &SearchOptions, problem: Problem) -> Self {
-        Self { method: MethodReply::new(wish), outcome: OutcomeReply::Failed { problem: Box::new(problem) } }
+    pub(crate) fn failed(options: &SearchOptions, problem: Problem) -> Self {
+        Self { method: MethodReply::new(options), outcome: OutcomeReply::Failed { problem: Box::new(problem) } }
     }
 }
 
 impl MethodReply {
-    pub(crate) fn new(wish: &SearchOptions) -> Self {
-        let takes_heuristic = wish.algorithm.is_none_or(|algorithm| algorithm.takes_heuristic());
+    pub(crate) fn new(options: &SearchOptions) -> Self {
+        let takes_heuristic = options.algorithm.is_none_or(|algorithm| algorithm.takes_heuristic());
         Self {
-            algorithm: wish.algorithm.map_or("auto", Named::name),
-            heuristic: takes_heuristic.then(|| wish.heuristic.map_or("auto", Named::name)),
-            weight: (wish.weight != Weight::ONE).then(|| Number(f64::from(wish.weight.hundredths()) / 100.0)),
-            tie_breaking: (wish.tie_breaking != TieBreaking::default()).then(|| wish.tie_breaking.name()),
-            duplicate_detection: (wish.duplicate_detection != DuplicateDetection::default())
-                .then(|| wish.duplicate_detection.name()),
-            depth_limit: wish.depth_limit,
+            algorithm: options.algorithm.map_or("auto", Named::name),
+            heuristic: takes_heuristic.then(|| options.heuristic.map_or("auto", Named::name)),
+            weight: (options.weight != Weight::ONE).then(|| Number(f64::from(options.weight.hundredths()) / 100.0)),
+            tie_breaking: (options.tie_breaking != TieBreaking::default()).then(|| options.tie_breaking.name()),
+            duplicate_detection: (options.duplicate_detection != DuplicateDetection::default())
+                .then(|| options.duplicate_detection.name()),
+            depth_limit: options.depth_limit,
         }
     }
 }

@@ -15,25 +15,24 @@ use bytes::Bytes;
 use crate::domain::{Board, Puzzle};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Fault, Problem, ProblemKind};
+use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
-    SERVER_TIMING, SolveReply, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle, server_timing,
+    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle,
     service_failure, whole,
 };
 use crate::http::request::{
     BOARD_FIELDS, FieldReader, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, RawRequest, RequestBody, RequestFields,
-    board_and_goal, joined, plain_board, search,
+    board_and_goal, concat, plain_board, search,
 };
 use crate::http::state::AppState;
 use crate::search::named;
+use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
 use stream::SolveStream;
 use stream_body::END;
 
-use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
-
 /// Fields of a request.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
-    joined(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
+    concat(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
 
 /// Required quality of the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,23 +83,20 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         states: has(Include::States),
     };
     if media_type == MediaType::Events || has(Include::Progress) {
-        return live(service, job, &head, media_type).await;
+        return streamed(service, job, &head, media_type).await;
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
-    let timing = server_timing(&answer);
     let held = held_if_long(service, &puzzle, &answer.report)?;
     let mut response = match answer.report.stopped {
         Some(stop) => limit_exceeded_with_expansions(&answer.report, held, stop).into_response(),
         None => solved(&head, media_type, &puzzle, &answer.report, held)?,
     };
-    if let Ok(timing) = HeaderValue::try_from(timing) {
-        response.headers_mut().insert(SERVER_TIMING, timing);
-    }
+    add_server_timing(&mut response, &answer);
     Ok(response)
 }
 
 /// Streamed response. Returns when the search is admitted, before it ends.
-async fn live(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaType) -> Result<Response, Problem> {
+async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaType) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser reconnects when a stream ends, until it receives status 204.
     if media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
@@ -110,8 +106,8 @@ async fn live(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaT
         return Ok(SolveStream::head(media_type));
     }
     let puzzle = job.puzzle;
-    let watching = service.watch(job).await.map_err(|error| service_failure(&error))?;
-    let stream = SolveStream::new(Arc::clone(service), watching, puzzle, media_type);
+    let subscription = service.watch(job).await.map_err(|error| service_failure(&error))?;
+    let stream = SolveStream::new(Arc::clone(service), subscription, puzzle, media_type);
     Ok(stream_body::response(stream))
 }
 
@@ -125,7 +121,7 @@ fn solved(
 ) -> Result<Response, Problem> {
     let is_get = head.method == Method::GET || head.method == Method::HEAD;
     let body = match held {
-        Some(held) if is_get => return solved_at_length(head, media_type, puzzle, report, held),
+        Some(held) if is_get => return solved_in_pieces(head, media_type, puzzle, report, held),
         Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, media_type).body(),
         None => {
             let (mut reply, _) = SolveReply::new(puzzle, report)?;
@@ -135,7 +131,7 @@ fn solved(
                 reply.search.elapsed_us = 0;
                 let tag = || whole(&reply, report, media_type);
                 let document = Document::tagged_by(media_type.content_type(), cache_control(report), body, tag);
-                return Ok(document.answer(&head.headers));
+                return Ok(document.response(&head.headers));
             }
             Body::from(body)
         }
@@ -147,7 +143,7 @@ fn solved(
 
 /// Long response to GET, written in pieces as the client reads. Its tag is computed from the request and the solution,
 /// because they determine the states and expansions.
-fn solved_at_length(
+fn solved_in_pieces(
     head: &Parts,
     media_type: MediaType,
     puzzle: &Puzzle,
@@ -163,7 +159,7 @@ fn solved_at_length(
         [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
     };
     let document = Document::tagged_by(media_type.content_type(), cache_control(report), Bytes::new(), tag);
-    let mut response = document.answer(&head.headers);
+    let mut response = document.response(&head.headers);
     // The length is not known yet.
     response.headers_mut().remove(header::CONTENT_LENGTH);
     if response.status() == StatusCode::OK {
@@ -186,7 +182,7 @@ pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
     let body = RequestBody::parse(bytes, Format::Json)
         .and_then(|body| SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
     let plain = plain_board(bytes).map(SolveBody::plain);
-    debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "they read alike");
+    debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "the readers differ");
     body?.puzzle()
 }
 
@@ -218,27 +214,27 @@ impl SolveBody {
 
     /// Reads all fields. Rejects those that the media type of the response does not support.
     fn read(input: RequestFields, media_type: Option<MediaType>) -> Result<Self, Problem> {
-        let mut fields = FieldReader::gather(input, &FIELDS);
+        let mut fields = FieldReader::new(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
-        let wish = search::wish(&mut fields);
-        let require_optimal = fields.word("require", None) == Some(Require::Optimal);
-        let wish = SearchOptions { require_optimal, ..wish };
+        let options = search::options(&mut fields);
+        let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
+        let options = SearchOptions { require_optimal, ..options };
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
-        let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &wish, board.size()));
-        fields.finish()?;
-        match (boards, plan) {
-            (Some((board, goal)), Some(plan)) => Ok(Self { board, goal, plan, limits, include }),
-            _ => Err(Problem::without_fault()),
-        }
+        let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
+        let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
+        Ok(Self { board, goal, plan, limits, include })
     }
 }
 
 /// Reads `include`. Rejects values that the media type of the response does not support.
 fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
-    let include = fields.words("include");
+    let include = fields.choices("include");
     if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {
-        fields.note(ProblemKind::UnsupportedCombination, Fault::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
+        fields.report(
+            ProblemKind::UnsupportedCombination,
+            RequestError::new("/include", "unsupported", NO_PROGRESS_IN_JSON),
+        );
     }
     include
 }
@@ -249,7 +245,7 @@ mod tests {
     use crate::domain::Size;
 
     #[test]
-    fn a_board_alone_is_asked_as_the_reader_of_all_fields_would_ask() {
+    fn a_plain_board_is_the_request_that_the_general_reader_returns() {
         for size in Size::all() {
             let board = Board::snail(size);
             let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();

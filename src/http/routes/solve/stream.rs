@@ -41,7 +41,7 @@ pub(crate) enum StreamEvent {
 /// Events of one search, in order.
 pub(crate) struct SolveStream {
     service: Arc<Service>,
-    watching: Subscription,
+    subscription: Subscription,
     puzzle: Puzzle,
     media_type: MediaType,
     ticks: Interval,
@@ -51,34 +51,40 @@ pub(crate) struct SolveStream {
     lower_bound: u32,
     /// Latest elapsed time sent.
     elapsed: Duration,
-    told: Progress,
+    /// Latest progress sent.
+    last_progress: Progress,
     /// The final event, held back because the best solution has to be sent first.
     last: Option<StreamEvent>,
     is_over: bool,
 }
 
 impl SolveStream {
-    /// Stream of a submitted search.
-    pub(crate) fn new(service: Arc<Service>, watching: Subscription, puzzle: Puzzle, media_type: MediaType) -> Self {
+    /// Creates the stream of a submitted search.
+    pub(crate) fn new(
+        service: Arc<Service>,
+        subscription: Subscription,
+        puzzle: Puzzle,
+        media_type: MediaType,
+    ) -> Self {
         let period = if media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             service,
-            watching,
+            subscription,
             puzzle,
             media_type,
             ticks,
             shortest: None,
             lower_bound: 0,
             elapsed: Duration::ZERO,
-            told: Progress::default(),
+            last_progress: Progress::default(),
             last: None,
             is_over: false,
         }
     }
 
-    /// Streamed response with headers and an empty body.
+    /// Returns a streamed response with headers and an empty body.
     pub(crate) fn head(media_type: MediaType) -> Response {
         // `Body::empty()` would add a `Content-Length`.
         let mut response = Response::new(Body::from_stream(empty::<Result<Bytes, Infallible>>()));
@@ -105,9 +111,9 @@ impl SolveStream {
             return self.last.take();
         }
         while !self.is_over {
-            let happening = tokio::select! {
+            let event = tokio::select! {
                 biased;
-                seen = self.watching.next() => match seen {
+                event = self.subscription.next() => match event {
                     SearchEvent::FoundSolution(found) => {
                         let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
                         let FoundSolution { path, lower_bound, elapsed } = &*found;
@@ -121,8 +127,8 @@ impl SolveStream {
                 },
                 _ = self.ticks.tick() => self.progress(),
             };
-            if happening.is_some() {
-                return happening;
+            if event.is_some() {
+                return event;
             }
         }
         None
@@ -141,7 +147,7 @@ impl SolveStream {
             return None;
         }
         self.shortest = Some(length);
-        let (lower_bound, elapsed) = self.rise(lower_bound, elapsed);
+        let (lower_bound, elapsed) = self.monotonic(lower_bound, elapsed);
         let optimal = length == lower_bound as usize;
         let solution = SolutionReply { length, optimal, lower_bound, moves: String::new(), tiles: &[] };
         let json = write(solution, elapsed.as_micros() as u64);
@@ -150,10 +156,10 @@ impl SolveStream {
 
     /// Progress event. Events are sent only on change; text lines always, as a sign of life.
     fn progress(&mut self) -> Option<StreamEvent> {
-        let (progress, elapsed) = self.watching.progress()?;
-        let is_news = self.told != progress || self.media_type != MediaType::Events;
-        self.told = progress;
-        let (lower_bound, elapsed) = self.rise(progress.lower_bound, elapsed);
+        let (progress, elapsed) = self.subscription.progress()?;
+        let is_sent = self.last_progress != progress || self.media_type != MediaType::Events;
+        self.last_progress = progress;
+        let (lower_bound, elapsed) = self.monotonic(progress.lower_bound, elapsed);
         let reply = ProgressReply {
             expanded: progress.expanded,
             generated: progress.generated,
@@ -162,11 +168,11 @@ impl SolveStream {
             length: self.shortest,
             elapsed_us: elapsed.as_micros() as u64,
         };
-        is_news.then_some(StreamEvent::Progress(reply))
+        is_sent.then_some(StreamEvent::Progress(reply))
     }
 
-    /// Keeps the lower bound and the elapsed time from falling; solutions and progress report them independently.
-    fn rise(&mut self, lower_bound: u32, elapsed: Duration) -> (u32, Duration) {
+    /// Keeps the lower bound and the elapsed time from decreasing: solutions and progress report them independently.
+    fn monotonic(&mut self, lower_bound: u32, elapsed: Duration) -> (u32, Duration) {
         self.lower_bound = self.lower_bound.max(lower_bound);
         self.elapsed = self.elapsed.max(elapsed);
         (self.lower_bound, self.elapsed)
@@ -184,8 +190,8 @@ impl SolveStream {
             Ok(held) => held,
             Err(problem) => return StreamEvent::Problem(Box::new(problem)),
         };
-        let best = self.best(report, held.clone());
-        let end = self.concluded(&answer.report, held);
+        let best = self.best_solution(report, held.clone());
+        let end = self.final_event(&answer.report, held);
         match best {
             Some(solution) => {
                 self.last = Some(end);
@@ -196,7 +202,7 @@ impl SolveStream {
     }
 
     /// Event of the final solution, if no solution of this length was sent.
-    fn best(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
+    fn best_solution(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
         let best = report.solution.as_ref()?;
         let elapsed = report.queued + report.elapsed;
         self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
@@ -211,8 +217,8 @@ impl SolveStream {
         })
     }
 
-    /// Final event with the response that would be returned without streaming.
-    fn concluded(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
+    /// Final event, with the response that would be returned without streaming.
+    fn final_event(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
             (Some(stop), held) => Err(limit_exceeded_with_expansions(report, held, stop)),
             (None, Some(held)) => {

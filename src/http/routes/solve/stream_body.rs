@@ -35,7 +35,7 @@ struct Writer {
     pieces: Option<Box<dyn Pieces>>,
 }
 
-/// Streamed response. Dropping its body cancels the search, unless another client waits for its result.
+/// Returns the streamed response. Dropping its body cancels the search, unless another client waits for its result.
 pub(crate) fn response(stream: SolveStream) -> Response {
     let mut response = SolveStream::head(stream.media_type());
     let body = DeferredBody::new(|line, instance| {
@@ -49,14 +49,14 @@ pub(crate) fn response(stream: SolveStream) -> Response {
 }
 
 impl Writer {
-    /// The next piece of the body.
+    /// Returns the next piece of the body.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(piece) = self.piece().await {
                 return Some(piece);
             }
             match timeout(HEARTBEAT, self.stream.next()).await {
-                Ok(event) => match self.written(event?) {
+                Ok(event) => match self.write(event?) {
                     Payload::Whole(text) => return Some(text.into()),
                     Payload::Pieces(pieces) => self.pieces = Some(pieces),
                 },
@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    /// Next piece of the current event.
+    /// Returns the next piece of the current event.
     async fn piece(&mut self) -> Option<Bytes> {
         let piece = self.pieces.as_mut()?.next().await;
         if piece.is_none() {
@@ -75,13 +75,13 @@ impl Writer {
         piece
     }
 
-    fn written(&mut self, event: StreamEvent) -> Payload {
-        self.note(&event);
+    fn write(&mut self, event: StreamEvent) -> Payload {
+        self.record(&event);
         if self.stream.media_type() == MediaType::Events { self.event(event) } else { self.lines(event) }
     }
 
     /// Records the outcome in the access line.
-    fn note(&mut self, event: &StreamEvent) {
+    fn record(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::Solution { .. } | StreamEvent::Progress(_) => return,
             StreamEvent::Result(_) => {}
@@ -113,7 +113,7 @@ impl Writer {
         match event {
             StreamEvent::Solution { length, lower_bound, elapsed, .. } => {
                 let moves = if length == 1 { "move" } else { "moves" };
-                line(elapsed, &format!("found {length} {moves}; no solution has fewer than {lower_bound}"))
+                line(elapsed, &format!("found a solution of {length} {moves}; none has fewer than {lower_bound}"))
             }
             StreamEvent::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
             StreamEvent::Result(reply) => reply.between("\n", ""),
@@ -134,6 +134,6 @@ fn progress(reply: &ProgressReply) -> String {
         return "waiting".to_owned();
     }
     let within = threshold.map_or_else(String::new, |threshold| format!(" within {threshold} moves"));
-    let best = length.map_or_else(String::new, |length| format!("; {length} moves so far"));
+    let best = length.map_or_else(String::new, |length| format!("; best so far: {length} moves"));
     format!("{expanded} expanded{within}{best}; no solution has fewer than {lower_bound}")
 }
