@@ -7,12 +7,13 @@
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use hyper::rt::Timer;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep, sleep_until};
@@ -119,7 +120,7 @@ impl Future for HeaderSleep {
             wait.deadline = Instant::now() + wait.header;
         }
         let deadline = wait.deadline.into();
-        let mut sleep = wait.sleep.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sleep = wait.sleep.lock();
         let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         if sleep.deadline() > deadline {
             sleep.as_mut().reset(deadline);

@@ -13,7 +13,7 @@ fn errors(flags: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_required() {
+fn every_setting_has_a_default() {
     let config = config(&[]).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     assert_eq!((config.queue, config.max_body, config.memory.search), (256, 65_536, 512 << 20));
@@ -117,7 +117,7 @@ fn the_health_check_is_a_subcommand() {
 }
 
 #[test]
-fn a_log_filter_is_levels_and_levels_of_targets_and_nothing_else() {
+fn a_log_filter_has_levels_and_levels_of_targets() {
     let levels = [("taquin::job", Level::INFO), ("taquin::access", Level::INFO), ("hyper", Level::ERROR)];
     for (text, expected) in [
         ("info", [true, true, true]),

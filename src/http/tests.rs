@@ -1,4 +1,4 @@
-//! What every route has in common, asked of the whole router.
+//! Behavior common to all routes, tested through the whole router.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use super::state::HttpSettings;
 
 use crate::service::{Metrics, Service, ServiceSettings, Tier};
 
-pub(crate) const SETTINGS: HttpSettings =
+const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
 
 pub(crate) fn service() -> Arc<Service> {
@@ -70,7 +70,7 @@ fn unguarded(service: &Arc<Service>) -> HttpService {
     services(service, &Guards::default()).main
 }
 
-/// Serves other routes as those of the table.
+/// Returns a service with other handlers for the routes of the table.
 pub(crate) fn serving(router: Router) -> HttpService {
     let metrics = HttpMetrics::new(&mut Registry::default(), std::iter::empty());
     HttpService::new(router, Routes::main(&ROUTES), metrics, Metrics::default(), false)
@@ -107,7 +107,7 @@ async fn an_unknown_path_is_a_problem_document() {
 }
 
 #[tokio::test]
-async fn a_problem_is_told_in_text_to_those_who_ask_for_text() {
+async fn a_problem_is_text_if_accept_asks_for_text() {
     let answer = send("GET /nowhere", &[("accept", "text/plain"), ("x-request-id", "abc")]).await;
     assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
     assert!(answer.body.starts_with("404 No resource at this path\n"), "{}", answer.body);
@@ -150,7 +150,7 @@ async fn head_is_get_without_the_body_for_failures_too() {
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_and_varies_by_accept() {
+async fn every_response_has_a_request_id_and_varies_by_accept() {
     for line in ["GET /", "GET /livez", "GET /nowhere", "OPTIONS /solve", "PATCH /solve", "POST /solve"] {
         let answer = send(line, &[]).await;
         assert_eq!(answer.header("x-request-id").len(), 32, "{line}");
@@ -161,7 +161,7 @@ async fn every_answer_has_a_request_id_and_varies_by_accept() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_internal_problem_that_tells_nothing_but_the_id() {
+async fn a_panic_is_an_internal_problem_with_only_the_id() {
     async fn panics() -> Response {
         panic!("a secret")
     }
@@ -222,7 +222,7 @@ fn the_table_has_the_paths_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_bare_error_of_any_layer_becomes_its_problem() {
+async fn an_error_status_without_a_problem_gets_one() {
     for kind in ProblemKind::ALL {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
@@ -244,7 +244,7 @@ async fn the_extractors_problems_reach_the_client() {
 }
 
 #[tokio::test]
-async fn probes_answer_whatever_is_accepted() {
+async fn probes_ignore_accept() {
     for path in ["/livez", "/readyz", "/healthz"] {
         let router = unguarded(&ready().await);
         for (accept, body) in
@@ -293,19 +293,19 @@ async fn every_problem_type_has_a_page_in_three_forms() {
 }
 
 #[tokio::test]
-async fn a_page_may_load_nothing_and_be_framed_by_nobody() {
+async fn a_problem_page_loads_nothing_and_cannot_be_framed() {
     let page = send("GET /problems/internal", &[("accept", "text/html")]).await;
     let policy = page.header("content-security-policy");
     assert_eq!(policy, "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     assert_eq!(page.header("referrer-policy"), "no-referrer");
     assert_eq!(page.header("x-frame-options"), "DENY");
     assert_eq!(page.header("cross-origin-opener-policy"), "same-origin");
-    // The policy would stop what it does not name.
-    for needs_leave in ["<style", "style=", "<script", "<img", "<link", "<form", "onload="] {
-        assert!(!page.body.contains(needs_leave), "{needs_leave}");
+    // The policy would block all of these.
+    for blocked in ["<style", "style=", "<script", "<img", "<link", "<form", "onload="] {
+        assert!(!page.body.contains(blocked), "{blocked}");
     }
     let json = send("GET /problems/internal", &[]).await;
-    assert_eq!(json.header("content-security-policy"), "", "it is for pages alone");
+    assert_eq!(json.header("content-security-policy"), "", "only pages have a policy");
 }
 
 #[tokio::test]
@@ -321,7 +321,7 @@ async fn static_documents_are_revalidated_by_their_tag() {
 }
 
 #[tokio::test]
-async fn the_contract_is_served_in_the_type_asked_for() {
+async fn the_contract_is_served_in_the_requested_type() {
     assert!(send("GET /openapi.json", &[]).await.json()["openapi"].is_string());
     let yaml = send("GET /openapi.yaml", &[("accept", "*/*")]).await;
     assert_eq!(yaml.header("content-type"), "application/yaml; charset=utf-8");
@@ -331,7 +331,7 @@ async fn the_contract_is_served_in_the_type_asked_for() {
 }
 
 #[tokio::test]
-async fn the_usage_text_is_made_for_the_host_that_was_asked() {
+async fn the_usage_text_has_the_host_of_the_request() {
     let usage = send("GET /", &[("host", "taquin.test:81")]).await;
     assert_eq!(usage.header("content-type"), "text/plain; charset=utf-8");
     assert!(usage.body.contains("http://taquin.test:81/solve\n"), "{}", usage.body);

@@ -197,8 +197,9 @@ fn has_special(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
+    use parking_lot::Mutex;
     use serde_json::{Value, json};
     use tracing_subscriber::layer::SubscriberExt;
     use tracing_subscriber::registry;
@@ -210,7 +211,7 @@ mod tests {
 
     impl io::Write for Log {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -231,7 +232,7 @@ mod tests {
     fn lines_of(events: impl FnOnce()) -> Vec<Value> {
         let log = Log::default();
         tracing::subscriber::with_default(registry().with(JsonLines::new(log.clone())), events);
-        let bytes = log.0.lock().unwrap();
+        let bytes = log.0.lock();
         let lines = std::str::from_utf8(&bytes).unwrap().lines();
         lines
             .map(|line| {

@@ -6,10 +6,11 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Maximum size of the queue in bytes. Further lines are dropped.
@@ -66,7 +67,7 @@ impl LineQueue {
 
 impl Write for &LineQueue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut pending = self.0.pending();
+        let mut pending = self.0.pending.lock();
         if pending.lines.len() + line.len() > CAPACITY {
             pending.lost += 1;
         } else {
@@ -110,7 +111,7 @@ impl Queue {
         loop {
             self.sleeps.store(true, Ordering::SeqCst);
             let is_closing = self.is_closing.load(Ordering::SeqCst);
-            let is_any = !self.pending().is_empty();
+            let is_any = !self.pending.lock().is_empty();
             if is_any || is_closing {
                 self.sleeps.store(false, Ordering::SeqCst);
                 return is_any;
@@ -122,7 +123,7 @@ impl Queue {
     fn write_to(&self, mut out: impl Write) {
         let (mut lines, mut is_torn) = (Vec::new(), false);
         while self.wait() {
-            let lost = self.pending().take(&mut lines);
+            let lost = self.pending.lock().take(&mut lines);
             if !lines.is_empty() {
                 // After a failed write, the last line may be incomplete: start a new one. The error itself cannot be
                 // logged.
@@ -131,23 +132,14 @@ impl Queue {
                 lines.clear();
             }
             if lost > 0 {
-                tracing::warn!(target: "taquin::log", lines = lost, "lines dropped, the log was not read in time");
+                tracing::warn!(target: "taquin::log", lines = lost, "lines dropped: the log was not read in time");
             }
             if !self.is_closing.load(Ordering::SeqCst) {
                 thread::park_timeout(PAUSE);
             }
         }
-        *self.is_over() = true;
+        *self.is_over.lock() = true;
         self.end.notify_all();
-    }
-
-    /// A panic while it was locked left it valid.
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_over(&self) -> MutexGuard<'_, bool> {
-        self.is_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,8 +159,7 @@ impl Drop for Flush {
     fn drop(&mut self) {
         self.0.is_closing.store(true, Ordering::SeqCst);
         self.0.wake();
-        let over = self.0.end.wait_timeout_while(self.0.is_over(), FLUSH_TIMEOUT, |is_over| !*is_over);
-        drop(over);
+        self.0.end.wait_while_for(&mut self.0.is_over.lock(), |is_over| !*is_over, FLUSH_TIMEOUT);
     }
 }
 
@@ -202,7 +193,7 @@ mod tests {
     }
 
     fn is_empty(queue: &LineQueue) -> bool {
-        queue.0.pending().is_empty()
+        queue.0.pending.lock().is_empty()
     }
 
     #[test]
@@ -268,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_lines_and_blocks_nothing() {
+    fn a_full_queue_drops_lines_without_blocking() {
         let (out, go, lines) = reader();
         let (queue, flush) = LineQueue::start(out).unwrap();
         let line = [b'x'; 1 << 10];
@@ -281,7 +272,7 @@ mod tests {
             (&queue).write_all(&line).unwrap();
         }
         let (queued, lost) = {
-            let pending = queue.0.pending();
+            let pending = queue.0.pending.lock();
             (pending.lines.len(), pending.lost)
         };
         assert_eq!((queued, lost), (CAPACITY, 5));

@@ -8,7 +8,7 @@ use crate::question::Question;
 use crate::simulator::{blank_last, grid, grid_of};
 
 #[tokio::test]
-async fn every_form_of_a_board_gives_the_same_answer() {
+async fn every_form_of_a_board_gives_the_same_response() {
     let taquin = shared().await;
     let expected = timeless(taquin.solve(&json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, 1]] })).await);
     let forms = [
@@ -182,7 +182,7 @@ async fn faults_everywhere(question: &Value, slug: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_no_board_is_refused_with_every_fault() {
+async fn an_invalid_board_is_rejected_with_every_error() {
     for (question, expected) in [
         (
             json!({ "board": [[1, 2, 3], [4, 5, 5], [7, 8, 0]] }),
@@ -234,7 +234,7 @@ async fn what_is_no_board_is_refused_with_every_fault() {
 }
 
 #[tokio::test]
-async fn a_side_of_11_is_refused() {
+async fn a_side_of_11_is_rejected() {
     let board = blank_last(11, 2);
     assert_eq!(faults_everywhere(&json!({ "board": board }), "invalid-board").await, ["/board side-out-of-range"]);
     let flat: Vec<u64> = (1..121).chain([0]).collect();
@@ -250,7 +250,7 @@ async fn a_fault_in_a_board_of_text_says_row_and_column() {
 }
 
 #[tokio::test]
-async fn at_most_20_faults_are_told() {
+async fn at_most_20_errors_are_listed() {
     let taquin = shared().await;
     let board = vec![vec![5; 10]; 10];
     let problem = taquin.post("/solve", &json!({ "board": board })).await.problem("invalid-board");
@@ -258,7 +258,7 @@ async fn at_most_20_faults_are_told() {
 }
 
 #[tokio::test]
-async fn a_goal_of_another_shape_is_a_mismatch() {
+async fn a_goal_of_another_size_is_a_mismatch() {
     for goal in [json!([[1, 2], [3, 0]]), json!("1 2 3 4/5 6 7 8/9 10 11 12/13 14 15 0"), json!("1 2 3/4 5 0")] {
         let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "goal": goal });
         assert_eq!(faults_everywhere(&question, "goal-mismatch").await, ["/goal goal-mismatch"], "{goal}");

@@ -23,7 +23,7 @@ use crate::question::Question;
 use crate::simulator;
 
 /// Maximum waiting time. A test that hangs fails at the place where it waits.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running service, owned by one test or shared by most tests.
 pub(crate) struct Service {
@@ -45,7 +45,7 @@ impl Service {
         let flags = Flags::try_parse_from(args).unwrap_or_else(|error| panic!("{error}"));
         let config = Config::try_from(&flags).unwrap_or_else(|faults| panic!("{faults:?}"));
         let (addr_sender, addr) = oneshot::channel();
-        let (shutdown, shutdown_asked) = oneshot::channel::<()>();
+        let (shutdown, shutdown_requested) = oneshot::channel::<()>();
         // Its own runtime outlives that of the test that starts it.
         let thread = std::thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -53,7 +53,7 @@ impl Service {
             runtime.block_on(async move {
                 let app = App::build(&config).await.expect("a service");
                 addr_sender.send(app.addr()).expect("a test that waits");
-                let asked = async { shutdown_asked.await.unwrap_or(()) };
+                let asked = async { shutdown_requested.await.unwrap_or(()) };
                 app.run(asked).await;
             });
         });
@@ -70,7 +70,7 @@ impl Service {
     }
 
     /// Starts a shutdown, as a signal would.
-    pub(crate) fn ask_to_stop(&mut self) {
+    pub(crate) fn start_shutdown(&mut self) {
         drop(self.shutdown.take());
     }
 
@@ -82,7 +82,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.ask_to_stop();
+        self.start_shutdown();
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, poll).await.unwrap_or_else(|_| panic!("waited in vain: {what}"));
+    tokio::time::timeout(TIMEOUT, poll).await.unwrap_or_else(|_| panic!("timed out: {what}"));
 }
 
 /// A keep-alive connection, opened on first use.
@@ -146,7 +146,7 @@ impl Client {
             while !answer.ends_with(b"}") && stream.read_buf(&mut answer).await? > 0 {}
             Ok::<_, std::io::Error>(String::from_utf8_lossy(&answer).into_owned())
         };
-        let answer = tokio::time::timeout(PATIENCE, exchange).await;
+        let answer = tokio::time::timeout(TIMEOUT, exchange).await;
         answer
             .unwrap_or_else(|_| panic!("no answer to {request:?}"))
             .unwrap_or_else(|error| panic!("{request:?}: {error}"))
@@ -222,7 +222,7 @@ async fn exchange(
             body,
         })
     };
-    Ok(tokio::time::timeout(PATIENCE, whole).await??)
+    Ok(tokio::time::timeout(TIMEOUT, whole).await??)
 }
 
 /// Checks an exchange against the contract, and against rules that the contract cannot express.
@@ -232,10 +232,10 @@ fn check(question: &Question, answer: &Answer) {
     if media_type == "application/problem+json" && !answer.body.is_empty() {
         let problem = answer.json();
         if problem["status"] != answer.status {
-            faults.push("the problem tells another status".to_owned());
+            faults.push("the status of the problem differs".to_owned());
         }
         if problem["request_id"] != answer.header("x-request-id") {
-            faults.push("the problem tells another request id".to_owned());
+            faults.push("the request id of the problem differs".to_owned());
         }
     }
     if media_type == "application/json"

@@ -38,7 +38,7 @@ fn figures(result: &Value) -> [&Value; 3] {
 }
 
 #[tokio::test]
-async fn the_course_projects_table_comes_out_to_the_digit() {
+async fn the_course_projects_figures_are_reproduced() {
     let taquin = shared().await;
     let method = json!({
         "algorithm": "astar", "heuristic": "manhattan", "tie_breaking": "heap", "duplicate_detection": "parent",
@@ -53,7 +53,7 @@ async fn the_course_projects_table_comes_out_to_the_digit() {
 }
 
 #[tokio::test]
-async fn each_method_has_the_answer_that_solve_gives() {
+async fn each_method_has_the_result_of_solve() {
     let taquin = shared().await;
     let methods = json!([
         {},
@@ -88,7 +88,7 @@ async fn each_method_has_the_answer_that_solve_gives() {
 }
 
 #[tokio::test]
-async fn a_result_begins_with_its_method_as_it_was_asked_for() {
+async fn a_result_starts_with_its_method_as_requested() {
     let taquin = shared().await;
     let methods = json!([
         {},
@@ -113,7 +113,7 @@ async fn a_result_begins_with_its_method_as_it_was_asked_for() {
         json!({ "algorithm": "depth_first", "heuristic": null, "duplicate_detection": "parent", "depth_limit": 40 }),
     ];
     assert_eq!(results.iter().map(own).collect::<Vec<_>>(), expected);
-    assert_eq!(results[0]["search"]["algorithm"], "astar", "what ran is told too");
+    assert_eq!(results[0]["search"]["algorithm"], "astar", "the reply names what ran");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn the_older_systems_all_solve_the_hardest_board() {
 }
 
 #[tokio::test]
-async fn one_that_is_stopped_does_not_stop_the_others() {
+async fn a_stopped_method_does_not_stop_the_others() {
     let taquin = shared().await;
     let methods = json!([
         { "algorithm": "breadth_first", "limits": { "expanded": 10 } },
@@ -182,7 +182,7 @@ async fn get_and_text_bodies_ask_the_same() {
 }
 
 #[tokio::test]
-async fn faults_of_all_methods_are_told_at_once_with_their_places() {
+async fn errors_of_all_methods_are_reported_at_once_with_pointers() {
     let taquin = shared().await;
     let methods = json!([
         { "algorithm": "astar" },
@@ -218,7 +218,7 @@ async fn faults_of_all_methods_are_told_at_once_with_their_places() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_of_methods_is_refused() {
+async fn an_invalid_list_of_methods_is_rejected() {
     let taquin = shared().await;
     for (fields, expected) in [
         (json!({}), "/methods missing-field"),
@@ -258,7 +258,7 @@ async fn the_methods_of_a_preset_are_those_that_info_lists() {
 }
 
 #[tokio::test]
-async fn of_a_preset_what_does_not_go_with_a_board_is_left_out() {
+async fn a_preset_omits_methods_that_do_not_support_the_board() {
     let taquin = shared().await;
     let board =
         json!([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 15], [16, 17, 18, 19, 20], [21, 22, 23, 0, 24]]);
@@ -303,7 +303,7 @@ async fn a_client_that_leaves_stops_the_comparison() {
 }
 
 #[tokio::test]
-async fn a_full_house_refuses_a_comparison_as_a_whole() {
+async fn an_overloaded_service_rejects_the_whole_comparison() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
     let pending = begin(&client, &hard(&client, "a").await).await;
@@ -323,7 +323,7 @@ async fn a_shutdown_ends_a_comparison() {
     let client = service.client();
     let pending = client.begin(Question::post("/compare").json(&endless(&client, "a").await)).await;
     until("it has begun", async || gauge(&client, "taquin_jobs_in_progress").await == 1).await;
-    service.ask_to_stop();
+    service.start_shutdown();
     pending.answer().await.problem("shutting-down");
     until("the service has stopped", async || service.has_stopped()).await;
 }

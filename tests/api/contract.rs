@@ -271,7 +271,7 @@ fn the_solutions_in_the_contract_stand_up_to_a_replay() {
 }
 
 #[test]
-fn an_answer_with_an_unknown_member_breaks_the_contract() {
+fn a_response_with_an_unknown_member_breaks_the_contract() {
     let schema = json!({ "$ref": "#/components/schemas/NotFound" });
     let mut problem = json!({
         "type": "/problems/not-found", "title": "Not found", "status": 404, "detail": "nothing here",

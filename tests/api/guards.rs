@@ -54,7 +54,7 @@ async fn statuses(client: &Client, question: Question, times: usize) -> Vec<u16>
 }
 
 #[tokio::test]
-async fn without_guards_nothing_is_asked_for_and_nothing_is_counted() {
+async fn without_guards_no_token_is_required_and_nothing_is_counted() {
     let taquin = shared().await;
     let question = solve().header("authorization", "Bearer x").header("origin", "https://example.org");
     let answer = taquin.send(question).await.expect(200);
@@ -122,7 +122,7 @@ async fn with_tokens_probes_and_documents_are_open_and_all_else_is_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
+async fn a_client_above_its_rate_limit_gets_retry_after() {
     let service = Service::start(&["--rate-limit=6/1m", "--rate-burst=3"]).await;
     let taquin = service.client();
     assert_eq!(statuses(&taquin, solve(), 5).await, [200, 200, 200, 429, 429]);
@@ -141,20 +141,20 @@ async fn a_client_that_asks_too_often_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn who_waited_is_let_in_again() {
+async fn a_client_that_waited_is_accepted_again() {
     let service = Service::start(&["--rate-limit=10/s", "--rate-burst=1"]).await;
     let taquin = service.client();
     assert_eq!(taquin.send(solve()).await.status, 200);
-    let mut refused = 0;
+    let mut rejected = 0;
     while taquin.send(solve()).await.status == 429 {
-        refused += 1;
+        rejected += 1;
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        assert!(refused < 1_000);
+        assert!(rejected < 1_000);
     }
 }
 
 #[tokio::test]
-async fn behind_a_trusted_proxy_the_client_is_whom_it_saw() {
+async fn behind_a_trusted_proxy_the_client_is_the_forwarded_address() {
     let service = Service::start(&["--rate-limit=1/h", "--trusted-proxies=1"]).await;
     let taquin = service.client();
     let by = |forwarded: &str| solve().header("x-forwarded-for", forwarded);
@@ -187,7 +187,7 @@ async fn two_trusted_proxies_add_an_entry_each() {
 }
 
 #[tokio::test]
-async fn pages_of_the_origins_named_may_ask_and_read_refusals() {
+async fn pages_of_allowed_origins_can_read_all_responses() {
     let file = TokenFile::new("origins");
     let origin = "https://example.org";
     let flags = ["--cors-origins=https://example.org,http://localhost:3000", "--rate-limit=2/h"];
@@ -225,7 +225,7 @@ async fn pages_of_the_origins_named_may_ask_and_read_refusals() {
 }
 
 #[tokio::test]
-async fn a_full_house_can_be_told_to_pages_of_all_origins() {
+async fn pages_of_all_origins_can_read_an_overload() {
     let service = Service::start(&["--cors-origins=*", "--workers=1", "--queue=0"]).await;
     let taquin = service.client();
     let busy = begin(&taquin, &hard(&taquin, "a").await).await;

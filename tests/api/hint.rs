@@ -71,14 +71,14 @@ async fn a_solved_board_needs_no_hint() {
 }
 
 #[tokio::test]
-async fn who_follows_on_a_small_board_needs_no_search_at_all() {
+async fn hints_on_a_small_board_need_no_search() {
     let taquin = shared().await;
     let answers = follow(&taquin, json!({ "board": "8 6 7/2 5 4/3 0 1" })).await;
     assert_eq!(lengths(&answers), (0..=31).rev().collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn who_follows_on_a_fifteen_puzzle_goes_on_along_one_solution() {
+async fn hints_on_a_15_puzzle_follow_one_solution() {
     let service = Service::start(&[]).await;
     let answers = follow(&service.client(), json!({ "board": FIFTEEN, "goal": "blank_first" })).await;
     assert_eq!(lengths(&answers), (0..=57).rev().collect::<Vec<_>>());
@@ -87,7 +87,7 @@ async fn who_follows_on_a_fifteen_puzzle_goes_on_along_one_solution() {
 }
 
 #[tokio::test]
-async fn who_follows_reaches_the_goal_where_none_is_proven_optimal() {
+async fn hints_reach_the_goal_without_a_proof_of_optimality() {
     let service = Service::start(&[]).await;
     let client = service.client();
     let mut question = client.get("/random?rows=7&cols=7&seed=hint&as=request").await.expect(200).json();
@@ -100,7 +100,7 @@ async fn who_follows_reaches_the_goal_where_none_is_proven_optimal() {
 }
 
 #[tokio::test]
-async fn some_moves_may_be_made_before_it_is_asked_again() {
+async fn hints_continue_after_several_moves() {
     let service = Service::start(&[]).await;
     let client = service.client();
     let solution = client.solve(&json!({ "board": FIFTEEN, "goal": "blank_first" })).await;
@@ -147,7 +147,7 @@ async fn get_and_text_bodies_ask_the_same() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_hinted_at_is_refused_as_solve_refuses_it() {
+async fn hint_rejects_the_same_requests_as_solve() {
     let taquin = shared().await;
     taquin.post("/hint", &json!({ "board": "123456870" })).await.problem("unsolvable");
     taquin.post("/hint", &json!({ "board": "1 2 3/4 5 5/7 8 0" })).await.problem("invalid-board");

@@ -71,7 +71,7 @@ async fn a_limit_on_time_ends_a_search() {
 }
 
 #[tokio::test]
-async fn a_depth_limit_that_is_too_small_is_told_with_a_proven_bound() {
+async fn a_depth_limit_that_is_too_small_is_reported_with_a_proven_bound() {
     let taquin = shared().await;
     let optimum = TO_BLANK_LAST[&grid("1 2 3/5 0 6/4 7 8")];
     for depth_limit in 0..optimum {
@@ -86,7 +86,7 @@ async fn a_depth_limit_that_is_too_small_is_told_with_a_proven_bound() {
 }
 
 #[tokio::test]
-async fn a_search_that_found_nothing_tells_what_it_expanded() {
+async fn a_search_without_a_solution_returns_its_expansions() {
     let taquin = shared().await;
     let mut question = json!({ "board": BOARD, "algorithm": "breadth_first", "limits": { "expanded": 300 } });
     let unasked = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
@@ -101,7 +101,7 @@ async fn a_search_that_found_nothing_tells_what_it_expanded() {
 }
 
 #[tokio::test]
-async fn where_optimal_is_required_the_best_solution_so_far_is_told() {
+async fn if_optimal_is_required_the_best_solution_so_far_is_in_the_problem() {
     let taquin = shared().await;
     let mut question = taquin.get("/random?rows=6&cols=6&seed=slow&as=request").await.expect(200).json();
     question["require"] = json!("optimal");

@@ -72,7 +72,7 @@ async fn a_full_house_answers_503_and_says_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn those_who_are_sent_away_are_not_all_told_the_same_time() {
+async fn retry_after_varies_between_rejected_clients() {
     let service = Service::start(&["--workers", "1", "--queue", "1", "--max-time", "4s", "--time-limit", "4s"]).await;
     let client = service.client();
     let first = begin(&client, &hard(&client, "a").await).await;
@@ -89,7 +89,7 @@ async fn those_who_are_sent_away_are_not_all_told_the_same_time() {
 }
 
 #[tokio::test]
-async fn what_needs_no_worker_is_answered_under_any_load() {
+async fn requests_that_need_no_worker_succeed_under_any_load() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
     let pending = begin(&client, &hard(&client, "a").await).await;
@@ -129,7 +129,7 @@ async fn easy_searches_do_not_wait_for_hard_ones() {
 }
 
 #[tokio::test]
-async fn a_job_whose_time_passes_in_the_queue_is_told_so() {
+async fn a_job_whose_time_passes_in_the_queue_is_rejected() {
     let service = Service::start(&["--workers", "1", "--queue", "4"]).await;
     let client = service.client();
     let pending = begin(&client, &greedy(&client, "a").await).await;
@@ -155,7 +155,7 @@ async fn a_dropped_request_stops_its_search() {
 }
 
 #[tokio::test]
-async fn who_has_begun_and_has_no_worker_waits_too() {
+async fn a_paused_job_counts_as_waiting() {
     let service = Service::start(&["--workers", "1"]).await;
     let client = service.client();
     let mut begun = Vec::new();
@@ -171,7 +171,7 @@ async fn who_has_begun_and_has_no_worker_waits_too() {
 }
 
 #[tokio::test]
-async fn a_request_dropped_in_the_queue_leaves_its_place() {
+async fn a_request_dropped_in_the_queue_frees_its_place() {
     let service = Service::start(&["--workers", "1", "--queue", "1"]).await;
     let client = service.client();
     let running = begin(&client, &greedy(&client, "a").await).await;
@@ -186,7 +186,7 @@ async fn a_request_dropped_in_the_queue_leaves_its_place() {
 }
 
 #[tokio::test]
-async fn the_same_question_asked_many_times_at_once_is_one_search() {
+async fn equal_requests_at_once_are_one_search() {
     let service = Service::start(&["--workers", "1", "--queue", "0", "--max-time", "4s", "--time-limit", "4s"]).await;
     let client = service.client();
     let question = hard(&client, "a").await;
@@ -208,7 +208,7 @@ async fn the_same_question_asked_many_times_at_once_is_one_search() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_kept_says_so_and_is_the_same() {
+async fn a_cached_response_is_equal_and_marked() {
     let service = Service::start(&[]).await;
     let client = service.client();
     let question = json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15", "include": ["states"] });
@@ -220,7 +220,7 @@ async fn an_answer_that_was_kept_says_so_and_is_the_same() {
 }
 
 #[tokio::test]
-async fn a_hundred_clients_at_once_all_get_an_answer() {
+async fn a_hundred_clients_at_once_all_get_a_response() {
     let service = Service::start(&["--workers", "2", "--queue", "200"]).await;
     let client = service.client();
     let mut pending = Vec::new();
@@ -240,7 +240,7 @@ async fn a_shutdown_waits_for_a_search_in_flight() {
     let mut question = hard(&client, "a").await;
     question["limits"]["time_ms"] = json!(1500);
     let pending = begin(&client, &question).await;
-    service.ask_to_stop();
+    service.start_shutdown();
     let problem = pending.answer().await.problem("search-limit-exceeded");
     assert_eq!(problem["limit"], "time", "it had all its time");
     until("the service has stopped", async || service.has_stopped()).await;
@@ -251,7 +251,7 @@ async fn a_search_that_outlasts_the_grace_period_is_ended() {
     let mut service = Service::start(&["--workers", "1", "--queue", "0", "--shutdown-grace", "200ms"]).await;
     let client = service.client();
     let pending = begin(&client, &hard(&client, "a").await).await;
-    service.ask_to_stop();
+    service.start_shutdown();
     pending.answer().await.problem("shutting-down");
     until("the service has stopped", async || service.has_stopped()).await;
 }

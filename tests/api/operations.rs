@@ -38,7 +38,7 @@ async fn info_names_every_algorithm_and_heuristic_of_the_contract() {
 }
 
 #[tokio::test]
-async fn info_tells_the_properties_of_algorithms_and_heuristics() {
+async fn info_has_the_properties_of_algorithms_and_heuristics() {
     let taquin = shared().await;
     let info = taquin.get("/info").await.expect(200).json();
     for heuristic in info["heuristics"].as_array().into_iter().flatten().filter(|entry| entry["name"] != "auto") {
@@ -59,7 +59,7 @@ async fn info_tells_the_properties_of_algorithms_and_heuristics() {
 }
 
 #[tokio::test]
-async fn probes_answer_ok() {
+async fn probes_respond_ok() {
     let taquin = shared().await;
     for path in ["/livez", "/readyz", "/healthz"] {
         let answer = taquin.get(path).await.expect(200);

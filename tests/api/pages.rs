@@ -26,7 +26,7 @@ fn parts(page: &Answer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_and_everybody_else_the_usage_text() {
+async fn a_browser_gets_a_page_and_all_other_clients_the_usage_text() {
     let taquin = shared().await;
     let answer = page("/").await;
     assert_eq!(answer.media_type(), "text/html");
@@ -48,7 +48,7 @@ async fn a_browser_gets_a_page_and_everybody_else_the_usage_text() {
 }
 
 #[tokio::test]
-async fn a_page_may_load_what_this_service_gives_it_and_nothing_else() {
+async fn a_page_may_load_only_from_this_service() {
     for path in PAGES {
         let answer = page(path).await;
         let policy = answer.header("content-security-policy");
@@ -102,7 +102,7 @@ async fn parts_are_kept_for_good_under_the_version_that_the_page_names() {
 }
 
 #[tokio::test]
-async fn documents_are_packed_for_those_who_take_them_so() {
+async fn documents_are_compressed_for_clients_that_accept_gzip() {
     let taquin = shared().await;
     for target in ["/docs", "/openapi.yaml", "/openapi.json", "/web/any/main.js", "/web/any/playground.css"] {
         let plain = taquin.get(target).await.expect(200);

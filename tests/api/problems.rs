@@ -9,7 +9,7 @@ use crate::question::Question;
 const BOARD: &str = "8 6 7/2 5 4/3 0 1";
 
 #[tokio::test]
-async fn what_is_not_json_is_malformed() {
+async fn invalid_json_is_malformed() {
     let taquin = shared().await;
     let deep = format!("{{\"board\": {}1{}}}", "[".repeat(5000), "]".repeat(5000));
     let bodies: [&[u8]; 15] = [
@@ -113,7 +113,7 @@ async fn a_limit_that_not_every_json_reader_can_hold_is_out_of_range() {
 }
 
 #[tokio::test]
-async fn all_faults_of_a_question_are_told_at_once() {
+async fn all_errors_of_a_request_are_reported_at_once() {
     let question = json!({
         "board": BOARD, "algoritm": "astar", "heuristic": "manhatan", "weight": 0,
         "limits": { "time_ms": 0, "nodes": "x" }, "include": ["states", "paths"],
@@ -134,7 +134,7 @@ async fn all_faults_of_a_question_are_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_field_given_twice_is_refused() {
+async fn a_repeated_field_is_rejected() {
     let taquin = shared().await;
     let body = format!(r#"{{"board": "{BOARD}", "goal": "snail", "goal": "blank_last"}}"#);
     let problem = taquin.send(Question::post("/solve").body("application/json", body)).await.problem("invalid-request");
@@ -150,7 +150,7 @@ async fn a_field_given_twice_is_refused() {
 }
 
 #[tokio::test]
-async fn a_near_miss_is_told_what_was_probably_meant() {
+async fn a_misspelled_name_gets_a_suggestion() {
     let taquin = shared().await;
     for (question, meant) in [
         (json!({ "board": BOARD, "algoritm": "astar" }), "algorithm"),
@@ -174,7 +174,7 @@ async fn a_near_miss_is_told_what_was_probably_meant() {
 }
 
 #[tokio::test]
-async fn a_misspelt_goal_is_told_the_names_there_are() {
+async fn a_misspelled_goal_gets_the_list_of_names() {
     let taquin = shared().await;
     let answer = taquin.post("/solve", &json!({ "board": BOARD, "goal": "blank_lst" })).await.expect(422);
     let problem = answer.json();
@@ -209,20 +209,20 @@ async fn query_parameters_are_checked_too() {
 }
 
 #[tokio::test]
-async fn a_query_that_is_not_utf_8_is_refused() {
+async fn a_query_that_is_not_utf_8_is_rejected() {
     let taquin = shared().await;
     taquin.get("/solve?board=%ff%fe").await.problem("invalid-parameter");
 }
 
 #[tokio::test]
-async fn half_a_json_array_in_a_query_is_refused() {
+async fn an_incomplete_json_array_in_a_query_is_rejected() {
     let taquin = shared().await;
     let answer = taquin.send(Question::get("/solve").query("board", "[[8,6,7],[2,5,4],[3,0")).await;
     assert!(answer.status == 400 || answer.status == 422, "{answer}");
 }
 
 #[tokio::test]
-async fn settings_that_the_search_would_ignore_are_refused() {
+async fn options_that_the_search_would_ignore_are_rejected() {
     let taquin = shared().await;
     for (question, pointer) in [
         (json!({ "board": BOARD, "weight": 2 }), "/weight"),
@@ -261,7 +261,7 @@ async fn settings_that_the_search_would_ignore_are_refused() {
 }
 
 #[tokio::test]
-async fn a_setting_at_its_default_goes_with_everything() {
+async fn an_option_at_its_default_is_always_accepted() {
     let taquin = shared().await;
     for algorithm in ["auto", "ida_star", "breadth_first", "depth_first", "iterative_deepening", "constructive"] {
         let question = json!({
@@ -276,7 +276,7 @@ async fn a_setting_at_its_default_goes_with_everything() {
 }
 
 #[tokio::test]
-async fn a_board_that_cannot_reach_the_goal_is_told_why() {
+async fn an_unsolvable_board_gets_the_reason() {
     let taquin = shared().await;
     let question = json!({ "board": [[1, 2, 3], [4, 5, 6], [8, 7, 0]] });
     let verdict = taquin.post("/solvable", &question).await.expect(200).json();
@@ -292,7 +292,7 @@ async fn a_board_that_cannot_reach_the_goal_is_told_why() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_is_refused() {
+async fn a_body_that_is_too_large_is_rejected() {
     let taquin = shared().await;
     let most = taquin.get("/info").await.expect(200).json()["limits"]["body_bytes"].as_u64().expect("a size") as usize;
     let board = r#"{"board": "867254301"}"#;
@@ -308,7 +308,7 @@ async fn a_body_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn a_body_of_another_type_is_refused_and_pointed_to_curl_json() {
+async fn a_body_of_another_type_is_rejected_with_a_curl_command() {
     let taquin = shared().await;
     for media_type in ["application/xml", "multipart/form-data; boundary=x", "image/png", "text/html", "nonsense"] {
         for path in ["/solve", "/solvable"] {
@@ -320,7 +320,7 @@ async fn a_body_of_another_type_is_refused_and_pointed_to_curl_json() {
 }
 
 #[tokio::test]
-async fn a_body_of_no_type_or_of_one_that_only_ends_like_json_is_refused() {
+async fn a_body_without_a_type_or_with_a_json_suffix_type_is_rejected() {
     let taquin = shared().await;
     let vendor = Question::post("/solve").body("application/vnd.api+json", r#"{"board": "867254301"}"#);
     taquin.send(vendor).await.problem("unsupported-media-type");
@@ -339,7 +339,7 @@ async fn a_flag_turns_the_leniency_for_curl_d_off() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_too_slowly_is_refused() {
+async fn a_body_that_arrives_too_slowly_is_rejected() {
     let service = Service::start(&["--body-timeout", "200ms"]).await;
     let head = "POST /solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n8672";
     let answer = service.client().raw(head).await;

@@ -46,7 +46,7 @@ async fn every_path_of_the_contract_is_tested_here() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_know_is_told_those_it_does() {
+async fn an_unsupported_method_gets_allow() {
     let taquin = shared().await;
     for (target, known) in PATHS {
         for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE] {
@@ -61,7 +61,7 @@ async fn a_method_that_a_path_does_not_know_is_told_those_it_does() {
 }
 
 #[tokio::test]
-async fn options_tells_the_methods() {
+async fn options_returns_the_methods() {
     let taquin = shared().await;
     for (target, known) in PATHS {
         let answer = taquin.send(Question::new(Method::OPTIONS, target)).await.expect(204);
@@ -88,7 +88,7 @@ async fn head_is_get_without_the_body() {
 }
 
 #[tokio::test]
-async fn an_answer_in_no_acceptable_form_is_refused() {
+async fn an_unacceptable_media_type_is_rejected() {
     let taquin = shared().await;
     let is_choosy = |target: &str| !target.ends_with('z') && target != "/metrics" && !target.starts_with("/web/");
     for (target, _) in PATHS.iter().filter(|(target, _)| is_choosy(target)) {
@@ -101,7 +101,7 @@ async fn an_answer_in_no_acceptable_form_is_refused() {
 }
 
 #[tokio::test]
-async fn a_probe_and_a_part_of_a_page_are_answered_whatever_they_accept() {
+async fn probes_and_assets_ignore_accept() {
     let taquin = shared().await;
     for target in ["/livez", "/readyz", "/healthz", "/web/any/board.js"] {
         taquin.send(Question::get(target).accept("image/png")).await.expect(200);
@@ -179,7 +179,7 @@ async fn a_traceparent_is_accepted_well_formed_or_not() {
 }
 
 #[tokio::test]
-async fn a_solution_tells_how_long_it_waited_and_searched() {
+async fn a_solution_has_server_timing() {
     let taquin = shared().await;
     for question in [
         Question::get("/solve?board=867254301"),
@@ -197,7 +197,7 @@ async fn a_solution_tells_how_long_it_waited_and_searched() {
 }
 
 #[tokio::test]
-async fn an_answer_to_get_has_a_tag_by_which_it_can_be_asked_for_again() {
+async fn a_response_to_get_has_an_etag() {
     let taquin = shared().await;
     for target in [
         "/solve?board=867254301",
@@ -229,7 +229,7 @@ async fn an_answer_to_get_has_a_tag_by_which_it_can_be_asked_for_again() {
 }
 
 #[tokio::test]
-async fn what_is_not_deterministic_is_not_stored() {
+async fn nondeterministic_responses_are_not_stored() {
     let taquin = shared().await;
     for target in ["/random", "/random?as=text", "/random?as=request", "/random?length=5..9"] {
         let answer = taquin.get(target).await.expect(200);

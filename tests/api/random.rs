@@ -28,7 +28,7 @@ async fn a_seed_repeats_its_board_for_good() {
 }
 
 #[tokio::test]
-async fn without_a_seed_one_is_drawn_and_told() {
+async fn without_a_seed_one_is_drawn_and_returned() {
     let taquin = shared().await;
     let first = taquin.get("/random?rows=4&cols=4").await.expect(200).json();
     let second = taquin.get("/random?rows=4&cols=4").await.expect(200).json();
@@ -55,7 +55,7 @@ async fn any_string_of_1_to_128_characters_is_a_seed() {
 }
 
 #[tokio::test]
-async fn boards_have_the_shape_and_the_goal_that_were_asked_for() {
+async fn boards_have_the_requested_size_and_goal() {
     let taquin = shared().await;
     let default = taquin.get("/random?seed=1").await.expect(200).json();
     assert_eq!(grid_of(&default["goal"]), grid("1 2 3/4 5 6/7 8 0"));
@@ -88,7 +88,7 @@ async fn lengths_are_the_optimal_ones_of_breadth_first_search() {
 }
 
 #[tokio::test]
-async fn how_hard_a_board_is_is_told_as_far_as_it_is_proven() {
+async fn boards_have_proven_bounds() {
     let taquin = shared().await;
     for (query, most) in [
         ("rows=2&cols=2", 6),
@@ -222,7 +222,7 @@ async fn a_random_grid_of_text_is_the_same_board_and_pipes_into_solve() {
 }
 
 #[tokio::test]
-async fn wrong_parameters_are_refused() {
+async fn wrong_parameters_are_rejected() {
     let taquin = shared().await;
     for (query, pointer) in [
         ("rows=1", "/rows"),
@@ -258,7 +258,7 @@ async fn a_range_of_lengths_is_written_in_one_way() {
 }
 
 #[tokio::test]
-async fn lengths_are_refused_where_they_are_not_known() {
+async fn lengths_are_rejected_where_they_are_not_known() {
     let taquin = shared().await;
     let problem = taquin.get("/random?rows=4&cols=4&length=20").await.problem("unsupported-combination");
     assert_eq!(faults(&problem), ["/length unsupported"]);
@@ -279,7 +279,7 @@ async fn a_length_that_no_board_has_is_a_clear_problem() {
 }
 
 #[tokio::test]
-async fn a_wrong_goal_is_refused() {
+async fn a_wrong_goal_is_rejected() {
     let taquin = shared().await;
     let problem =
         taquin.send(Question::get("/random").query("goal", "1 2 3/4 5 5/7 8 0")).await.problem("invalid-board");

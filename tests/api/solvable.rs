@@ -61,7 +61,7 @@ async fn every_3_by_2_board_is_judged_rightly_for_a_goal_with_the_blank_inside()
 }
 
 #[tokio::test]
-async fn two_exchanged_tiles_are_told_from_the_contract_example() {
+async fn the_example_with_two_exchanged_tiles_is_unsolvable() {
     let taquin = shared().await;
     let reply =
         taquin.post("/solvable", &json!({ "board": [[1, 2, 3], [4, 5, 6], [8, 7, 0]] })).await.expect(200).json();

@@ -28,7 +28,7 @@ async fn the_hardest_boards_take_31_moves() {
 }
 
 #[tokio::test]
-async fn the_course_projects_table_comes_out_to_the_digit() {
+async fn the_course_projects_figures_are_reproduced() {
     let taquin = shared().await;
     for (board, goal, length, expanded, generated) in [
         ("2 8 3/1 6 4/7 0 5", "1 2 3/8 6 4/7 5 0", 7, 10, 21),
@@ -93,7 +93,7 @@ async fn the_other_algorithms_find_legal_solutions_and_claim_no_more() {
 }
 
 #[tokio::test]
-async fn answers_name_the_algorithm_and_the_heuristic_that_ran() {
+async fn responses_name_the_algorithm_and_the_heuristic_that_ran() {
     let taquin = shared().await;
     let reply = taquin.solve(&json!({ "board": HARD })).await;
     assert_ne!(reply["search"]["algorithm"], "auto");
@@ -164,7 +164,7 @@ async fn every_tie_breaking_and_duplicate_detection_keeps_astar_optimal() {
 }
 
 #[tokio::test]
-async fn a_solved_board_needs_nothing() {
+async fn a_solved_board_needs_no_moves() {
     let taquin = shared().await;
     for algorithm in [
         "auto",
@@ -235,7 +235,7 @@ async fn states_are_the_boards_from_start_to_goal() {
 }
 
 #[tokio::test]
-async fn expansions_are_told_in_order_with_their_parents() {
+async fn expansions_are_listed_in_order_with_their_parents() {
     let taquin = shared().await;
     for algorithm in [
         "astar",
@@ -278,7 +278,7 @@ async fn expansions_are_capped_as_info_says() {
 }
 
 #[tokio::test]
-async fn get_answers_as_post_does() {
+async fn get_and_post_have_equal_responses() {
     let taquin = shared().await;
     for question in [
         json!({ "board": HARD }),
@@ -298,7 +298,7 @@ async fn get_answers_as_post_does() {
 }
 
 #[tokio::test]
-async fn limits_are_clamped_and_the_ones_in_force_are_told() {
+async fn limits_are_clamped_and_the_response_has_those_in_force() {
     let taquin = shared().await;
     let info = taquin.get("/info").await.expect(200).json();
     let reply = taquin.solve(&json!({ "board": HARD })).await;

@@ -12,9 +12,9 @@ use crate::simulator::faults_of_solution;
 const EVENTS: &str = "text/event-stream";
 
 /// The events of a stream, in order.
-struct Told(Vec<(String, Value)>);
+struct EventStream(Vec<(String, Value)>);
 
-impl Told {
+impl EventStream {
     /// Parses a stream, and checks everything that the contract promises about streams.
     fn read(answer: &Answer) -> Self {
         assert_eq!(answer.status, 200, "{answer}");
@@ -24,9 +24,9 @@ impl Told {
         assert_eq!(answer.header("vary"), "Accept");
         assert_eq!(answer.header("content-length"), "");
         let events = answer.text().split_terminator("\n\n").filter(|event| !event.starts_with(':'));
-        let told = Self(events.map(event).collect());
-        told.check();
-        told
+        let events = Self(events.map(event).collect());
+        events.check();
+        events
     }
 
     /// Data of the last event. Asserts its name.
@@ -57,7 +57,7 @@ impl Told {
                     assert_eq!(data["length"].as_u64(), Some(shortest).filter(|length| *length < u64::MAX));
                     "ProgressEvent"
                 }
-                other => panic!("`{other}` is no event that comes before the end"),
+                other => panic!("`{other}` is not an event before the end"),
             };
             assert_eq!(faults_against(schema, data), Vec::<String>::new(), "{data}");
             assert!(figure(data, "lower_bound") >= lower_bound, "bounds never fall: {data}");
@@ -78,7 +78,7 @@ impl Told {
                 assert_eq!(faults_against("Problem", problem), Vec::<String>::new());
                 assert!(problem["request_id"].is_string() && problem["instance"] == "/solve", "{problem}");
             }
-            (name, data) => panic!("`{name}` is no end: {data}"),
+            (name, data) => panic!("`{name}` is not a last event: {data}"),
         }
     }
 
@@ -105,8 +105,8 @@ fn faults_against(schema: &str, value: &Value) -> Vec<String> {
     CONTRACT.faults_of_value(&json!({ "$ref": format!("#/components/schemas/{schema}") }), value)
 }
 
-async fn stream(client: &Client, question: &Value) -> Told {
-    Told::read(&client.send(Question::post("/solve").json(question).accept(EVENTS)).await)
+async fn stream(client: &Client, question: &Value) -> EventStream {
+    EventStream::read(&client.send(Question::post("/solve").json(question).accept(EVENTS)).await)
 }
 
 /// A board whose solution becomes shorter for a while under any search, with this time limit.
@@ -125,7 +125,7 @@ fn hard_15(millis: u64) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_over_at_once_comes_as_a_solution_and_a_result() {
+async fn a_search_that_ends_at_once_sends_a_solution_and_a_result() {
     let taquin = shared().await;
     // Solved without a search; searched; cached.
     for question in [
@@ -134,17 +134,17 @@ async fn what_is_over_at_once_comes_as_a_solution_and_a_result() {
         json!({ "board": "867254301", "algorithm": "ida_star", "heuristic": "manhattan" }),
         json!({ "board": "123456780" }),
     ] {
-        let told = stream(&taquin, &question).await;
-        assert_eq!(told.of("solution").len(), 1, "{question}");
+        let events = stream(&taquin, &question).await;
+        assert_eq!(events.of("solution").len(), 1, "{question}");
         let reply = taquin.solve(&question).await;
-        assert_eq!(timeless(told.end("result").clone()), timeless(reply));
+        assert_eq!(timeless(events.end("result").clone()), timeless(reply));
     }
     let by_link = taquin.send(Question::get("/solve?board=867254301").accept(EVENTS)).await;
-    assert_eq!(Told::read(&by_link).end("result")["length"], 31);
+    assert_eq!(EventStream::read(&by_link).end("result")["length"], 31);
 }
 
 #[tokio::test]
-async fn every_algorithm_ends_with_the_answer_that_it_has_without_events() {
+async fn every_algorithm_ends_with_the_result_it_has_without_events() {
     let taquin = shared().await;
     let algorithms = CONTRACT.document["components"]["schemas"]["AlgorithmChoice"]["enum"].as_array().expect("names");
     for algorithm in algorithms {
@@ -156,43 +156,50 @@ async fn every_algorithm_ends_with_the_answer_that_it_has_without_events() {
             if algorithm == "weighted_astar" {
                 question["weight"] = json!(1.5);
             }
-            let told = stream(&taquin, &question).await;
-            assert!(!told.of("solution").is_empty());
-            assert_eq!(timeless(told.end("result").clone()), timeless(taquin.solve(&question).await), "{question}");
+            let events = stream(&taquin, &question).await;
+            assert!(!events.of("solution").is_empty());
+            assert_eq!(timeless(events.end("result").clone()), timeless(taquin.solve(&question).await), "{question}");
         }
     }
 }
 
 #[tokio::test]
-async fn solutions_of_a_large_board_become_shorter_while_it_goes_on() {
+async fn solutions_of_a_large_board_become_shorter_during_the_search() {
     let taquin = shared().await;
-    let told = stream(&taquin, &large(&taquin, "stream", 1200).await).await;
-    let (solutions, progress) = (told.of("solution"), told.of("progress"));
-    assert!(solutions.len() > 2 && progress.len() > 1, "{} solutions, {} looks", solutions.len(), progress.len());
+    let events = stream(&taquin, &large(&taquin, "stream", 1200).await).await;
+    let (solutions, progress) = (events.of("solution"), events.of("progress"));
+    assert!(
+        solutions.len() > 2 && progress.len() > 1,
+        "{} solutions, {} progress events",
+        solutions.len(),
+        progress.len()
+    );
     assert!(progress.iter().any(|progress| progress["expanded"].as_u64() > Some(1000)));
-    assert_eq!(told.end("result")["search"]["algorithm"], "anytime");
+    assert_eq!(events.end("result")["search"]["algorithm"], "anytime");
 }
 
 #[tokio::test]
-async fn an_optimal_solution_that_is_not_proven_ends_with_a_problem_that_has_the_best() {
+async fn if_optimality_is_not_proven_the_last_event_is_a_problem_with_the_best_solution() {
     let taquin = shared().await;
     let mut question = large(&taquin, "required", 600).await;
     question["require"] = json!("optimal");
     for question in [question, hard_15(600)] {
-        let told = stream(&taquin, &question).await;
-        let problem = told.end("problem");
+        let events = stream(&taquin, &question).await;
+        let problem = events.end("problem");
         assert_eq!((&problem["type"], &problem["status"]), (&json!("/problems/search-limit-exceeded"), &json!(422)));
-        let best = told.of("solution").last().expect("a solution")["length"].clone();
+        let best = events.of("solution").last().expect("a solution")["length"].clone();
         assert_eq!(problem["solution"]["length"], best);
-        assert!(problem["lower_bound"].as_u64() >= told.of("progress").last().expect("a look")["lower_bound"].as_u64());
+        assert!(
+            problem["lower_bound"].as_u64() >= events.of("progress").last().expect("progress")["lower_bound"].as_u64()
+        );
     }
 }
 
 #[tokio::test]
-async fn a_search_within_a_limit_tells_its_threshold() {
+async fn iterative_searches_report_their_threshold() {
     let taquin = shared().await;
-    let told = stream(&taquin, &hard_15(900)).await;
-    let progress = told.of("progress").into_iter();
+    let events = stream(&taquin, &hard_15(900)).await;
+    let progress = events.of("progress").into_iter();
     let begun: Vec<&Value> = progress.filter(|progress| progress["expanded"] != 0).collect();
     assert!(!begun.is_empty());
     for progress in begun {
@@ -201,16 +208,16 @@ async fn a_search_within_a_limit_tells_its_threshold() {
 }
 
 #[tokio::test]
-async fn who_joins_a_search_sees_the_best_at_once_and_then_the_rest() {
+async fn a_second_client_gets_the_best_solution_at_once_and_then_all_events() {
     let taquin = shared().await;
     let question = large(&taquin, "join", 2500).await;
     let first = begin(&taquin, &question).await;
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    let told = stream(&taquin, &question).await;
+    let events = stream(&taquin, &question).await;
     let first = first.answer().await.expect(200).json();
-    assert_eq!(told.end("result"), &first, "it is the same search, to the microsecond");
+    assert_eq!(events.end("result"), &first, "both clients get one search");
     // A separate search would first report the constructive solution, which is twice as long.
-    let seen = told.of("solution")[0]["length"].as_u64().expect("a length");
+    let seen = events.of("solution")[0]["length"].as_u64().expect("a length");
     assert!(seen < 2 * first["length"].as_u64().expect("a length") * 9 / 10, "{seen}");
 }
 
@@ -250,9 +257,9 @@ async fn time_that_runs_out_in_the_queue_is_a_problem_that_says_when_to_come_aga
     let answer = client.send(Question::post("/solve").json(&another).accept(EVENTS)).await;
     assert!(answer.text().starts_with(":\n\n"), "a comment, as nothing happens for so long: {answer}");
     assert!(answer.text().contains("\nretry: "), "{answer}");
-    let told = Told::read(&answer);
-    assert_eq!(told.end("problem")["type"], "/problems/overloaded");
-    assert_eq!(told.0.len(), 1, "nothing happened, and nothing is told of it");
+    let events = EventStream::read(&answer);
+    assert_eq!(events.end("problem")["type"], "/problems/overloaded");
+    assert_eq!(events.0.len(), 1, "no event precedes the problem");
     pending.hang_up();
 }
 
@@ -269,14 +276,14 @@ async fn the_type_is_negotiated_like_any_other() {
         let answer = taquin.send(Question::get("/solve?board=867254301").accept(accept)).await.expect(200);
         assert_eq!(answer.media_type(), expected, "{accept}");
     }
-    let refused = taquin.send(Question::get("/solve?board=867254301").accept("image/png")).await;
-    let detail = refused.problem("not-acceptable")["detail"].to_string();
-    assert!(detail.contains("application/json or text/plain or text/event-stream"), "{detail}");
+    let rejected = taquin.send(Question::get("/solve?board=867254301").accept("image/png")).await;
+    let detail = rejected.problem("not-acceptable")["detail"].to_string();
+    assert!(detail.contains("application/json, text/plain, text/event-stream"), "{detail}");
     taquin.send(Question::get("/random").accept(EVENTS)).await.problem("not-acceptable");
 }
 
 #[tokio::test]
-async fn who_asks_for_the_head_or_has_seen_the_end_begins_no_search() {
+async fn head_and_a_reconnect_after_the_end_start_no_search() {
     let service = Service::start(&["--workers", "1"]).await;
     let client = service.client();
     let link = Question::get_as("/solve", &hard(&client, "a").await).accept(EVENTS);
@@ -291,15 +298,15 @@ async fn who_asks_for_the_head_or_has_seen_the_end_begins_no_search() {
 }
 
 #[tokio::test]
-async fn a_long_solution_is_told_as_any_other() {
+async fn a_long_solution_has_the_same_events() {
     let taquin = shared().await;
     let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "algorithm": "depth_first" });
     let whole = timeless(taquin.solve(&question).await);
-    let told = Told::read(&taquin.send(Question::post("/solve").json(&question).accept(EVENTS)).await);
+    let events = EventStream::read(&taquin.send(Question::post("/solve").json(&question).accept(EVENTS)).await);
     assert!(whole["length"].as_u64() > Some(20_000));
-    let [solution] = &told.of("solution")[..] else { panic!("one solution") };
+    let [solution] = &events.of("solution")[..] else { panic!("one solution") };
     assert_eq!((&solution["moves"], &solution["tiles"]), (&whole["moves"], &whole["tiles"]));
-    assert_eq!(timeless(told.end("result").clone()), whole);
+    assert_eq!(timeless(events.end("result").clone()), whole);
 }
 
 #[tokio::test]
@@ -323,7 +330,7 @@ async fn progress_as_text_is_lines_before_the_usual_text() {
 }
 
 #[tokio::test]
-async fn progress_in_json_is_refused_with_the_types_that_have_it() {
+async fn progress_in_json_is_rejected() {
     let taquin = shared().await;
     for question in [
         Question::get("/solve?board=867254301&include=progress"),
@@ -335,7 +342,7 @@ async fn progress_in_json_is_refused_with_the_types_that_have_it() {
         assert!(detail.contains("text/plain") && detail.contains(EVENTS), "{detail}");
     }
     let events = taquin.send(Question::get("/solve?board=867254301&include=progress").accept(EVENTS)).await;
-    Told::read(&events).end("result");
+    EventStream::read(&events).end("result");
 }
 
 #[tokio::test]
@@ -346,10 +353,10 @@ async fn a_stream_that_outlives_the_grace_period_ends_with_a_problem() {
     let before = std::time::Instant::now();
     let pending = client.begin(Question::post("/solve").json(&search).accept(EVENTS)).await;
     tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-    service.ask_to_stop();
-    let told = Told::read(&pending.answer().await);
+    service.start_shutdown();
+    let events = EventStream::read(&pending.answer().await);
     assert!(before.elapsed().as_millis() >= 900, "it goes on through the grace period");
-    assert!(told.of("progress").len() >= 2);
-    assert_eq!(told.end("problem")["type"], "/problems/shutting-down");
+    assert!(events.of("progress").len() >= 2);
+    assert_eq!(events.end("problem")["type"], "/problems/shutting-down");
     until("the service has stopped", async || service.has_stopped()).await;
 }

@@ -31,7 +31,7 @@ async fn a_long_solution_as_text_has_all_its_moves() {
 }
 
 #[tokio::test]
-async fn a_solution_as_text_says_what_is_proven() {
+async fn a_solution_as_text_shows_whether_it_is_optimal() {
     let taquin = shared().await;
     let proven = Question::get("/solve?board=867254301").accept("text/plain");
     let claim = ", optimal.";
@@ -69,7 +69,7 @@ async fn info_as_text_has_names_and_limits() {
 }
 
 #[tokio::test]
-async fn a_problem_as_text_tells_status_faults_and_id() {
+async fn a_problem_as_text_has_status_errors_and_id() {
     let taquin = shared().await;
     for (question, status, parts) in [
         (Question::get("/nowhere"), 404, &["404"][..]),

@@ -37,7 +37,7 @@ async fn a_solution_of_the_service_is_legal_and_optimal() {
 }
 
 #[tokio::test]
-async fn every_prefix_of_a_walk_is_told_how_far_it_is() {
+async fn every_prefix_of_a_walk_has_its_distance() {
     let taquin = shared().await;
     let walk = "ULDDRRUULLDRDLURRDLULDRRUUUU";
     let mut board = grid(HARD);
@@ -128,7 +128,7 @@ async fn moves_are_made_towards_any_goal() {
 }
 
 #[tokio::test]
-async fn get_and_text_bodies_give_the_same_answer() {
+async fn get_and_text_bodies_give_the_same_response() {
     let taquin = shared().await;
     for question in [
         json!({ "board": HARD, "moves": "URDLL" }),
@@ -146,7 +146,7 @@ async fn get_and_text_bodies_give_the_same_answer() {
 }
 
 #[tokio::test]
-async fn text_says_what_came_of_it() {
+async fn text_describes_the_result() {
     let taquin = shared().await;
     for (board, moves, expected) in [
         ("123456078", "RR", "2 moves, all legal.\nSolved, optimally."),
@@ -162,7 +162,7 @@ async fn text_says_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_attempt_is_refused_with_every_fault() {
+async fn an_invalid_attempt_is_rejected_with_every_error() {
     let taquin = shared().await;
     for (question, expected) in [
         (json!({ "board": HARD }), vec!["/moves missing-field"]),

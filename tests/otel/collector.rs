@@ -1,5 +1,5 @@
-//! A collector: takes OTLP over HTTP, and keeps what it gets. It reads protobuf by itself, by the
-//! numbers of OTLP's fields, so that what is tested is what is on the wire.
+//! A collector: receives OTLP over HTTP and stores the spans. It decodes protobuf by field number, independently of the
+//! exporter's library, so that the test sees the bytes on the wire.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A span as it arrived, with what its resource says.
+/// A received span, with the attributes of its resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) resource: BTreeMap<String, Value>,

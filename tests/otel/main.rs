@@ -1,4 +1,4 @@
-//! Traces of the real service, as a collector gets them.
+//! Traces of the binary, as a collector receives them.
 
 mod collector;
 
@@ -16,7 +16,7 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
 
 const EASY: &str = "8 6 7/2 5 4/3 0 1";
-/// Solved on a thread of its own, in a moment.
+/// Solved by a worker, in a moment.
 const MEDIUM: &str = "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15";
 /// Takes hours without tables.
 const HARD: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";
@@ -24,7 +24,7 @@ const HARD: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";
 const SERVER: u64 = 2;
 const INTERNAL: u64 = 1;
 
-/// The service, until it is dropped.
+/// A service process, killed when dropped.
 struct Service {
     child: Child,
     address: String,
@@ -56,7 +56,7 @@ impl Service {
         service
     }
 
-    /// Sends a request, with these header lines, on a connection of its own.
+    /// Sends a request with these header lines on a new connection.
     fn send(&self, line: &str, headers: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (length, address) = (body.len(), &self.address);
@@ -85,7 +85,7 @@ impl Service {
         }
     }
 
-    /// Ends it as an orchestrator does. Gives its log, and how long that took.
+    /// Stops the service by SIGTERM. Returns its log and the time that the exit took.
     fn end(mut self) -> (Vec<Json>, Duration) {
         let begun = Instant::now();
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
@@ -114,14 +114,14 @@ fn json(answer: &str) -> Json {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).expect(answer)
 }
 
-fn only(spans: &[Span], is_wanted: impl Fn(&Span) -> bool) -> &Span {
-    let mut wanted = spans.iter().filter(|span| is_wanted(span));
+fn only(spans: &[Span], matches: impl Fn(&Span) -> bool) -> &Span {
+    let mut wanted = spans.iter().filter(|span| matches(span));
     let span = wanted.next().unwrap_or_else(|| panic!("not among {spans:#?}"));
     assert!(wanted.next().is_none(), "more than one: {spans:#?}");
     span
 }
 
-/// The span of the exchange that has this id.
+/// The server span of the request with this id.
 fn exchange<'s>(spans: &'s [Span], id: &str) -> &'s Span {
     only(spans, |span| span.attributes.get("http.request_id") == Some(&Value::Text(id.to_owned())))
 }
@@ -131,13 +131,13 @@ fn search_below<'s>(spans: &'s [Span], parent: &Span) -> &'s Span {
 }
 
 #[test]
-fn ids_and_counters_of_a_request_are_seen_where_traces_go() {
+fn spans_have_the_ids_and_counters_of_their_request() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.url()]);
     let headers = |id: &str| format!("{}tracestate: a=1,b=2\r\nx-request-id: {id}\r\n", traceparent("01"));
     let boards = [("easy", EASY, "3×3"), ("medium", MEDIUM, "4×4")];
     let answers = boards.map(|(id, board, _)| service.solve(board, &headers(id)));
-    // It ends long before the next batch is due: the last one goes at the end.
+    // The process ends long before the next batch is due, so it sends the last batch on exit.
     let (log, _) = service.end();
     let spans = collector.spans();
     for ((id, _, size), answer) in boards.into_iter().zip(&answers) {
@@ -151,17 +151,17 @@ fn ids_and_counters_of_a_request_are_seen_where_traces_go() {
         let resource = ["service.name", "service.version"].map(|name| server.resource[name].clone());
         assert_eq!(resource, ["taquin", env!("CARGO_PKG_VERSION")].map(|text| Value::Text(text.to_owned())));
 
-        let (search, told) = (search_below(&spans, server), json(answer));
+        let (search, reply) = (search_below(&spans, server), json(answer));
         assert_eq!((search.trace_id.as_str(), search.name.as_str(), search.kind), (TRACE, "search", INTERNAL));
         assert!(search.nanos <= server.nanos, "{search:?} {server:?}");
         for name in ["expanded", "generated"] {
-            assert_eq!(Some(search.number(&format!("search.{name}"))), told["search"][name].as_i64(), "{answer}");
+            assert_eq!(Some(search.number(&format!("search.{name}"))), reply["search"][name].as_i64(), "{answer}");
         }
         for name in ["algorithm", "heuristic"] {
-            assert_eq!(Some(search.text(&format!("search.{name}"))), told["search"][name].as_str(), "{answer}");
+            assert_eq!(Some(search.text(&format!("search.{name}"))), reply["search"][name].as_str(), "{answer}");
         }
-        assert_eq!(Some(search.number("search.length")), told["length"].as_i64());
-        assert_eq!(Some(search.number("search.lower_bound")), told["lower_bound"].as_i64());
+        assert_eq!(Some(search.number("search.length")), reply["length"].as_i64());
+        assert_eq!(Some(search.number("search.lower_bound")), reply["lower_bound"].as_i64());
         assert_eq!((search.text("puzzle.size"), search.text("job.outcome")), (size, "solved"));
         assert!(search.number("job.queued_us") >= 0);
 
@@ -178,14 +178,14 @@ fn ids_and_counters_of_a_request_are_seen_where_traces_go() {
 }
 
 #[test]
-fn a_trace_may_begin_here_and_probes_are_in_none() {
+fn a_request_without_traceparent_starts_a_trace_and_probes_have_none() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.url()]);
     for probe in ["/livez", "/readyz", "/healthz", "/metrics"] {
         let answer = service.ask(&format!("GET {probe}"), &traceparent("01"), "");
         assert!(answer.starts_with("HTTP/1.1 200 ") && header(&answer, "traceresponse").is_none(), "{answer}");
     }
-    // Who asks does not trace it; nobody said anything, or nothing that is well-formed; no route; no method.
+    // The client does not sample; no traceparent; an invalid one; an unknown path; an unknown method.
     let unsampled = service.solve(EASY, &traceparent("00"));
     let answers = [
         service.ask("GET /info", "", ""),
@@ -197,7 +197,7 @@ fn a_trace_may_begin_here_and_probes_are_in_none() {
     let spans = collector.spans();
     assert_eq!(header(&unsampled, "traceresponse"), None);
     let unsampled_lines: Vec<&Json> = log.iter().filter(|line| line["trace_id"] == TRACE).collect();
-    assert_eq!(unsampled_lines.len(), 5, "the log has the trace all the same");
+    assert_eq!(unsampled_lines.len(), 5, "the log still has the trace id");
     assert!(unsampled_lines.iter().all(|line| line.get("span_id").is_none()));
 
     assert_eq!(spans.len(), answers.len(), "{spans:#?}");
@@ -212,13 +212,13 @@ fn a_trace_may_begin_here_and_probes_are_in_none() {
     }
     let nowhere = exchange(&spans, "nowhere");
     assert_eq!((nowhere.name.as_str(), nowhere.number("http.response.status_code")), ("GET", 404));
-    assert!(!format!("{nowhere:?}").contains("secret"), "what no route matches is not written down");
+    assert!(!format!("{nowhere:?}").contains("secret"), "an unknown path is not recorded");
     let coffee = exchange(&spans, "coffee");
     assert_eq!((coffee.name.as_str(), coffee.text("http.request.method")), ("HTTP /info", "_OTHER"));
 }
 
 #[test]
-fn who_is_turned_away_or_goes_leaves_a_span_that_says_so() {
+fn rejected_and_cancelled_requests_have_spans() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.url(), "--workers=1", "--queue=0"]);
     let body = format!("{{\"board\":\"{HARD}\",\"algorithm\":\"iterative_deepening\"}}");
@@ -240,7 +240,7 @@ fn who_is_turned_away_or_goes_leaves_a_span_that_says_so() {
 }
 
 #[test]
-fn a_share_of_requests_leaves_traces_and_none_without_the_setting() {
+fn requests_are_sampled_and_traces_are_off_by_default() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.url(), "--otlp-sample=0"]);
     let answers = [service.solve(EASY, ""), service.solve(EASY, &traceparent("01"))];
@@ -257,7 +257,7 @@ fn a_share_of_requests_leaves_traces_and_none_without_the_setting() {
 }
 
 #[test]
-fn a_collector_that_cannot_be_reached_costs_one_line() {
+fn an_unreachable_collector_is_logged_once() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent_url = format!("http://{}", silent.local_addr().unwrap());
     // A privileged port: a port that was free a moment ago could be that of another test's service.

@@ -87,9 +87,9 @@ fn load(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_file_that_is_not_whole_is_told_of_once_and_built_anew() {
+fn a_damaged_file_is_logged_once_and_rebuilt() {
     let directory = Directory::new();
-    assert_eq!(load(&directory.0), [""; 0], "a file that is not there yet is nothing to warn of");
+    assert_eq!(load(&directory.0), [""; 0], "a missing file is not logged");
     let file = directory.find("tables").unwrap();
     let whole = fs::read(&file).unwrap();
     assert_eq!(load(&directory.0), [""; 0]);
@@ -107,13 +107,13 @@ fn a_file_that_is_not_whole_is_told_of_once_and_built_anew() {
         fs::write(&file, &damaged).unwrap();
         let warnings = load(&directory.0);
         assert!(warnings.len() == 1 && warnings[0].contains(word), "{warnings:?}");
-        assert!(fs::read(&file).unwrap() == whole, "what is built anew is what it was");
+        assert!(fs::read(&file).unwrap() == whole, "the rebuilt file differs");
     }
     assert_eq!(directory.find("part"), None);
 }
 
 #[test]
-fn tables_that_cannot_be_kept_are_used_all_the_same() {
+fn tables_are_used_even_if_they_cannot_be_cached() {
     let directory = Directory::new();
     let file = directory.0.join("a file");
     fs::write(&file, "").unwrap();
@@ -168,7 +168,8 @@ impl Service {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = format!("{{\"board\":\"{board}\",\"goal\":\"blank_first\"}}");
         let length = body.len();
-        write!(stream, "POST /solve HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+        let head = "POST /solve HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json";
+        write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -183,18 +184,18 @@ impl Drop for Service {
 }
 
 #[test]
-fn a_process_that_is_killed_while_it_writes_leaves_nothing_that_is_believed() {
+fn a_file_left_by_a_killed_process_is_not_used() {
     let directory = Directory::new();
     let begun = Instant::now();
     // If the process finished writing before it was killed, try again.
     while directory.find("part").is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "no file was ever being written");
+        assert!(begun.elapsed() < Duration::from_secs(120), "no file is being written");
         if let Some(file) = directory.find("tables") {
             fs::remove_file(file).unwrap();
         }
         let service = Service::start(&directory.0);
         while directory.find("part").is_none() && directory.find("tables").is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(120), "no file was ever being written");
+            assert!(begun.elapsed() < Duration::from_secs(120), "no file is being written");
             std::thread::sleep(Duration::from_micros(200));
         }
         drop(service);

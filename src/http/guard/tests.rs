@@ -67,7 +67,7 @@ fn guards_that_are_off_are_no_gate() {
 }
 
 #[tokio::test]
-async fn tokens_are_asked_for_everywhere_but_at_what_is_open() {
+async fn tokens_are_required_except_on_open_routes() {
     let router = guarded(&guards());
     for line in [
         "GET /",
@@ -98,7 +98,7 @@ async fn tokens_are_asked_for_everywhere_but_at_what_is_open() {
 }
 
 #[tokio::test]
-async fn every_route_there_is_asks_for_a_token_or_is_listed_as_open() {
+async fn every_documented_route_requires_a_token_or_is_open() {
     let router = guarded(&guards());
     let contract = include_str!("../../../openapi.yaml");
     let paths = contract.lines().filter_map(|line| line.strip_prefix("  /")?.strip_suffix(':'));
@@ -113,7 +113,7 @@ async fn every_route_there_is_asks_for_a_token_or_is_listed_as_open() {
 }
 
 #[tokio::test]
-async fn each_client_has_a_quota_of_what_costs() {
+async fn each_client_has_a_quota_on_counted_routes() {
     let router = guarded(&Guards { rate: rate(3), ..Guards::default() });
     for line in ["GET /random", "GET /solvable?board=123456780", "POST /solve"] {
         assert_ne!(ask(&router, line, &[]).await.status, 429, "{line}");
@@ -130,7 +130,7 @@ async fn each_client_has_a_quota_of_what_costs() {
 }
 
 #[tokio::test]
-async fn a_forwarded_address_counts_if_a_proxy_is_trusted_with_it() {
+async fn a_forwarded_address_counts_behind_a_trusted_proxy() {
     let by = |address: &'static str| [("x-forwarded-for", address)];
     let router = guarded(&Guards { rate: rate(1), ..Guards::default() });
     assert_eq!(ask(&router, "GET /random", &by("203.0.113.1")).await.status, 200);
@@ -145,7 +145,7 @@ async fn a_forwarded_address_counts_if_a_proxy_is_trusted_with_it() {
 }
 
 #[tokio::test]
-async fn who_has_no_token_spends_no_quota() {
+async fn requests_without_a_token_use_no_quota() {
     let router = guarded(&Guards { rate: rate(1), ..guards() });
     for _ in 0..5 {
         assert_eq!(ask(&router, "GET /random", &[]).await.status, 401);
@@ -183,7 +183,7 @@ async fn a_preflight_needs_neither_token_nor_quota() {
 }
 
 #[tokio::test]
-async fn refusals_can_be_read_by_pages_of_other_origins() {
+async fn pages_of_allowed_origins_can_read_error_responses() {
     let router = shared_with(&[ORIGIN]);
     let from = ("origin", ORIGIN);
     let statuses = [401, 400, 422, 429];
@@ -204,7 +204,7 @@ async fn refusals_can_be_read_by_pages_of_other_origins() {
 }
 
 #[tokio::test]
-async fn other_origins_are_told_nothing_and_caches_know_it() {
+async fn other_origins_get_no_cors_headers_and_responses_vary() {
     let router = shared_with(&[ORIGIN]);
     for headers in [&[][..], &[("origin", "https://example.com")], &[("origin", "null")]] {
         let answer = ask(&router, "GET /problems/internal", headers).await;
@@ -217,7 +217,7 @@ async fn other_origins_are_told_nothing_and_caches_know_it() {
 }
 
 #[tokio::test]
-async fn options_that_is_no_preflight_asks_the_route() {
+async fn options_without_preflight_headers_reaches_the_route() {
     let router = shared_with(&[ORIGIN]);
     for headers in [&[][..], &[("origin", ORIGIN)], &[("access-control-request-method", "POST")]] {
         let answer = ask(&router, "OPTIONS /random", headers).await;

@@ -98,12 +98,6 @@ impl Tail for Expansions {
     }
 }
 
-/// Logs and returns the internal error of a search that ended with neither a solution nor a limit, which is a bug.
-pub(crate) fn no_result() -> Problem {
-    tracing::error!("a search ended with neither a solution nor a limit");
-    Problem::internal()
-}
-
 /// Returns `search-limit-exceeded`, with the best solution so far if there is one.
 pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
@@ -145,7 +139,7 @@ fn time_spent(report: &Report) -> String {
 }
 
 /// Returns the problem of a board that cannot reach its goal.
-pub(crate) fn unsolvable(reachability: &Reachability) -> Problem {
+fn unsolvable(reachability: &Reachability) -> Problem {
     Problem::new(ProblemKind::Unsolvable, sentence(&reachability.to_string()))
         .with_member("solvable", false)
         .with_member("reason", reason(reachability))

@@ -9,13 +9,11 @@ mod solution;
 mod timing;
 mod writer;
 
-pub(crate) use failure::{
-    limit_exceeded, limit_exceeded_with_expansions, no_result, parity, puzzle, reason, service_failure,
-};
+pub(crate) use failure::{limit_exceeded, limit_exceeded_with_expansions, parity, puzzle, reason, service_failure};
 pub(crate) use json::json;
 pub(crate) use long::{held_if_long, reserved_if_long};
 pub(crate) use notation::{Letter, Number, Rows, grid};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
-pub(crate) use solution::{InterimReply, SolutionReply, SolveReply};
+pub(crate) use solution::{InterimReply, SolutionReply, SolveReply, no_result};
 pub(crate) use timing::add_server_timing;
 pub(crate) use writer::{LongReply, in_pieces, outline, whole};

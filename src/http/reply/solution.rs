@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, from_fn};
 
-use super::failure::no_result;
 use super::notation::{Letter, Number, Rows, grid};
 use super::search::{LimitsReply, SearchReply};
 use crate::domain::{Board, Move, Puzzle, Tile};
@@ -112,6 +111,12 @@ impl SolveReply {
     pub(crate) fn ending(&self) -> impl Display {
         from_fn(|f| write!(f, "\n{}", grid(&self.goal.0)))
     }
+}
+
+/// Logs and returns the internal error of a search that ended with neither a solution nor a limit, which is a bug.
+pub(crate) fn no_result() -> Problem {
+    tracing::error!("a search ended with neither a solution nor a limit");
+    Problem::internal()
 }
 
 impl StateReply {

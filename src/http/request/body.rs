@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn other_types_and_charsets_are_refused_with_advice() {
+    async fn other_types_and_charsets_are_rejected_with_advice() {
         for content_type in [
             "",
             "application/vnd.api+json",

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_given_twice_is_refused_wherever_it_stands() {
+    fn a_repeated_field_is_rejected_everywhere() {
         let twice = fields(&[("algorithm", "astar")], r#"{"algorithm": "astar"}"#);
         assert_eq!(errors_of(twice).1, [("/algorithm".to_owned(), "repeated-field")]);
         let twice = fields(&[], r#"{"board": 1, "board": 2}"#);

@@ -1,7 +1,6 @@
 //! HTTP client of the collector: one connection for each batch, and a warning if batches are lost.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -11,6 +10,7 @@ use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::{Uri, Version};
 use hyper_util::rt::TokioIo;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use parking_lot::Mutex;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -37,7 +37,7 @@ impl Collector {
 
     /// Warns that traces are lost, at most once a minute.
     fn warn(&self, uri: &Uri, error: &str) {
-        let mut last = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_warning.lock();
         if last.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
             *last = Some(Instant::now());
             tracing::warn!(target: "taquin::traces", url = %uri, error, "traces cannot be sent");

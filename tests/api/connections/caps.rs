@@ -7,14 +7,14 @@ use super::client::{Client, HARD, Service, get, until};
 const A_WHILE: Duration = Duration::from_millis(300);
 
 #[test]
-fn who_does_not_fit_waits_and_is_served_once_another_leaves() {
+fn a_connection_above_the_limit_waits_for_another_to_close() {
     let service = Service::start(&["--max-connections=2"]);
     let (mut first, mut second) = (service.connect(), service.connect());
     first.get("/livez").expect(200);
     second.get("/livez").expect(200);
     let mut third = service.connect();
     third.write("GET /solve?board=867254301 HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert!(third.is_quiet(A_WHILE), "there is no place");
+    assert!(third.is_quiet(A_WHILE), "the connection limit is reached");
     second.get("/livez").expect(200);
     drop(first);
     third.answer().expect(200);
@@ -22,7 +22,7 @@ fn who_does_not_fit_waits_and_is_served_once_another_leaves() {
 }
 
 #[test]
-fn who_is_cut_off_leaves_its_place() {
+fn a_timed_out_connection_frees_its_place() {
     let service = Service::start(&["--max-connections=1", "--header-timeout=300ms"]);
     let silent = service.connect();
     service.get("/livez").expect(200);
@@ -30,7 +30,7 @@ fn who_is_cut_off_leaves_its_place() {
 }
 
 #[test]
-fn the_admin_listener_answers_in_a_full_house() {
+fn the_admin_listener_responds_when_the_main_listener_is_full() {
     let service = Service::start(&["--max-connections=1", "--admin-listen=127.0.0.1:0"]);
     let admin = service.admin_addr.expect("an address");
     let mut only = service.connect();
@@ -43,6 +43,8 @@ fn the_admin_listener_answers_in_a_full_house() {
     for target in ["/", "/solve?board=867254301", "/solvable", "/random", "/openapi.json", "/problems/not-found"] {
         let answer = get(admin, target).expect(404);
         assert!(answer.body.contains("/problems/not-found"), "{answer:?}");
+        let paths = "This listener serves /info, /livez, /readyz, /healthz, /metrics.";
+        assert!(answer.body.contains(paths), "{answer:?}");
     }
 }
 
@@ -71,7 +73,7 @@ fn the_admin_listener_is_the_last_to_close() {
     let mut busy = service.connect();
     busy.write(format!("GET {HARD}&limits.time_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert!(busy.is_quiet(A_WHILE));
-    service.ask_to_stop();
+    service.start_shutdown();
     until("the main listener is closed", || std::net::TcpStream::connect(service.addr).is_err());
     get(admin, "/livez").expect(200);
     let answer = get(admin, "/readyz").expect(503);

@@ -12,7 +12,7 @@ use taquin::config::{Config, Flags};
 use tokio::sync::oneshot;
 
 /// Maximum waiting time. A test that exceeds it fails with the awaited condition.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A board with an 80-move solution that takes minutes to find with the requested heuristic.
 pub(crate) const HARD: &str =
@@ -32,17 +32,17 @@ impl Service {
         let args = ["taquin", "--listen=127.0.0.1:0", "--tables=small", "--workers=1"].into_iter();
         let flags = Flags::try_parse_from(args.chain(flags.iter().copied())).unwrap_or_else(|error| panic!("{error}"));
         let config = Config::try_from(&flags).unwrap_or_else(|faults| panic!("{faults:?}"));
-        let (tell, told) = mpsc::channel();
+        let (addr_sender, addr) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
             runtime.expect("a runtime").block_on(async {
                 let app = App::build(&config).await.expect("a service");
-                tell.send((app.addr(), app.admin_addr())).expect("a test that waits");
+                addr_sender.send((app.addr(), app.admin_addr())).expect("a test that waits");
                 app.run(async { stopped.await.unwrap_or(()) }).await;
             });
         });
-        let (addr, admin_addr) = told.recv().expect("an address");
+        let (addr, admin_addr) = addr.recv().expect("an address");
         until("the service is ready", || get(addr, "/readyz").status == 200);
         Self { addr, admin_addr, stop: Some(stop), thread }
     }
@@ -57,7 +57,7 @@ impl Service {
     }
 
     /// Starts a shutdown, as a signal would.
-    pub(crate) fn ask_to_stop(&mut self) {
+    pub(crate) fn start_shutdown(&mut self) {
         drop(self.stop.take());
     }
 
@@ -77,7 +77,7 @@ pub(crate) fn get(addr: SocketAddr, target: &str) -> Answer {
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "timed out: {what}");
         sleep(Duration::from_millis(10));
     }
 }
@@ -96,7 +96,7 @@ impl Client {
 
     pub(crate) fn of(stream: TcpStream) -> Self {
         stream.set_nodelay(true).expect("an option");
-        stream.set_read_timeout(Some(PATIENCE)).expect("an option");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("an option");
         Self { stream, unread: Vec::new() }
     }
 
@@ -160,7 +160,7 @@ impl Client {
     pub(crate) fn is_quiet(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).expect("an option");
         let read = self.read();
-        self.stream.set_read_timeout(Some(PATIENCE)).expect("an option");
+        self.stream.set_read_timeout(Some(TIMEOUT)).expect("an option");
         read.is_err_and(|error| !is_end(&error))
     }
 

@@ -31,7 +31,7 @@ impl Taquin {
                 let line: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
                 (line["message"] == "listening").then_some(line)
             })
-            .expect("a line that tells the address");
+            .expect("a line with the address");
         // Discard the rest of the log; a closed pipe would cause write errors.
         std::thread::spawn(move || lines.for_each(drop));
         let addr = listening["addr"].as_str().expect("an address").parse().expect("an address");
@@ -46,7 +46,7 @@ impl Taquin {
     }
 
     /// Asserts that other clients are served, and prints memory and latency.
-    fn tell(&self, what: &str) {
+    fn check(&self, what: &str) {
         let begun = Instant::now();
         get(self.addr, "/livez").expect(200);
         let probe = begun.elapsed();
@@ -73,23 +73,23 @@ fn may_open(files: u64) -> bool {
 /// Run with `cargo test --release --test api connections:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes ten thousand ports"]
-fn ten_thousand_idle_connections_are_in_nobodys_way() {
+fn ten_thousand_idle_connections_do_not_slow_others() {
     if !may_open(CROWD as u64 + 200) {
         println!("skipped: the limit of open files is below {CROWD}");
         return;
     }
     let taquin = Taquin::start();
-    taquin.tell("no connections");
+    taquin.check("no connections");
     let mut crowd: Vec<Client> = (0..CROWD).map(|_| Client::connect(taquin.addr)).collect();
-    taquin.tell("10000 connections that said nothing");
+    taquin.check("10000 silent connections");
     for client in &mut crowd {
         client.get("/livez").expect(200);
     }
-    taquin.tell("10000 connections that are idle after a request");
+    taquin.check("10000 idle connections after one request each");
     for client in &mut crowd {
         client.get("/solve?board=867254301&include=states").expect(200);
     }
-    taquin.tell("10000 connections that are idle after another");
+    taquin.check("10000 idle connections after two requests each");
     drop(crowd);
-    taquin.tell("they have gone");
+    taquin.check("all connections closed");
 }

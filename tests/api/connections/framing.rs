@@ -25,7 +25,7 @@ fn statuses(service: &Service, bytes: &str) -> Vec<u16> {
 }
 
 #[test]
-fn requests_sent_at_once_are_answered_in_order() {
+fn pipelined_requests_get_responses_in_order() {
     let service = Service::start(&[]);
     let mut client = service.connect();
     let body = "8 6 7/2 5 4/3 0 1";
@@ -50,7 +50,7 @@ fn requests_sent_at_once_are_answered_in_order() {
 }
 
 #[test]
-fn whose_body_nobody_read_is_told_that_the_connection_ends() {
+fn an_unread_body_closes_the_connection() {
     let service = Service::start(&[]);
     let body = "x".repeat(60_000);
     for (line, status) in [
@@ -96,7 +96,7 @@ fn a_request_has_at_most_a_hundred_headers() {
     client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(100)));
     client.answer().expect(200);
     client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(101)));
-    refused(&mut client, 431);
+    expect_rejection(&mut client, 431);
 }
 
 #[test]
@@ -109,16 +109,16 @@ fn line_and_headers_have_at_most_16_kib() {
         if status == 200 {
             client.answer().expect(200);
         } else {
-            refused(&mut client, status);
+            expect_rejection(&mut client, status);
         }
     }
     let mut client = service.connect();
     client.write(format!("GET /livez HTTP/1.1\r\n{}", "X: y\r\n".repeat(20_000)));
-    refused(&mut client, 431);
+    expect_rejection(&mut client, 431);
 }
 
 /// Asserts a response by hyper itself: a status, no body, and a closed connection.
-fn refused(client: &mut Client, status: u16) {
+fn expect_rejection(client: &mut Client, status: u16) {
     let answer = client.answer().expect(status);
     assert_eq!((answer.connection.as_str(), answer.body.as_str()), ("close", ""), "{answer:?}");
     assert!(answer.head.contains("content-length: 0\r\n"), "{answer:?}");
@@ -126,7 +126,7 @@ fn refused(client: &mut Client, status: u16) {
 }
 
 #[test]
-fn what_is_not_http_is_refused() {
+fn bytes_that_are_not_http_are_rejected() {
     let service = Service::start(&[]);
     for bytes in [
         "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{fc}\u{3}\u{3}\r\n\r\n",
@@ -144,12 +144,12 @@ fn what_is_not_http_is_refused() {
     ] {
         let mut client = service.connect();
         client.write(bytes);
-        refused(&mut client, 400);
+        expect_rejection(&mut client, 400);
     }
 }
 
 #[test]
-fn nobody_gets_a_tunnel() {
+fn connect_and_upgrade_are_rejected() {
     let service = Service::start(&[]);
     let mut client = service.connect();
     client.write("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n");
@@ -259,7 +259,7 @@ fn no_request_hides_in_another() {
             vec![200],
         ),
         (
-            "a body of a method that is refused",
+            "a body of an unsupported method",
             format!("PUT /livez HTTP/1.1\r\nHost: x\r\nContent-Length: {hidden}\r\n\r\n{SMUGGLED}{SMUGGLED}"),
             vec![405],
         ),

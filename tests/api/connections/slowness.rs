@@ -4,7 +4,7 @@ use std::io::Write;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use super::client::{Client, HARD, PATIENCE, Service, until};
+use super::client::{Client, HARD, Service, TIMEOUT, until};
 
 /// Lists the expansions of a whole 3×3 search: a response larger than the buffers of the system.
 const LARGE: &str = "/solve?board=867254301&algorithm=breadth_first&include=expansions";
@@ -14,7 +14,7 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 /// Asserts a minimum duration. The upper bound is loose, because the machine may be busy.
 fn took(begun: Instant, least: Duration) {
     let time = begun.elapsed();
-    assert!((least..PATIENCE / 2).contains(&time), "{time:?}");
+    assert!((least..TIMEOUT / 2).contains(&time), "{time:?}");
 }
 
 /// Writes a byte at intervals until the connection is closed.
@@ -41,7 +41,7 @@ fn headers_that_do_not_end_are_cut_off() {
 }
 
 #[test]
-fn a_connection_that_says_nothing_is_cut_off() {
+fn a_silent_connection_is_closed() {
     let service = Service::start(&["--header-timeout=400ms", "--keep-alive-timeout=1h"]);
     let begun = Instant::now();
     service.connect().end();
@@ -95,7 +95,7 @@ fn later_headers_have_the_header_timeout_from_their_first_byte() {
 }
 
 #[test]
-fn a_client_that_does_not_take_its_answer_is_cut_off() {
+fn a_client_that_does_not_read_is_disconnected() {
     let service = Service::start(&["--write-timeout=1500ms", "--max-expansions=1000000"]);
     let begun = Instant::now();
     let mut stalled = service.connect();
@@ -139,7 +139,7 @@ fn idle_and_silent_connections_end_at_once_when_the_service_does() {
     clients[1].get("/livez").expect(200);
     clients[2].get("/livez").expect(200);
     clients[2].get("/livez").expect(200);
-    service.ask_to_stop();
+    service.start_shutdown();
     for client in &mut clients {
         client.end();
     }

@@ -82,11 +82,11 @@ fn a_stream_that_is_cut_stops_its_search() {
     drop(client);
     until_idle(&service);
     let left = "taquin_http_requests_total{method=\"GET\",route=\"/solve\",status=\"499\"}";
-    assert_eq!(gauge(service.addr, left), 4, "each is told when it ends, and how");
+    assert_eq!(gauge(service.addr, left), 4, "each stream ends with an event");
 }
 
 #[test]
-fn a_search_goes_on_for_those_who_still_watch() {
+fn a_search_continues_for_the_remaining_clients() {
     let service = Service::start(&["--max-time=1h", "--time-limit=1h"]);
     let mut clients = [service.connect(), service.connect()];
     for client in &mut clients {
@@ -104,7 +104,7 @@ fn a_search_goes_on_for_those_who_still_watch() {
 }
 
 #[test]
-fn a_reader_who_takes_nothing_is_cut_off_and_its_search_stops() {
+fn a_client_that_does_not_read_is_disconnected_and_its_search_stops() {
     if !cfg!(target_os = "linux") {
         eprintln!("skipped: other systems wait until their buffers are full");
         return;

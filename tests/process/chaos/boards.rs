@@ -107,7 +107,7 @@ fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
 }
 
 /// A search with a response of six megabytes after a few milliseconds. Each `nth` gives a different request.
-pub(crate) fn much(nth: usize) -> Value {
+pub(crate) fn long_response(nth: usize) -> Value {
     json!({
         "board": "8 6 7/2 5 4/3 0 1",
         "algorithm": "depth_first",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Maximum waiting time for a response.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A connection, closed when dropped.
 pub(crate) struct Client {
@@ -45,7 +45,7 @@ impl Client {
             _ => panic!("no connection: {error}"),
         })?;
         stream.set_nodelay(true).expect("an option");
-        stream.set_read_timeout(Some(PATIENCE)).expect("an option");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("an option");
         Ok(Self { stream, unread: Vec::new() })
     }
 

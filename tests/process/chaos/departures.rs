@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::boards::{Random, by, eight, endless, greedy, hard, lasting};
 use super::client::{Client, post};
-use super::figures::{Times, alone, short_or_long, tell, within};
+use super::figures::{Times, alone, assert_within, print_row, short_or_long};
 use super::taquin::Taquin;
 
 const SLOT: Duration = Duration::from_millis(20);
@@ -15,14 +15,14 @@ const SLOT: Duration = Duration::from_millis(20);
 /// Sends a request without waiting for the response.
 fn begin(taquin: &Taquin, question: &Value) -> Client {
     let mut client = taquin.client();
-    client.write(&post(question, "")).expect("an ear");
+    client.write(&post(question, "")).expect("a connection");
     client
 }
 
 /// Sends a request for a stream, and waits for its first byte.
 fn begin_stream(taquin: &Taquin, question: &Value) -> Client {
     let mut client = taquin.client();
-    client.write(&post(question, "Accept: text/event-stream\r\n")).expect("an ear");
+    client.write(&post(question, "Accept: text/event-stream\r\n")).expect("a connection");
     let mut byte = [0];
     assert_eq!(client.stream.peek(&mut byte).expect("a stream that begins"), 1);
     client
@@ -41,45 +41,45 @@ fn slot_after(leaving: Client, other: &mut Client, random: &mut Random) -> Optio
     is_full.then(|| begun.elapsed())
 }
 
-fn told(what: &str, times: Vec<Duration>) {
+fn print_latency(what: &str, times: Vec<Duration>) {
     let times = Times::new(times);
     let rest = format!(" (of {}; median {:.1?})", times.count(), times.percentile(50));
-    within(&format!("a client leaves {what}: its place is free within"), SLOT, times.worst(), rest);
+    assert_within(&format!("a client leaves {what}: its place is free within"), SLOT, times.worst(), rest);
 }
 
 /// Asserts that the service is idle without clients.
-fn is_at_rest(taquin: &Taquin) {
-    taquin.until_idle();
+fn assert_idle(taquin: &Taquin) {
+    taquin.wait_until_idle();
     sleep(Duration::from_millis(100));
     let percent = taquin.cpu_percent(Duration::from_millis(500));
-    tell("all clients have left: CPU", "0", format!("{percent:.0} % of a core"));
+    print_row("all clients have left: CPU", "0", format!("{percent:.0} % of a core"));
     assert!(percent <= 10.0, "{percent} %");
 }
 
 #[test]
-fn who_leaves_a_search_leaves_its_place() {
+fn a_client_that_leaves_a_search_frees_its_worker() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=1", "--queue=0", "--tables=small", "--cache-memory=0"]);
     let (mut other, mut random) = (taquin.client(), Random(3));
     type Search = fn(usize) -> Value;
     // By then, A* has a few dozen megabytes of nodes.
-    let kinds: [(&str, Search, u64); 2] = [("in the midst of IDA*", endless, 20), ("in the midst of A*", greedy, 300)];
+    let kinds: [(&str, Search, u64); 2] = [("during IDA*", endless, 20), ("during A*", greedy, 300)];
     for (what, search, millis) in kinds {
         let times = (0..short_or_long(5, 30)).map(|nth| {
             let searching = begin(&taquin, &search(nth));
-            taquin.until("taquin_jobs_in_progress", 1.0);
+            taquin.wait_for_gauge("taquin_jobs_in_progress", 1.0);
             sleep(Duration::from_millis(millis));
-            slot_after(searching, &mut other, &mut random).expect("a search that goes on")
+            slot_after(searching, &mut other, &mut random).expect("a running search")
         });
-        told(what, times.collect());
+        print_latency(what, times.collect());
     }
     drop(other);
-    is_at_rest(&taquin);
+    assert_idle(&taquin);
     taquin.end("clients that leave searches");
 }
 
 #[test]
-fn who_leaves_a_stream_leaves_its_place() {
+fn a_client_that_leaves_a_stream_frees_its_worker() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=1", "--queue=0", "--tables=small", "--cache-memory=0"]);
     let (mut other, mut random) = (taquin.client(), Random(7));
@@ -88,34 +88,34 @@ fn who_leaves_a_stream_leaves_its_place() {
     for (what, search) in kinds {
         let times = (0..short_or_long(5, 30)).map(|nth| {
             let streaming = begin_stream(&taquin, &search(100 + nth));
-            taquin.until("taquin_jobs_in_progress", 1.0);
+            taquin.wait_for_gauge("taquin_jobs_in_progress", 1.0);
             // Between two events, and during one.
             sleep(Duration::from_millis(300 + 17 * nth as u64));
-            slot_after(streaming, &mut other, &mut random).expect("a search that goes on")
+            slot_after(streaming, &mut other, &mut random).expect("a running search")
         });
-        told(what, times.collect());
+        print_latency(what, times.collect());
     }
     drop(other);
-    is_at_rest(&taquin);
+    assert_idle(&taquin);
     taquin.end("clients that leave streams");
 }
 
 #[test]
-fn who_leaves_the_queue_leaves_its_place() {
+fn a_client_that_leaves_the_queue_frees_its_place() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=1", "--queue=1", "--tables=small", "--cache-memory=0"]);
     let (mut other, mut random) = (taquin.client(), Random(4));
     // It may take all the memory, so the next search cannot start.
     let running = begin(&taquin, &lasting(&mut random));
-    taquin.until("taquin_jobs_in_progress", 1.0);
+    taquin.wait_for_gauge("taquin_jobs_in_progress", 1.0);
     let times = (0..short_or_long(10, 50)).map(|nth| {
         let queued = begin(&taquin, &greedy(nth));
-        taquin.until("taquin_queue_waiting", 1.0);
-        slot_after(queued, &mut other, &mut random).expect("a full house")
+        taquin.wait_for_gauge("taquin_queue_waiting", 1.0);
+        slot_after(queued, &mut other, &mut random).expect("a full queue")
     });
-    told("the queue", times.collect());
+    print_latency("the queue", times.collect());
     drop((running, other));
-    is_at_rest(&taquin);
+    assert_idle(&taquin);
     taquin.end("clients that leave the queue");
 }
 
@@ -133,7 +133,7 @@ fn with_tables(blank: usize) -> Value {
 }
 
 #[test]
-fn who_leaves_while_tables_are_built_leaves_its_place() {
+fn a_client_that_leaves_while_tables_are_built_frees_its_place() {
     let _alone = alone();
     let flags = ["--workers=1", "--queue=0", "--cache-memory=0"];
     let (mut waits, mut searches, mut random) = (Vec::new(), Vec::new(), Random(5));
@@ -147,19 +147,19 @@ fn who_leaves_while_tables_are_built_leaves_its_place() {
             waits.extend(slot_after(waiting, &mut other, &mut random));
             // The tables are still being built, for later requests.
             let searching = begin(&taquin, &endless(10 * pass + blank));
-            taquin.until("taquin_jobs_in_progress", 1.0);
+            taquin.wait_for_gauge("taquin_jobs_in_progress", 1.0);
             searches.extend(slot_after(searching, &mut other, &mut random));
         }
         drop(other);
-        taquin.until_idle();
+        taquin.wait_until_idle();
         taquin.end("clients that leave while tables are built");
     }
-    told("while it waits for tables", waits);
-    told("in the midst of IDA* while tables are built", searches);
+    print_latency("while it waits for tables", waits);
+    print_latency("during IDA* while tables are built", searches);
 }
 
 #[test]
-fn who_leaves_at_any_byte_leaves_nothing() {
+fn clients_that_leave_at_any_byte_leak_nothing() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=2", "--queue=8", "--tables=small"]);
     let mut random = Random(6);
@@ -171,7 +171,7 @@ fn who_leaves_at_any_byte_leaves_nothing() {
         let mut client = taquin.client();
         // Within the headers, within the body, or after the request.
         let sent = if nth.is_multiple_of(4) { request.len() } else { random.below(request.len()) };
-        client.write(&request[..sent]).expect("an ear");
+        client.write(&request[..sent]).expect("a connection");
         if nth.is_multiple_of(8) {
             // Within the response, or before it.
             let mut byte = [0];
@@ -179,9 +179,9 @@ fn who_leaves_at_any_byte_leaves_nothing() {
             let _ = client.stream.peek(&mut byte);
         }
     }
-    is_at_rest(&taquin);
+    assert_idle(&taquin);
     taquin.client().solve(&by(&eight(&mut random), "ida_star")).expect(200);
     assert_eq!(taquin.metrics()["taquin_panics_total"], 0.0);
-    tell("clients that left at any byte: jobs, memory, connections that are held", 0, format!("0 (of {count})"));
+    print_row("clients that left at any byte: jobs, memory, connections that are held", 0, format!("0 (of {count})"));
     taquin.end("clients that leave at any byte");
 }

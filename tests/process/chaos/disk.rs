@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::boards::{Random, by, hard, near_board};
-use super::figures::{alone, tell};
+use super::figures::{alone, print_row};
 use super::taquin::{BINARY, Taquin};
 
 /// A directory, removed when dropped.
@@ -29,10 +29,10 @@ impl Drop for Directory {
 const FULL_DISK: &str = r#"mount -t tmpfs -o size=1m none "$0" && exec "$@""#;
 const FILE_LIMIT: &str = r#"trap '' XFSZ && ulimit -f 1024 && exec "$@""#;
 
-fn serves(what: &str, directory: &Directory, mut command: Command, script: &str) {
+fn check_service(what: &str, directory: &Directory, mut command: Command, script: &str) {
     command.args(["-c", script]).arg(&directory.0).arg(BINARY).arg("--table-cache").arg(&directory.0);
     let taquin = Taquin::spawn(command, 1024, &["--tables=standard"]);
-    taquin.until_told("standard tables are ready");
+    taquin.wait_for_message("standard tables are ready");
     let mut client = taquin.client();
     let answer = client.solve(&by(&near_board(&mut Random(1), 4, 4, 60), "auto")).expect(200);
     assert!(answer.body.contains("\"optimal\":true"), "{answer:?}");
@@ -41,13 +41,13 @@ fn serves(what: &str, directory: &Directory, mut command: Command, script: &str)
     assert!(warnings.len() == 1 && warnings[0]["message"] == "tables could not be cached", "{warnings:?}");
     let left: Vec<_> = fs::read_dir(format!("{}{}", taquin.root(), directory.0.display())).expect("its disk").collect();
     assert!(left.len() <= 1, "nothing but the lock is left: {left:?}");
-    tell(what, "one warning", format!("{}; served", warnings[0]["error"]));
+    print_row(what, "one warning", format!("{}; served", warnings[0]["error"]));
     drop(client);
     taquin.end(what);
 }
 
 #[test]
-fn a_full_disk_is_told_of_once() {
+fn a_full_disk_is_logged_once() {
     let _alone = alone();
     // A mount in a separate namespace; it disappears with the process.
     let can = Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|output| output.status.success());
@@ -57,11 +57,11 @@ fn a_full_disk_is_told_of_once() {
     }
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh"]);
-    serves("table cache on a full disk", &Directory::new("disk"), command, FULL_DISK);
+    check_service("table cache on a full disk", &Directory::new("disk"), command, FULL_DISK);
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_told_of_once() {
+fn a_file_size_limit_is_logged_once() {
     let _alone = alone();
-    serves("table cache with a limit on files", &Directory::new("limit"), Command::new("sh"), FILE_LIMIT);
+    check_service("table cache with a limit on files", &Directory::new("limit"), Command::new("sh"), FILE_LIMIT);
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::boards::{Random, by, eight, endless, hard};
 use super::client::{Answer, Client, End, post};
-use super::figures::{alone, short_or_long, tell};
+use super::figures::{alone, print_row, short_or_long};
 use super::taquin::{BINARY, Taquin};
 
 const GRACE: Duration = Duration::from_millis(1500);
@@ -22,7 +22,7 @@ struct Seen {
     /// Time at which the request was sent completely.
     sent: Instant,
     done: Instant,
-    came: Result<u16, End>,
+    result: Result<u16, End>,
 }
 
 /// Kind of request.
@@ -53,7 +53,7 @@ fn question(kind: Kind, nth: usize) -> Value {
 }
 
 /// Sends one request after another until the connection is refused.
-fn ask_on(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mutex<Vec<Seen>>) {
+fn send_requests(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mutex<Vec<Seen>>) {
     let mut connection: Option<Client> = None;
     for nth in 0.. {
         let id = format!("{client}-{nth}");
@@ -64,8 +64,8 @@ fn ask_on(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mut
         let headers = format!("X-Request-Id: {id}\r\n{}", if is_kept { "" } else { "Connection: close\r\n" });
         let written = connected.write(&post(&question(kind, 10_000 * client + nth), &headers));
         let sent = Instant::now();
-        let came: Result<Answer, End> = written.and_then(|()| connected.answer());
-        if let Ok(answer) = &came {
+        let result: Result<Answer, End> = written.and_then(|()| connected.answer());
+        if let Ok(answer) = &result {
             assert_eq!(answer.header("x-request-id"), id);
             let is_open = is_kept && answer.header("connection") != "close";
             connection = is_open.then_some(connected);
@@ -74,63 +74,63 @@ fn ask_on(addr: SocketAddr, client: usize, kind: Kind, is_kept: bool, seen: &Mut
             id,
             sent,
             done: Instant::now(),
-            came: came.map(|answer| answer.status),
+            result: result.map(|answer| answer.status),
         });
     }
 }
 
 /// Number of requests by outcome.
-type Account = HashMap<&'static str, usize>;
+type OutcomeCounts = HashMap<&'static str, usize>;
 
 /// Sends a signal under full load, and counts the outcome of every request.
-fn run(nth: usize) -> Account {
+fn run(nth: usize) -> OutcomeCounts {
     let flags =
         ["--workers=2", "--queue=16", "--shutdown-grace=1500ms", "--tables=small", "--log=info,taquin::job=off"];
     let mut taquin = Taquin::start(1024, &flags);
     let (addr, seen) = (taquin.addr, Mutex::new(Vec::new()));
-    let (told, status, took) = thread::scope(|scope| {
+    let (signalled, status, took) = thread::scope(|scope| {
         let kinds = [(Kind::Instant, 6), (Kind::Quick, 6), (Kind::Hard, 10), (Kind::Endless, 2)];
         let kinds = kinds.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count));
         for (client, kind) in kinds.enumerate() {
             let seen = &seen;
-            scope.spawn(move || ask_on(addr, client, kind, client.is_multiple_of(2), seen));
+            scope.spawn(move || send_requests(addr, client, kind, client.is_multiple_of(2), seen));
         }
         sleep(Duration::from_millis(500 + 37 * nth as u64));
         taquin.check(&format!("SIGTERM, run {}", nth + 1));
-        let told = Instant::now();
+        let signalled = Instant::now();
         taquin.signal(Signal::TERM);
         let status = taquin.wait();
-        (told, status, told.elapsed())
+        (signalled, status, signalled.elapsed())
     });
     assert_eq!(status.code(), Some(0));
     assert!(took < GRACE + Duration::from_secs(short_or_long(10, 2)), "{took:?}");
     let is_access = |line: &&Value| line["target"] == "taquin::access";
     let read: HashMap<String, u64> = taquin.lines().iter().filter(is_access).map(access).collect();
-    let mut account = Account::new();
-    for Seen { id, sent, done, came } in seen.into_inner().expect("no panic") {
-        let is_earlier = sent < told;
-        let when = told.saturating_duration_since(sent);
-        match came {
+    let mut counts = OutcomeCounts::new();
+    for Seen { id, sent, done, result } in seen.into_inner().expect("no panic") {
+        let is_earlier = sent < signalled;
+        let when = signalled.saturating_duration_since(sent);
+        match result {
             Ok(status) => {
                 assert!([200, 422, 503].contains(&status), "{id}: {status}");
-                assert_eq!(read.get(&id), Some(&u64::from(status)), "{id}: the log tells the same");
-                let fate = match (is_earlier, done < told, status) {
+                assert_eq!(read.get(&id), Some(&u64::from(status)), "{id}: the log has another status");
+                let outcome = match (is_earlier, done < signalled, status) {
                     (_, true, _) => "answered before the signal",
-                    (true, false, 503) => "in hand at the signal and given up",
-                    (true, false, _) => "in hand at the signal and finished",
+                    (true, false, 503) => "in progress at the signal and cancelled",
+                    (true, false, _) => "in progress at the signal and finished",
                     (false, ..) => "sent after the signal and answered",
                 };
-                *account.entry(fate).or_default() += 1;
+                *counts.entry(outcome).or_default() += 1;
             }
             Err(end) => {
-                assert_ne!(end, End::Torn, "{id}: half an answer");
+                assert_ne!(end, End::Torn, "{id}: an incomplete response");
                 assert_eq!(read.get(&id), None, "{id}: read, and not answered: {end:?}");
                 assert!(!is_earlier, "{id}: sent {when:?} before the signal, and {end:?}");
-                *account.entry("sent after the signal, never read").or_default() += 1;
+                *counts.entry("sent after the signal, never read").or_default() += 1;
             }
         }
     }
-    account
+    counts
 }
 
 /// Request id and status of an access line.
@@ -139,21 +139,21 @@ fn access(line: &Value) -> (String, u64) {
 }
 
 #[test]
-fn every_request_that_was_sent_before_the_signal_is_answered() {
+fn every_request_sent_before_the_signal_gets_a_response() {
     let _alone = alone();
-    let (runs, mut total) = (short_or_long(3, 20), Account::new());
+    let (runs, mut total) = (short_or_long(3, 20), OutcomeCounts::new());
     for nth in 0..runs {
-        for (fate, count) in run(nth) {
-            *total.entry(fate).or_default() += count;
+        for (outcome, count) in run(nth) {
+            *total.entry(outcome).or_default() += count;
         }
     }
-    let mut total: Vec<String> = total.iter().map(|(fate, count)| format!("{fate}: {count}")).collect();
+    let mut total: Vec<String> = total.iter().map(|(outcome, count)| format!("{outcome}: {count}")).collect();
     total.sort_unstable();
-    tell(&format!("SIGTERM under full load, {runs} runs: lost"), 0, format!("0 ({})", total.join("; ")));
+    print_row(&format!("SIGTERM under full load, {runs} runs: lost"), 0, format!("0 ({})", total.join("; ")));
 }
 
 #[test]
-fn after_a_kill_the_next_one_takes_the_port_at_once() {
+fn after_a_kill_a_new_process_can_bind_the_port() {
     let _alone = alone();
     let mut taquin = Taquin::start(1024, &["--workers=2", "--tables=small"]);
     let listen = format!("--listen={}", taquin.addr);
@@ -162,27 +162,27 @@ fn after_a_kill_the_next_one_takes_the_port_at_once() {
         let clients: Vec<Client> = (0..20)
             .map(|client| {
                 let mut connection = taquin.client();
-                connection.write(&post(&endless(100 * nth + client), "")).expect("an ear");
+                connection.write(&post(&endless(100 * nth + client), "")).expect("a connection");
                 connection
             })
             .collect();
-        taquin.until("taquin_jobs_in_progress", 20.0);
+        taquin.wait_for_gauge("taquin_jobs_in_progress", 20.0);
         taquin.signal(Signal::KILL);
         assert_eq!(taquin.wait().code(), None);
         let begun = Instant::now();
         taquin = Taquin::spawn(std::process::Command::new(BINARY), 1024, &["--workers=2", "--tables=small", &listen]);
-        taquin.until_told("tables are ready");
+        taquin.wait_for_message("tables are ready");
         taquin.client().solve(&by(&eight(&mut Random(1)), "ida_star")).expect(200);
         worst = worst.max(begun.elapsed());
         for mut client in clients {
             assert!(client.answer().is_err(), "its service is gone");
         }
     }
-    tell(
+    print_row(
         "SIGKILL under load, then a start on the same port: first solution after",
         "–",
         format!("{worst:.1?} at worst"),
     );
-    taquin.until_idle();
+    taquin.wait_until_idle();
     taquin.end("after SIGKILL");
 }

@@ -2,8 +2,9 @@
 
 use std::env;
 use std::fmt::Display;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// True in the long form.
 pub(crate) fn is_long() -> bool {
@@ -18,19 +19,19 @@ pub(crate) fn short_or_long<T>(short: T, long: T) -> T {
 /// While a test holds the guard, no other test that takes it runs.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ALONE.lock()
 }
 
 /// Prints a line of the table.
-pub(crate) fn tell(what: &str, bound: impl Display, measured: impl Display) {
+pub(crate) fn print_row(what: &str, bound: impl Display, measured: impl Display) {
     println!("\n| {what} | {bound} | {measured} |");
 }
 
 /// Prints the worst of several times, and checks it against its bound. The short form allows ten times as much, because
 /// it runs in a debug build on a busy machine.
 #[track_caller]
-pub(crate) fn within(what: &str, bound: Duration, worst: Duration, rest: impl Display) {
-    tell(what, format!("{bound:?}"), format!("{worst:.1?}{rest}"));
+pub(crate) fn assert_within(what: &str, bound: Duration, worst: Duration, rest: impl Display) {
+    print_row(what, format!("{bound:?}"), format!("{worst:.1?}{rest}"));
     let allowed = bound * short_or_long(10, 1);
     assert!(worst <= allowed, "{what}: {worst:?}, and {allowed:?} are allowed");
 }

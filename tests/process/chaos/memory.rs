@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::boards::{Random, by, eight, greedy, lasting, much};
+use super::boards::{Random, by, eight, greedy, lasting, long_response};
 use super::client::{Answer, Client, post};
-use super::figures::{alone, short_or_long, tell};
+use super::figures::{alone, print_row, short_or_long};
 use super::taquin::Taquin;
 
 /// The status and the exceeded limit.
@@ -35,13 +35,13 @@ fn six_greedy_searches(memory_mib: u64) {
         assert!(!outcomes.iter().any(|outcome| outcome.starts_with('5')), "{outcomes:?}");
         ended.extend(outcomes);
     }
-    taquin.until_idle();
+    taquin.wait_until_idle();
     thread::sleep(Duration::from_secs(1));
     let after = taquin.resident_mib();
-    let what = format!("6 A* searches that want all memory, 2 workers, {memory_mib} MiB");
-    tell(&format!("{what}: resident before, after"), "–", format!("{idle} MiB, {after} MiB"));
+    let what = format!("6 A* searches that use all memory, 2 workers, {memory_mib} MiB");
+    print_row(&format!("{what}: resident before, after"), "–", format!("{idle} MiB, {after} MiB"));
     ended.sort_unstable();
-    tell(&format!("{what}: ended by"), "–", ended.join(", "));
+    print_row(&format!("{what}: ended by"), "–", ended.join(", "));
     taquin.end(&what);
 }
 
@@ -52,14 +52,14 @@ fn six_greedy_searches_stay_within_half_a_gibibyte() {
 }
 
 #[test]
-#[ignore = "takes as long as the other one once more"]
+#[ignore = "takes as long as the test with half the memory"]
 fn six_greedy_searches_stay_within_a_gibibyte() {
     let _alone = alone();
     six_greedy_searches(1024);
 }
 
 #[test]
-fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() {
+fn easy_searches_run_beside_searches_that_hold_all_memory() {
     let _alone = alone();
     for workers in [1_usize, 2] {
         let flags = [&format!("--workers={workers}")[..], "--tables=small", "--search-memory=128MiB"];
@@ -69,24 +69,24 @@ fn as_many_greedy_searches_run_as_there_are_workers_and_easy_ones_beside_them() 
         let running: Vec<Client> = (0..workers)
             .map(|_| {
                 let mut client = taquin.client();
-                client.write(&post(&lasting(&mut random), "")).expect("an ear");
+                client.write(&post(&lasting(&mut random), "")).expect("a connection");
                 client
             })
             .collect();
-        taquin.until("taquin_jobs_in_progress", workers as f64);
+        taquin.wait_for_gauge("taquin_jobs_in_progress", workers as f64);
         for algorithm in ["ida_star", "astar"] {
             taquin.client().solve(&by(&eight(&mut random), algorithm)).expect(200);
         }
         assert_eq!(taquin.metrics()["taquin_jobs_in_progress"], workers as f64, "the greedy ones go on");
         drop(running);
-        taquin.until_idle();
+        taquin.wait_until_idle();
     }
 }
 
 /// Sends `POST /solve` with a long response that the client does not read.
-fn ask_for_much(taquin: &Taquin, nth: usize) -> Client {
+fn request_long_response(taquin: &Taquin, nth: usize) -> Client {
     let mut client = taquin.client();
-    client.write(&post(&much(nth), "")).expect("an ear");
+    client.write(&post(&long_response(nth), "")).expect("a connection");
     client
 }
 
@@ -98,14 +98,14 @@ fn status(client: &Client) -> String {
 }
 
 #[test]
-fn long_answers_that_nobody_takes_stay_within_the_plan_and_others_are_answered() {
+fn unread_long_responses_stay_within_their_memory_limit() {
     let _alone = alone();
     let taquin = Taquin::start(256, &["--tables=small", "--workers=2"]);
-    let what = "60 answers of 6 MB that nobody takes, 256 MiB";
-    let clients: Vec<Client> = (0..60).map(|nth| ask_for_much(&taquin, nth)).collect();
+    let what = "60 unread responses of 6 MB, 256 MiB";
+    let clients: Vec<Client> = (0..60).map(|nth| request_long_response(&taquin, nth)).collect();
     let (taken, mut refused): (Vec<Client>, Vec<Client>) =
         clients.into_iter().partition(|client| status(client) == "HTTP/1.1 200");
-    tell(&format!("{what}: begun, refused"), "–", format!("{}, {}", taken.len(), refused.len()));
+    print_row(&format!("{what}: begun, refused"), "–", format!("{}, {}", taken.len(), refused.len()));
     assert!(taken.len() >= 2 && refused.len() >= 30, "{} are begun", taken.len());
     for client in &mut refused {
         let answer = client.answer().expect("a refusal").expect(503);
@@ -119,8 +119,8 @@ fn long_answers_that_nobody_takes_stay_within_the_plan_and_others_are_answered()
     // Short responses reserve no memory.
     taquin.client().solve(&by(&eight(&mut Random(5)), "astar")).expect(200);
     drop((taken, refused));
-    taquin.until("taquin_reply_memory_bytes", 0.0);
-    assert_eq!(status(&ask_for_much(&taquin, 100)), "HTTP/1.1 200");
-    taquin.until_idle();
+    taquin.wait_for_gauge("taquin_reply_memory_bytes", 0.0);
+    assert_eq!(status(&request_long_response(&taquin, 100)), "HTTP/1.1 200");
+    taquin.wait_until_idle();
     taquin.end(what);
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::boards::{Random, any_board, near_board};
 use super::client::{Client, post};
-use super::figures::{alone, is_long, short_or_long, tell};
+use super::figures::{alone, is_long, print_row, short_or_long};
 use super::taquin::Taquin;
 
 const CLIENTS: u64 = 6;
@@ -74,7 +74,7 @@ fn request(random: &mut Random) -> Vec<u8> {
 }
 
 /// Sends random requests, some of which it abandons. Returns the count of each status.
-fn ask_on(addr: SocketAddr, seed: u64, until: Instant) -> BTreeMap<u16, usize> {
+fn send_random_requests(addr: SocketAddr, seed: u64, until: Instant) -> BTreeMap<u16, usize> {
     let (mut random, mut statuses) = (Random(seed), BTreeMap::new());
     let mut connection: Option<Client> = None;
     while Instant::now() < until {
@@ -104,19 +104,20 @@ fn mean(samples: &[u64]) -> u64 {
 }
 
 #[test]
-fn memory_is_flat_whatever_is_asked_for() {
+fn memory_stays_flat_under_mixed_load() {
     let _alone = alone();
     let taquin = Taquin::start(1024, &["--workers=2", "--queue=8"]);
     let (addr, begun, time) = (taquin.addr, Instant::now(), time());
     let mut samples = Vec::new();
     let mut statuses = BTreeMap::<u16, usize>::new();
     thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS).map(|seed| scope.spawn(move || ask_on(addr, seed, begun + time))).collect();
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|seed| scope.spawn(move || send_random_requests(addr, seed, begun + time))).collect();
         while begun.elapsed() < time {
             sleep(Duration::from_millis(100));
             samples.push(taquin.resident_mib());
         }
-        for (status, count) in clients.into_iter().flat_map(|client| client.join().expect("only what may come")) {
+        for (status, count) in clients.into_iter().flat_map(|client| client.join().expect("no unexpected status")) {
             *statuses.entry(status).or_default() += count;
         }
     });
@@ -125,10 +126,10 @@ fn memory_is_flat_whatever_is_asked_for() {
     let (before, after) = (mean(&samples[third..2 * third]), mean(&samples[2 * third..]));
     let total: usize = statuses.values().sum();
     let what = format!("soak of {time:?}");
-    tell(&format!("{what}: answers"), "as in the contract", format!("{total}, by status {statuses:?}"));
-    tell(&format!("{what}: resident in its second and last third"), "+10 %", format!("{before} and {after} MiB"));
+    print_row(&format!("{what}: answers"), "as in the contract", format!("{total}, by status {statuses:?}"));
+    print_row(&format!("{what}: resident in its second and last third"), "+10 %", format!("{before} and {after} MiB"));
     assert!(100 * after <= (100 + short_or_long(50, 10)) * before, "{before} MiB become {after}");
-    taquin.until_idle();
+    taquin.wait_until_idle();
     assert_eq!(taquin.metrics()["taquin_panics_total"], 0.0);
     taquin.end(&what);
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::client::{Client, PATIENCE};
-use super::figures::tell;
+use super::client::{Client, TIMEOUT};
+use super::figures::print_row;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 
@@ -32,7 +32,7 @@ impl Taquin {
     pub(crate) fn start(memory_mib: u64, flags: &[&str]) -> Self {
         let taquin = Self::spawn(Command::new(BINARY), memory_mib, flags);
         let tables = if flags.contains(&"--tables=small") { "tables are ready" } else { "standard tables are ready" };
-        taquin.until_told(tables);
+        taquin.wait_for_message(tables);
         taquin
     }
 
@@ -58,7 +58,7 @@ impl Taquin {
         });
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut taquin = Self { addr, process, memory_mib, log, reader: Some(reader) };
-        let line = taquin.until_told("listening");
+        let line = taquin.wait_for_message("listening");
         taquin.addr = line["addr"].as_str().expect("an address").parse().expect("an address");
         taquin
     }
@@ -68,13 +68,13 @@ impl Taquin {
     }
 
     /// Waits for a log line with this message.
-    pub(crate) fn until_told(&self, message: &str) -> Value {
+    pub(crate) fn wait_for_message(&self, message: &str) -> Value {
         let begun = Instant::now();
         loop {
             if let Some(line) = self.lines().into_iter().find(|line| line["message"] == message) {
                 return line;
             }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for {message:?}: {:?}", self.lines());
+            assert!(begun.elapsed() < TIMEOUT, "no line {message:?}: {:?}", self.lines());
             sleep(Duration::from_millis(2));
         }
     }
@@ -96,22 +96,22 @@ impl Taquin {
     }
 
     /// Waits until a gauge has a value.
-    pub(crate) fn until(&self, gauge: &str, value: f64) {
+    pub(crate) fn wait_for_gauge(&self, gauge: &str, value: f64) {
         let begun = Instant::now();
         while self.metrics()[gauge] != value {
-            assert!(begun.elapsed() < PATIENCE, "{gauge} is {} and not {value}", self.metrics()[gauge]);
+            assert!(begun.elapsed() < TIMEOUT, "{gauge} is {} and not {value}", self.metrics()[gauge]);
             sleep(Duration::from_millis(2));
         }
     }
 
     /// Waits until no job runs, and asserts that nothing is reserved.
-    pub(crate) fn until_idle(&self) {
-        self.until("taquin_jobs_in_progress", 0.0);
-        self.until("taquin_queue_waiting", 0.0);
-        self.until("taquin_workers_busy", 0.0);
-        self.until("taquin_memory_reserved_bytes", 0.0);
+    pub(crate) fn wait_until_idle(&self) {
+        self.wait_for_gauge("taquin_jobs_in_progress", 0.0);
+        self.wait_for_gauge("taquin_queue_waiting", 0.0);
+        self.wait_for_gauge("taquin_workers_busy", 0.0);
+        self.wait_for_gauge("taquin_memory_reserved_bytes", 0.0);
         // The remaining connection reads the metrics.
-        self.until("taquin_http_connections", 1.0);
+        self.wait_for_gauge("taquin_http_connections", 1.0);
     }
 
     fn proc(&self, file: &str) -> String {
@@ -164,7 +164,7 @@ impl Taquin {
             if let Some(status) = self.process.try_wait().expect("a child") {
                 break status;
             }
-            assert!(begun.elapsed() < PATIENCE, "it does not end");
+            assert!(begun.elapsed() < TIMEOUT, "it does not end");
             sleep(Duration::from_millis(1));
         };
         self.reader.take().into_iter().for_each(|reader| reader.join().expect("a log of JSON"));
@@ -175,7 +175,7 @@ impl Taquin {
     #[track_caller]
     pub(crate) fn check(&self, what: &str) {
         let peak = self.peak_mib();
-        tell(&format!("{what}: peak of memory"), format!("{} MiB", self.memory_mib), format!("{peak} MiB"));
+        print_row(&format!("{what}: peak of memory"), format!("{} MiB", self.memory_mib), format!("{peak} MiB"));
         assert!(peak <= self.memory_mib, "{what}: {peak} MiB of {}", self.memory_mib);
         assert_eq!(self.lines_at("ERROR"), [Value::Null; 0]);
     }

@@ -59,6 +59,7 @@ const RULES: [Rule; 10] = [
             "hyper",
             "itoa",
             "opentelemetry",
+            "parking_lot",
             "percent_encoding",
             "prometheus_client",
             "rand_chacha", // request ids
@@ -81,6 +82,7 @@ const RULES: [Rule; 10] = [
             "axum",
             "hyper",
             "hyper_util",
+            "parking_lot",
             "procfs",
             "prometheus_client",
             "rustix", // limit of open files
@@ -110,6 +112,7 @@ const RULES: [Rule; 10] = [
             "opentelemetry_http",
             "opentelemetry_otlp",
             "opentelemetry_sdk",
+            "parking_lot",
             "tokio",
             "tracing",
             "tracing_subscriber",
