@@ -149,7 +149,7 @@ async fn get_and_text_bodies_give_the_same_response() {
 async fn text_describes_the_result() {
     let taquin = shared().await;
     for (board, moves, expected) in [
-        ("123456078", "RR", "2 moves, all legal.\nSolved, optimally."),
+        ("123456078", "RR", "2 moves, all legal.\nSolved optimally."),
         ("123456078", "RLRR", "4 moves, all legal.\nSolved; an optimal solution has 2 moves."),
         ("123456078", "R", "1 move, all legal.\nNot solved; 1 move to go."),
         ("123456078", "RD", "1 move, then D (index 1) is illegal. The blank is in row 3, column 2"),

@@ -115,7 +115,7 @@ impl SolveReply {
 
 /// Logs and returns the internal error of a search that ended with neither a solution nor a limit, which is a bug.
 pub(crate) fn no_result() -> Problem {
-    tracing::error!("a search ended with neither a solution nor a limit");
+    tracing::error!(target: "taquin::http::problem", "a search ended with neither a solution nor a limit");
     Problem::internal()
 }
 

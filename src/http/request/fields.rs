@@ -323,7 +323,7 @@ impl FieldReader {
         let has_errors = |kind: &ProblemKind| self.errors.iter().any(|(of, _)| of == kind);
         let Some(kind) = MOST_SEVERE_FIRST.into_iter().find(has_errors) else {
             return read.ok_or_else(|| {
-                tracing::error!("a request was rejected without an error");
+                tracing::error!(target: "taquin::http::problem", "a request was rejected without an error");
                 Problem::internal()
             });
         };
