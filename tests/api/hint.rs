@@ -131,7 +131,7 @@ async fn large_boards_have_a_modest_time_limit_of_their_own() {
 }
 
 #[tokio::test]
-async fn get_and_text_bodies_ask_the_same() {
+async fn get_and_text_bodies_are_equivalent() {
     let taquin = shared().await;
     let question = json!({ "board": HARD, "goal": "1 2 3/4 0 5/7 8 6", "limits": { "time_ms": 1500 } });
     let timeless = |answer: &Answer| crate::answer::timeless(answer.json());
@@ -141,7 +141,7 @@ async fn get_and_text_bodies_ask_the_same() {
     assert_eq!((by_get.header("cache-control"), by_get.header("etag")), ("no-store", ""));
     let text = Question::post("/hint").body("text/plain", HARD).accept("text/plain");
     let answer = taquin.send(text).await.expect(200);
-    assert!(answer.text().contains(" slides, then ") && answer.text().contains(", optimal."), "{answer}");
+    assert!(answer.text().contains(" slides, then ") && answer.text().contains(" (optimal)."), "{answer}");
     let solved = taquin.send(Question::get("/hint?board=123456780").accept("text/plain")).await.expect(200);
     assert!(solved.text().contains("Already solved."), "{solved}");
 }
