@@ -290,7 +290,7 @@ async fn endless(client: &Client, seed: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_stops_the_comparison() {
+async fn a_client_that_disconnects_stops_the_comparison() {
     let service = Service::start(&["--workers", "1", "--queue", "4"]).await;
     let client = service.client();
     let pending = client.begin(Question::post("/compare").json(&endless(&client, "a").await)).await;

@@ -176,7 +176,7 @@ async fn a_hint_that_needs_a_search_waits_in_the_queue_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_stops_the_search_for_a_hint() {
+async fn a_client_that_disconnects_stops_the_search_for_a_hint() {
     let service = Service::start(&["--workers", "1"]).await;
     let client = service.client();
     let mut question = client.get("/random?rows=7&cols=7&seed=leave&as=request").await.expect(200).json();

@@ -54,7 +54,7 @@ pub(crate) async fn until_idle(client: &Client) {
 }
 
 #[tokio::test]
-async fn a_full_house_answers_503_and_says_when_to_come_again() {
+async fn an_overloaded_service_responds_503_with_retry_after() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
     let pending = begin(&client, &hard(&client, "a").await).await;

@@ -73,7 +73,7 @@ async fn the_example_with_two_exchanged_tiles_is_unsolvable() {
 }
 
 #[tokio::test]
-async fn the_fifteen_puzzle_of_sam_loyd_cannot_be_solved() {
+async fn sam_loyds_15_puzzle_is_unsolvable() {
     let taquin = shared().await;
     let board = "1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0";
     let reply = taquin.post("/solvable", &json!({ "board": board })).await.expect(200).json();

@@ -318,7 +318,7 @@ async fn limits_are_clamped_and_the_response_has_those_in_force() {
 }
 
 #[tokio::test]
-async fn a_fifteen_puzzle_is_solved_optimally() {
+async fn a_15_puzzle_is_solved_optimally() {
     let taquin = shared().await;
     // A short walk from the goal; Korf's instances are far harder.
     let mut board = blank_last(4, 4);
