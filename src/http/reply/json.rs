@@ -90,40 +90,21 @@ fn string(json: &mut Vec<u8>, name: &str, text: &str) {
 
 fn rows(json: &mut Vec<u8>, name: &str, board: &Rows) {
     raw(json, name);
-    let (begin, size) = (json.len(), board.0.size());
-    json.resize(begin + 2 + size.rows() * (max_list_length(size.cols()) + 1), 0);
-    let text = &mut json[begin..];
-    text[0] = b'[';
-    let mut end = 1;
-    for row in board.0.rows() {
-        end += write_list(&mut text[end..], row);
-        text[end] = b',';
-        end += 1;
-    }
-    text[end - 1] = b']';
-    json.truncate(begin + end);
-}
-
-/// Maximum length of a list of tiles, in bytes.
-fn max_list_length(tiles: usize) -> usize {
-    2 + 3 * tiles
-}
-
-/// Writes a list such as `[1,2,3]` to the beginning of `text` and returns its length. `text` must have the length that
-/// [`max_list_length`] returns.
-fn write_list(text: &mut [u8], tiles: &[Tile]) -> usize {
-    text[0] = b'[';
-    let mut end = 1;
-    for tile in tiles {
-        if *tile >= 10 {
-            text[end] = b'0' + tile / 10;
-            end += 1;
+    for (nth, row) in board.0.rows().enumerate() {
+        raw(json, if nth == 0 { "[" } else { "," });
+        for (at, number) in row.iter().enumerate() {
+            json.push(if at == 0 { b'[' } else { b',' });
+            tile(json, *number);
         }
-        text[end] = b'0' + tile % 10;
-        text[end + 1] = b',';
-        end += 2;
+        raw(json, "]");
     }
-    let end = end.max(2);
-    text[end - 1] = b']';
-    end
+    raw(json, "]");
+}
+
+/// Appends a tile, which is at most 99.
+pub(super) fn tile(text: &mut Vec<u8>, number: Tile) {
+    if number >= 10 {
+        text.push(b'0' + number / 10);
+    }
+    text.push(b'0' + number % 10);
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::Write;
 
-use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw};
+use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw, tile};
 use super::solution::{ExpansionReply, SolveReply, StateReply};
 use crate::domain::Board;
 use crate::http::media_type::MediaType;
@@ -132,10 +132,7 @@ impl Sink for Whole<'_> {
 
     #[inline]
     fn list(&mut self, mut list: List) {
-        let mut at = 0;
-        while list.write(self.report, self.format, at, &mut self.text).is_some() {
-            at += 1;
-        }
+        list.write(self.report, self.format, 0, &mut self.text, usize::MAX);
     }
 }
 
@@ -217,68 +214,85 @@ impl Pieces for LongReply {
     fn write(&mut self, piece: &mut Vec<u8>) {
         while piece.len() < PIECE {
             let Self { report, format, parts, at } = self;
-            let is_over = match parts.0.front_mut() {
+            match parts.0.front_mut() {
                 None => break,
-                Some(Part::List(list)) => list.write(report, *format, *at, piece).is_none(),
-                Some(Part::Text(text)) => {
-                    piece.append(text);
-                    true
+                Some(Part::Text(text)) => piece.append(text),
+                Some(Part::List(list)) => {
+                    *at = list.write(report, *format, *at, piece, PIECE);
+                    if piece.len() >= PIECE {
+                        break;
+                    }
                 }
-            };
-            *at += 1;
-            if is_over {
-                parts.0.pop_front();
-                *at = 0;
             }
+            parts.0.pop_front();
+            *at = 0;
         }
     }
 }
 
 impl List {
-    /// Appends the entry at an index. Returns `None` if there is no such entry.
+    /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
+    /// next entry.
     #[inline]
-    fn write(&mut self, report: &Report, format: MediaType, at: usize, text: &mut Vec<u8>) -> Option<()> {
-        let solution = report.solution.as_ref();
+    fn write(&mut self, report: &Report, format: MediaType, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+        let (moves, tiles) =
+            report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
+        let is_text = format == MediaType::Text;
         match self {
-            Self::Moves => text.push(solution?.path.moves().get(at)?.letter() as u8),
-            Self::Tiles => {
-                let tile = solution?.tiles.get(at)?;
-                separate(text, at, if format == MediaType::Text { " " } else { "," });
-                raw(text, itoa::Buffer::new().format(*tile));
-            }
-            Self::States(board) => {
-                let h = *report.heights.get(at)?;
-                let mv = at.checked_sub(1).and_then(|before| solution?.path.moves().get(before).copied());
+            Self::Moves => append(text, limit, from, moves, |text, _, mv| text.push(mv.letter() as u8)),
+            Self::Tiles => append(text, limit, from, tiles, |text, at, number| {
+                separate(text, at, if is_text { b' ' } else { b',' });
+                tile(text, *number);
+            }),
+            Self::States(board) => append(text, limit, from, &report.heights, |text, at, h| {
+                let mv = at.checked_sub(1).and_then(|before| moves.get(before).copied());
                 let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
-                let state = StateReply::new(report, step, *board, at as u32, h);
-                match format {
+                let state = StateReply::new(report, step, *board, at as u32, *h);
+                if !is_text {
+                    separate(text, at, b',');
+                    put_json(text, &state);
+                } else if at > 0 {
                     // The summary shows the start.
-                    MediaType::Text if at == 0 => {}
-                    MediaType::Text => put(text, &state),
-                    _ => {
-                        separate(text, at, ",");
-                        put_json(text, &state);
-                    }
+                    put(text, &state);
                 }
-            }
+            }),
             Self::Expansions => {
-                let expansion = ExpansionReply::from(report.expansions.as_ref()?.get(at)?);
-                match format {
-                    MediaType::Text => put(text, &expansion.line(at)),
-                    _ => {
-                        separate(text, at, ",");
+                append(text, limit, from, report.expansions.as_deref().unwrap_or_default(), |text, at, expansion| {
+                    let expansion = ExpansionReply::from(expansion);
+                    if is_text {
+                        put(text, &expansion.line(at));
+                    } else {
+                        separate(text, at, b',');
                         put_json(text, &expansion);
                     }
-                }
+                })
             }
         }
-        Some(())
     }
 }
 
-fn separate(text: &mut Vec<u8>, at: usize, separator: &str) {
+/// Appends entries of a list as [`List::write`] does.
+#[inline]
+fn append<T>(
+    text: &mut Vec<u8>,
+    limit: usize,
+    from: usize,
+    entries: &[T],
+    mut write: impl FnMut(&mut Vec<u8>, usize, &T),
+) -> usize {
+    let mut at = from;
+    while text.len() < limit
+        && let Some(entry) = entries.get(at)
+    {
+        write(text, at, entry);
+        at += 1;
+    }
+    at
+}
+
+fn separate(text: &mut Vec<u8>, at: usize, separator: u8) {
     if at > 0 {
-        raw(text, separator);
+        text.push(separator);
     }
 }
 
