@@ -5,24 +5,22 @@ use std::sync::Arc;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
 use super::writer::{LongReply, whole_expansions};
-use crate::domain::{Board, Puzzle, PuzzleError, Reachability};
+use crate::domain::{PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
 use crate::search::StopReason;
 use crate::service::{HeldReport, Report, ServiceError};
 
-/// Creates the puzzle of a start and a goal.
-///
-/// # Errors
-/// `unsolvable`, with the members of a `/solvable` response.
-pub(crate) fn puzzle(board: Board, goal: Board) -> Result<Puzzle, Problem> {
-    Puzzle::try_new(board, goal).map_err(|error| match error {
+/// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
+/// response, or `goal-mismatch`.
+pub(crate) fn puzzle_failure(error: PuzzleError) -> Problem {
+    match error {
         PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
         differ @ PuzzleError::ShapesDiffer { .. } => {
             Problem::new(ProblemKind::GoalMismatch, sentence(&differ.to_string()))
         }
-    })
+    }
 }
 
 /// Returns the problem of a service error.

@@ -11,7 +11,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, puzzle,
+    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, puzzle_failure,
     service_failure,
 };
 use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits};
@@ -64,7 +64,7 @@ fn read(input: RequestFields) -> Result<(Puzzle, RequestedLimits), Problem> {
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
     let (board, goal) = fields.finish(boards)?;
-    Ok((puzzle(board, goal)?, limits))
+    Ok((Puzzle::try_new(board, goal).map_err(puzzle_failure)?, limits))
 }
 
 impl HintReply {

@@ -14,7 +14,7 @@ use crate::domain::{Board, Puzzle, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{puzzle, reserved_if_long, service_failure};
+use crate::http::reply::{puzzle_failure, reserved_if_long, service_failure};
 use crate::http::request::{
     BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, concat, search,
 };
@@ -53,7 +53,7 @@ pub(crate) async fn compare(
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let CompareBody { board, goal, methods } = CompareBody::read(input)?;
-    let puzzle = puzzle(board, goal)?;
+    let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
     let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
     let mut reply = CompareReply::new(&puzzle, results);
     let body = reserved_if_long(&service, reply.to_bytes(media_type))?;

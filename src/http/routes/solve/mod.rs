@@ -17,7 +17,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
-    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle,
+    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle_failure,
     service_failure, whole,
 };
 use crate::http::request::{
@@ -188,7 +188,7 @@ pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
 
 impl SolveBody {
     fn puzzle(&self) -> Result<Puzzle, Problem> {
-        puzzle(self.board, self.goal)
+        Puzzle::try_new(self.board, self.goal).map_err(puzzle_failure)
     }
 
     /// Reads the body and the media type of the response. Consumes the bytes, so that they do not stay in memory
