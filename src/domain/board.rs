@@ -119,7 +119,7 @@ impl Board {
             tiles[usize::from(cell)] = tile as Tile;
             cell = (0..CLOCKWISE.len())
                 .find_map(|turn| {
-                    let ahead = size.neighbour(cell, CLOCKWISE[(turns + turn) % 4])?;
+                    let ahead = size.neighbor(cell, CLOCKWISE[(turns + turn) % 4])?;
                     // Cell 0 holds tile 1, so a 0 marks a free cell.
                     (tiles[usize::from(ahead)] == 0).then(|| {
                         turns += turn;
@@ -172,13 +172,13 @@ impl Board {
 
     /// The move that slides a tile; `None` if the tile is not adjacent to the blank.
     pub fn move_of(&self, tile: Tile) -> Option<Move> {
-        let meets = |mv: &Move| self.size.neighbour(self.blank, *mv).is_some_and(|cell| self.tile(cell) == tile);
+        let meets = |mv: &Move| self.size.neighbor(self.blank, *mv).is_some_and(|cell| self.tile(cell) == tile);
         self.moves().find(meets)
     }
 
     /// Makes a move and returns the tile that slid. An illegal move changes nothing and returns `None`.
     pub fn make(&mut self, mv: Move) -> Option<Tile> {
-        let to = self.size.neighbour(self.blank, mv)?;
+        let to = self.size.neighbor(self.blank, mv)?;
         let tile = self.tile(to);
         self.tiles.swap(usize::from(self.blank), usize::from(to));
         self.blank = to;

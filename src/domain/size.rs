@@ -122,12 +122,12 @@ impl Size {
 
     /// The legal moves of a blank in `cell`.
     pub fn moves_from(self, cell: Cell) -> MoveSet {
-        Move::ALL.into_iter().filter(|mv| self.neighbour(cell, *mv).is_some()).collect()
+        Move::ALL.into_iter().filter(|mv| self.neighbor(cell, *mv).is_some()).collect()
     }
 
     /// The blank's cell after a move from `cell`; `None` if the move leaves the board.
     #[inline]
-    pub fn neighbour(self, cell: Cell, mv: Move) -> Option<Cell> {
+    pub fn neighbor(self, cell: Cell, mv: Move) -> Option<Cell> {
         let is_open = match mv {
             Move::Up => cell >= self.cols,
             Move::Left => self.col_of(cell) > 0,
@@ -213,7 +213,7 @@ mod tests {
                     };
                     let inside = (0..size.rows() as isize).contains(&row) && (0..size.cols() as isize).contains(&col);
                     let expected = inside.then(|| size.cell_at(row as usize, col as usize));
-                    assert_eq!(size.neighbour(cell, mv), expected);
+                    assert_eq!(size.neighbor(cell, mv), expected);
                 }
             }
         }

@@ -10,7 +10,7 @@
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
-//! - `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
+//! - `outcome`, `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
 
 pub mod heuristic;
 
@@ -22,6 +22,7 @@ mod budget;
 mod helpers;
 mod ida_star;
 mod observer;
+mod outcome;
 mod space;
 mod stats;
 mod trace;
@@ -38,28 +39,7 @@ pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};
 pub use observer::{Observer, Progress};
+pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
 pub use stats::{Stats, effective_branching_factor};
 pub use trace::{Expansion, Trace};
-
-use crate::domain::Path;
-
-/// Result of a search: a path, a lower bound and counters.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Outcome {
-    /// The solution, or why the search stopped. Anytime search stops with an error until a solution is proven optimal.
-    pub result: Result<Path, StopReason>,
-    /// The shortest solution known when the search stopped early, if any.
-    pub best: Option<Path>,
-    /// Proven lower bound on the length of any path to the goal, whatever the result.
-    pub lower_bound: u32,
-    /// The counters.
-    pub stats: Stats,
-}
-
-impl Outcome {
-    /// True if a path was found and is proven shortest.
-    pub fn is_optimal(&self) -> bool {
-        self.result.as_ref().is_ok_and(|path| path.len() == self.lower_bound as usize)
-    }
-}

@@ -1,6 +1,6 @@
 //! Properties of heuristics: agreement with slow implementations, admissibility, consistency.
 
-use crate::reference::{self, SplitMix, distances, goal_with_blank, neighbours, size};
+use crate::reference::{self, SplitMix, distances, goal_with_blank, neighbors, size};
 use taquin::domain::{
     Board, MoveSet, Packed, Packed64, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board,
 };
@@ -130,7 +130,7 @@ fn laws_hold_on_all_boards(goal: Board) {
     let boards: Vec<_> = boards
         .iter()
         .map(|board| {
-            let next = neighbours(board).iter().map(|next| places[next]).collect();
+            let next = neighbors(board).iter().map(|next| places[next]).collect();
             (state::<Packed64>(board, &goal), distances[board], next)
         })
         .collect();

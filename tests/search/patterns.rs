@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::reference::{self, SplitMix, UnreliableHelper, distances, goal_with_blank, neighbours, size};
+use crate::reference::{self, SplitMix, UnreliableHelper, distances, goal_with_blank, neighbors, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
@@ -33,7 +33,7 @@ impl SlowPattern {
             let cost = slow.costs[slow.index(&cells)];
             let blank = *cells.last().unwrap();
             for mv in class.size.moves_from(blank) {
-                let to = class.size.neighbour(blank, mv).unwrap();
+                let to = class.size.neighbor(blank, mv).unwrap();
                 let mut next = cells.clone();
                 *next.last_mut().unwrap() = to;
                 let tile = cells[..labels.len()].iter().position(|cell| *cell == to);
@@ -126,7 +126,7 @@ fn check_costs_of_3x3(step: usize) {
             let found = h(&board);
             assert_eq!(found, slow_h(&slow, class, &goal, &state(&board, &goal)), "{board}");
             assert!(found <= distance && found % 2 == distance % 2, "{board}: {found} of {distance}");
-            assert!(neighbours(&board).iter().all(|next| h(next).abs_diff(found) == 1), "{board}");
+            assert!(neighbors(&board).iter().all(|next| h(next).abs_diff(found) == 1), "{board}");
         }
     }
 }

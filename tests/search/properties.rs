@@ -272,11 +272,11 @@ fn lengths(goal: &Board) -> HashMap<Board, u32> {
         let board = reached[next];
         next += 1;
         for mv in board.moves() {
-            let mut neighbour = board;
-            neighbour.make(mv);
+            let mut neighbor = board;
+            neighbor.make(mv);
             let length = lengths[&board] + 1;
-            lengths.entry(neighbour).or_insert_with(|| {
-                reached.push(neighbour);
+            lengths.entry(neighbor).or_insert_with(|| {
+                reached.push(neighbor);
                 length
             });
         }

@@ -48,7 +48,7 @@ pub(crate) fn partitions(class: GoalClass, choice: &[Patterns]) -> Vec<Partition
 }
 
 /// The boards that are one move away.
-pub(crate) fn neighbours(board: &Board) -> Vec<Board> {
+pub(crate) fn neighbors(board: &Board) -> Vec<Board> {
     Move::ALL
         .into_iter()
         .filter_map(|mv| {
@@ -64,7 +64,7 @@ pub(crate) fn distances(goal: &Board) -> HashMap<Board, u32> {
     let mut queue = VecDeque::from([*goal]);
     while let Some(board) = queue.pop_front() {
         let distance = distances[&board] + 1;
-        for next in neighbours(&board) {
+        for next in neighbors(&board) {
             distances.entry(next).or_insert_with(|| {
                 queue.push_back(next);
                 distance
@@ -87,7 +87,7 @@ pub(crate) fn distance_between(start: &Board, goal: &Board) -> u32 {
         let mut met: Option<u32> = None;
         for board in std::mem::take(&mut layers[near]) {
             let own = sides[near][&board] + 1;
-            for next in neighbours(&board) {
+            for next in neighbors(&board) {
                 if let Some(other) = sides[1 - near].get(&next) {
                     met = Some(met.map_or(own + other, |best: u32| best.min(own + other)));
                 }

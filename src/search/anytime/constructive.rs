@@ -71,7 +71,7 @@ impl Construction {
         let is_set = |state: &State<PackedBytes>| state.tiles.get(one) == one && state.tiles.get(other) == other;
         if !is_set(&self.state) {
             let size = self.space.size();
-            let inward = |cell: &Cell| size.neighbour(*cell, line.inward);
+            let inward = |cell: &Cell| size.neighbor(*cell, line.inward);
             let window =
                 set_of([one, other].into_iter().flat_map(|end| std::iter::successors(Some(end), inward).take(3)));
             self.steer(self.open, &[one], |_, tiles| tiles[0] == one);

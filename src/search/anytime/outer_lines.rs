@@ -95,7 +95,7 @@ mod tests {
             let mut left: Vec<Cell> = (0..size.cells() as Cell).collect();
             for line in OuterLines::new(size, 0, 2) {
                 left.retain(|cell| !line.cells.contains(cell));
-                let is_left = |cell: &Cell| size.neighbour(*cell, line.inward).is_some_and(|next| left.contains(&next));
+                let is_left = |cell: &Cell| size.neighbor(*cell, line.inward).is_some_and(|next| left.contains(&next));
                 assert!(line.cells.iter().all(is_left), "{size}: {line:?}");
             }
         }

@@ -253,7 +253,7 @@ impl DistanceTable {
 
 /// By the blank's cell: the adjacent cells, and the move back from each.
 fn blank_moves(size: Size) -> Vec<Vec<(Cell, Move)>> {
-    let blank_move = |blank, mv: Move| Some((size.neighbour(blank, mv)?, mv.inverse()));
+    let blank_move = |blank, mv: Move| Some((size.neighbor(blank, mv)?, mv.inverse()));
     (0..size.cells() as Cell)
         .map(|blank| Move::ALL.into_iter().filter_map(|mv| blank_move(blank, mv)).collect())
         .collect()

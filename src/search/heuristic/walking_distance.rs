@@ -85,9 +85,9 @@ impl WalkingTable {
         let mut transitions = Vec::new();
         let mut at = 0;
         while let Some((key, blank)) = states.get(at).copied() {
-            for neighbour in [blank.checked_sub(1), Some(blank + 1).filter(|line| *line < lines)] {
+            for neighbor in [blank.checked_sub(1), Some(blank + 1).filter(|line| *line < lines)] {
                 for goal_line in 0..lines {
-                    let Some(line) = neighbour.filter(|line| coding.count(key, *line, goal_line) > 0) else {
+                    let Some(line) = neighbor.filter(|line| coding.count(key, *line, goal_line) > 0) else {
                         transitions.push(NONE);
                         continue;
                     };

@@ -184,6 +184,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "best_first",
             "mod",
             "heuristic",
+            "outcome",
             "trace",
             "budget",
             "observer",

@@ -194,15 +194,13 @@ impl SolveBody {
     /// Reads the body and the media type of the response. Consumes the bytes, so that they do not stay in memory
     /// during a long search.
     fn of(received: RawRequest, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
+        let plain = received.plain_board().map(Self::plain);
         let media_type = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
-        match received.plain_board().map(Self::plain) {
-            Some(body) => Ok((media_type?, body)),
-            None => {
-                let input = received.fields()?;
-                let body = Self::read(input, media_type.as_ref().ok().copied())?;
-                Ok((media_type?, body))
-            }
-        }
+        let body = match plain {
+            Some(body) => body,
+            None => Self::read(received.fields()?, media_type.as_ref().ok().copied())?,
+        };
+        Ok((media_type?, body))
     }
 
     /// The request that [`read`](Self::read) returns for a body with only a board.

@@ -42,7 +42,7 @@ impl<const N: usize> LargeCosts<N> {
 impl<'t> View36<'t> {
     fn new(size: Size, view: View<'t>) -> Self {
         let step = |to: Cell, mv: Move| {
-            size.neighbour(to, mv).map_or_else(TileStep36::default, |from| {
+            size.neighbor(to, mv).map_or_else(TileStep36::default, |from| {
                 let (size, from, to) = view.images(from, to);
                 TileStep36::new(size, from, to)
             })

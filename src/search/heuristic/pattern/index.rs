@@ -14,7 +14,7 @@ use crate::domain::{Cell, Move, Size};
 pub(super) struct PatternIndex {
     size: Size,
     tiles: usize,
-    neighbours: Neighbours,
+    neighbors: Neighbors,
     layouts: Layouts,
     /// Number of slots.
     slots: usize,
@@ -28,7 +28,7 @@ enum Layouts {
 }
 
 /// By cell: the adjacent cells.
-type Neighbours = [Cells; MAX_CELLS];
+type Neighbors = [Cells; MAX_CELLS];
 
 impl PatternIndex {
     /// The index of all sets of `tiles` cells.
@@ -39,9 +39,9 @@ impl PatternIndex {
         } else {
             Layouts::Cells36(Index36::new(size, tiles))
         };
-        let mut this = Self { size, tiles, neighbours: neighbours(size), layouts, slots: 0 };
+        let mut this = Self { size, tiles, neighbors: neighbors(size), layouts, slots: 0 };
         for set in sets(size, tiles) {
-            let regions = regions(size, &this.neighbours, set).collect();
+            let regions = regions(size, &this.neighbors, set).collect();
             match &mut this.layouts {
                 Layouts::Cells16(layouts) => layouts.add(size, set, this.slots, &regions),
                 Layouts::Cells36(layouts) => layouts.add(this.slots, &regions),
@@ -89,17 +89,17 @@ impl PatternIndex {
     /// By slot: the set and the region.
     pub(super) fn sets_and_regions(&self) -> impl Iterator<Item = (Cells, Cells)> {
         sets(self.size, self.tiles)
-            .flat_map(|set| regions(self.size, &self.neighbours, set).map(move |region| (set, region)))
+            .flat_map(|set| regions(self.size, &self.neighbors, set).map(move |region| (set, region)))
     }
 
     /// The moves of the pattern's tiles that a blank in a region can make, as source and target cell of the tile.
     pub(super) fn moves(&self, set: Cells, region: Cells) -> impl Iterator<Item = (Cell, Cell)> {
-        members(region).flat_map(move |to| members(self.neighbours[usize::from(to)] & set).map(move |from| (from, to)))
+        members(region).flat_map(move |to| members(self.neighbors[usize::from(to)] & set).map(move |from| (from, to)))
     }
 
     /// The moves of the pattern's tiles that a blank in a cell can make after moving within its region.
     pub(super) fn moves_from(&self, set: Cells, blank: Cell) -> impl Iterator<Item = (Cell, Cell)> {
-        self.moves(set, region(&self.neighbours, set, blank))
+        self.moves(set, region(&self.neighbors, set, blank))
     }
 
     /// Memory of the index in bytes.
@@ -113,32 +113,32 @@ impl PatternIndex {
 }
 
 /// All regions that a set leaves for the blank, ordered by their first cells.
-fn regions(size: Size, neighbours: &Neighbours, set: Cells) -> impl Iterator<Item = Cells> {
+fn regions(size: Size, neighbors: &Neighbors, set: Cells) -> impl Iterator<Item = Cells> {
     let mut free = !set & all_cells(size);
     std::iter::from_fn(move || {
-        let region = (free != 0).then(|| region(neighbours, set, free.trailing_zeros() as Cell))?;
+        let region = (free != 0).then(|| region(neighbors, set, free.trailing_zeros() as Cell))?;
         free &= !region;
         Some(region)
     })
 }
 
 /// The free cells that the blank can reach from one of them.
-fn region(neighbours: &Neighbours, set: Cells, from: Cell) -> Cells {
+fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
     let (mut region, mut border) = (0, 1 << from);
     while border != 0 {
         region |= border;
-        border = members(border).fold(0, |all, cell| all | neighbours[usize::from(cell)]) & !set & !region;
+        border = members(border).fold(0, |all, cell| all | neighbors[usize::from(cell)]) & !set & !region;
     }
     region
 }
 
-fn neighbours(size: Size) -> Neighbours {
-    let mut neighbours = [0; MAX_CELLS];
+fn neighbors(size: Size) -> Neighbors {
+    let mut neighbors = [0; MAX_CELLS];
     for cell in 0..size.cells() as Cell {
-        let beside = Move::ALL.into_iter().filter_map(|mv| size.neighbour(cell, mv));
-        neighbours[usize::from(cell)] = beside.fold(0, |all, neighbour| all | 1 << neighbour);
+        let beside = Move::ALL.into_iter().filter_map(|mv| size.neighbor(cell, mv));
+        neighbors[usize::from(cell)] = beside.fold(0, |all, neighbor| all | 1 << neighbor);
     }
-    neighbours
+    neighbors
 }
 
 /// All sets of this many cells of a board, ascending.
@@ -180,7 +180,7 @@ mod tests {
                 assert_eq!(set & region, 0);
                 assert!(members(region).all(|blank| index.slot(set, blank) == slot));
                 let border = members(region)
-                    .flat_map(|cell| members(index.neighbours[usize::from(cell)]))
+                    .flat_map(|cell| members(index.neighbors[usize::from(cell)]))
                     .filter(|cell| region & 1 << cell == 0);
                 assert!(border.into_iter().all(|cell| set & 1 << cell != 0), "only cells of the set border a region");
             }

@@ -106,7 +106,7 @@ impl Index16 {
         let mut layout = [[0; 2]; MAX_CELLS];
         for to in members(set) {
             let shift = |mv: Move| {
-                let from = size.neighbour(to, mv).filter(|from| set & 1 << from == 0)?;
+                let from = size.neighbor(to, mv).filter(|from| set & 1 << from == 0)?;
                 Some(Shifts::number(before(set ^ 1 << from ^ 1 << to, from), before(set, to)))
             };
             layout[usize::from(to)] = [Move::Up, Move::Down].map(|mv| shift(mv).unwrap_or(0));
