@@ -1,8 +1,8 @@
 //! A bounded queue of log lines, and the thread that writes them to standard output.
 //!
-//! Logging appends a line to the queue and returns. The thread writes all queued lines at once, about a thousand times a
-//! second, so under load one system call writes dozens of lines. A slow reader of the log blocks only this thread: when
-//! the queue is full, further lines are dropped and counted.
+//! Logging appends a line to the queue and returns. The thread writes all queued lines at once, at most two hundred
+//! times a second, so under load one system call writes hundreds of lines. A slow reader of the log blocks only this
+//! thread: when the queue is full, further lines are dropped and counted.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use tracing_subscriber::fmt::MakeWriter;
 const CAPACITY: usize = 4 << 20;
 
 /// Minimum time between two writes.
-const PAUSE: Duration = Duration::from_millis(1);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long the exit of the process waits for the last lines.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
