@@ -45,8 +45,10 @@ pub struct App {
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The listen address is in use, not an address of this machine, or not permitted.
-    #[error("cannot listen on {addr}: {source}")]
+    #[error("cannot listen on {addr}: {source}; choose another with {flag}")]
     Bind {
+        /// The flag that gives the address.
+        flag: &'static str,
         /// The listen address.
         addr: SocketAddr,
         /// The system's error.
@@ -81,10 +83,10 @@ impl App {
     /// If a port cannot be bound.
     #[doc(hidden)]
     pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
-        let bind = async |addr| bind(addr).await.map_err(|source| AppError::Bind { addr, source });
-        let bound = bind(config.listen).await?;
+        let bind = async |flag, addr| bind(addr).await.map_err(|source| AppError::Bind { flag, addr, source });
+        let bound = bind("--listen", config.listen).await?;
         let admin_bound = match config.admin_listen {
-            Some(addr) => Some(bind(addr).await?),
+            Some(addr) => Some(bind("--admin-listen", addr).await?),
             None => None,
         };
         let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
