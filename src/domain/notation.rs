@@ -1,7 +1,5 @@
 //! Board notation.
 
-use std::fmt;
-
 use super::{Board, PermutationFault, Size, SizeError};
 
 /// A board as a client wrote it: entries in order, not validated.
@@ -119,16 +117,68 @@ impl RawBoard {
         None
     }
 
-    /// A sentence for clients about a fault of this board.
-    pub fn explain(&self, fault: &BoardFault) -> String {
-        let mut sentence = String::new();
+    /// A sentence for clients about a fault of this board, which they know as `name`. Rows, columns and entries count
+    /// from 1.
+    pub fn explain(&self, name: &str, fault: &BoardFault) -> String {
         match fault {
-            BoardFault::Entry(fault, encoding) => {
-                write_entry_fault(&mut sentence, *fault, *encoding, self).unwrap_or_default();
+            BoardFault::Side(error) => error.to_string(),
+            BoardFault::RaggedRow { row, length, expected } => {
+                let row = row + 1;
+                format!("row {row} has {length} cells and row 1 has {expected}: all rows must have the same length")
             }
-            other => sentence = other.to_string(),
+            BoardFault::ShapeUnknown { entries } => {
+                format!("{entries} cells are not a square: give `rows` and `cols`, or write the board as rows")
+            }
+            BoardFault::ShapeMismatch { entries, sides } => self.explain_mismatch(name, *entries, *sides),
+            BoardFault::PositionsInRows => "positions must be a flat array: entry k is the cell of tile k".to_owned(),
+            BoardFault::Entry(fault, encoding) => self.explain_entry(*fault, *encoding),
         }
-        sentence
+    }
+
+    fn explain_mismatch(&self, name: &str, entries: usize, sides: Sides) -> String {
+        let actual = match self.row_lengths.as_deref() {
+            Some(lengths @ [cols, ..]) => format!("is {}×{cols}", lengths.len()),
+            _ if entries == 1 => "has 1 cell".to_owned(),
+            _ => format!("has {entries} cells"),
+        };
+        let given = match (sides.rows, sides.cols) {
+            // A flat goal gets its sides from the board.
+            (Some(rows), Some(cols)) if name != "board" => format!("the board is {rows}×{cols}"),
+            (Some(rows), Some(cols)) => format!("`rows` and `cols` are {rows} and {cols}"),
+            (Some(rows), None) => format!("`rows` is {rows}"),
+            (None, cols) => format!("`cols` is {}", cols.unwrap_or(0)),
+        };
+        format!("the {name} {actual}, but {given}")
+    }
+
+    fn explain_entry(&self, fault: PermutationFault, encoding: Encoding) -> String {
+        let location = |entry| match self.row_and_col(entry) {
+            Some((row, col)) => format!("in row {}, column {}", row + 1, col + 1),
+            None => format!("entry {}", entry + 1),
+        };
+        // An entry is out of range only on a board with a valid shape, which has one entry for each cell.
+        let greatest = self.entries.len().saturating_sub(1);
+        match (fault, encoding) {
+            (PermutationFault::Unreadable { .. }, _) => {
+                "not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)".to_owned()
+            }
+            (PermutationFault::OutOfRange { value, .. }, Encoding::Tiles) => {
+                format!("there is no tile {value} on a board of this size: tiles are numbered from 1 to {greatest}")
+            }
+            (PermutationFault::OutOfRange { value, .. }, Encoding::Positions) => {
+                format!("there is no cell {value} on a board of this size: cells are numbered from 0 to {greatest}")
+            }
+            (PermutationFault::Duplicate { at, first, value }, Encoding::Tiles) => {
+                let tile = if value == 0 { "the blank".to_owned() } else { format!("tile {value}") };
+                format!("{tile} is {} and also {}", location(at), location(first))
+            }
+            (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
+                format!("cell {value} is assigned to tile {first} and to tile {at}")
+            }
+            (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => "no blank: write 0 in one cell".to_owned(),
+            (PermutationFault::Missing { value }, Encoding::Tiles) => format!("tile {value} is missing"),
+            (PermutationFault::Missing { value }, Encoding::Positions) => format!("no tile is in cell {value}"),
+        }
     }
 
     /// Validates the board.
@@ -253,67 +303,6 @@ impl BoardFault {
     }
 }
 
-/// A sentence for clients. Rows, columns and entries count from 1.
-impl fmt::Display for BoardFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Side(error) => error.fmt(f),
-            Self::RaggedRow { row, length, expected } => {
-                write!(
-                    f,
-                    "row {} has {length} cells and row 1 has {expected}: all rows must have the same length",
-                    row + 1
-                )
-            }
-            Self::ShapeUnknown { entries } => {
-                write!(f, "{entries} cells are not a square: give `rows` and `cols`, or write the board as rows")
-            }
-            Self::ShapeMismatch { entries, sides } => {
-                let side = |side: Option<usize>| side.map_or_else(|| "?".to_owned(), |side| side.to_string());
-                write!(f, "{entries} cells do not fill {}×{}", side(sides.rows), side(sides.cols))
-            }
-            Self::PositionsInRows => f.write_str("positions must be a flat array: entry k is the cell of tile k"),
-            Self::Entry(fault, encoding) => write_entry_fault(f, *fault, *encoding, &RawBoard::default()),
-        }
-    }
-}
-
-/// Writes the fault of an entry. Other entries that it mentions are located as in `board`.
-fn write_entry_fault(
-    f: &mut impl fmt::Write,
-    fault: PermutationFault,
-    encoding: Encoding,
-    board: &RawBoard,
-) -> fmt::Result {
-    let location = |entry| match board.row_and_col(entry) {
-        Some((row, col)) => format!("in row {}, column {}", row + 1, col + 1),
-        None => format!("at entry {}", entry + 1),
-    };
-    match (fault, encoding) {
-        (PermutationFault::Unreadable { .. }, _) => {
-            f.write_str("not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)")
-        }
-        (PermutationFault::OutOfRange { value, .. }, Encoding::Tiles) => {
-            write!(f, "there is no tile {value} on a board of this size: tiles are numbered from 1 to cells − 1")
-        }
-        (PermutationFault::OutOfRange { value, .. }, Encoding::Positions) => {
-            write!(f, "there is no cell {value} on a board of this size: cells are numbered from 0")
-        }
-        (PermutationFault::Duplicate { first, value: 0, .. }, Encoding::Tiles) => {
-            write!(f, "a second blank; the first one is {}", location(first))
-        }
-        (PermutationFault::Duplicate { first, value, .. }, Encoding::Tiles) => {
-            write!(f, "tile {value} is here and {}", location(first))
-        }
-        (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
-            write!(f, "cell {value} is assigned to tile {first} and to tile {at}")
-        }
-        (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => f.write_str("no blank: write 0 in one cell"),
-        (PermutationFault::Missing { value }, Encoding::Tiles) => write!(f, "tile {value} is missing"),
-        (PermutationFault::Missing { value }, Encoding::Positions) => write!(f, "no tile is in cell {value}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,6 +349,30 @@ mod tests {
             codes("1 1 0/0 q 99/-5 7 8", Sides::default()),
             ["duplicate-tile", "duplicate-blank", "not-a-tile", "tile-out-of-range", "not-a-tile",]
         );
+    }
+
+    #[test]
+    fn faults_are_explained_with_numbers_and_places() {
+        let explained = |text: &str, name: &str, sides: Sides| -> Vec<String> {
+            let board = RawBoard::parse(text);
+            let faults = board.board(sides, Encoding::Tiles).unwrap_err();
+            faults.iter().map(|fault| board.explain(name, fault)).collect()
+        };
+        let none = Sides::default();
+        let square = Sides { rows: Some(3), cols: Some(3) };
+        let three_rows = Sides { rows: Some(3), cols: None };
+        for (text, name, sides, expected) in [
+            ("8 1 2/3 4 5/8 6 0", "board", none, "tile 8 is in row 3, column 1 and also in row 1, column 1"),
+            ("812345860", "board", none, "tile 8 is entry 7 and also entry 1"),
+            ("0 1/0 2", "board", none, "the blank is in row 2, column 1 and also in row 1, column 1"),
+            ("1 2/9 0", "board", none, "there is no tile 9 on a board of this size: tiles are numbered from 1 to 3"),
+            ("1 2 3 0", "goal", square, "the goal has 4 cells, but the board is 3×3"),
+            ("1 2 3 0", "board", square, "the board has 4 cells, but `rows` and `cols` are 3 and 3"),
+            ("1 2 3 0", "board", three_rows, "the board has 4 cells, but `rows` is 3"),
+            ("1 2/3 0", "board", three_rows, "the board is 2×2, but `rows` is 3"),
+        ] {
+            assert_eq!(explained(text, name, sides)[0], expected, "{text}");
+        }
     }
 
     #[test]

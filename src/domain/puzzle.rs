@@ -173,12 +173,15 @@ impl fmt::Display for Reachability {
         let parity = |odd| if odd { "odd" } else { "even" };
         let (permutation, distance) = (parity(self.odd_permutation), parity(self.blank_distance % 2 == 1));
         if self.is_reachable() {
-            write!(f, "parity match: the tile permutation and the blank's distance are both {permutation}")
+            write!(
+                f,
+                "this board can reach the goal: the tile permutation and the blank's distance are both {permutation}"
+            )
         } else {
             write!(
                 f,
-                "parity mismatch: the tile permutation is {permutation}, the blank's distance is {distance}. \
-                 Swap any two tiles to make the board solvable"
+                "this board cannot reach the goal: the tile permutation is {permutation}, but the blank's distance is \
+                 {distance}. Swap any two tiles, or choose another goal"
             )
         }
     }

@@ -1,7 +1,7 @@
 //! The problem document of a failed request.
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -21,8 +21,7 @@ pub(crate) fn problem_of(response: &mut Response, method: &Method, routes: &Rout
         let detail = match kind {
             ProblemKind::NotFound => format!("No resource has this path. {}", where_to_look(routes)),
             ProblemKind::MethodNotAllowed => {
-                let method = name_of(method);
-                format!("This path does not support {method}. The `Allow` header lists the supported methods.")
+                format!("This path does not support {}.{}", name_of(method), supported_methods(response.headers()))
             }
             _ => format!("{}.", status.canonical_reason().unwrap_or(kind.title())),
         };
@@ -30,10 +29,18 @@ pub(crate) fn problem_of(response: &mut Response, method: &Method, routes: &Rout
     }))
 }
 
+/// Names the methods of an `Allow` header in a sentence, without HEAD and OPTIONS, which most paths support.
+fn supported_methods(headers: &HeaderMap) -> String {
+    let allowed = headers.get(header::ALLOW).and_then(|methods| methods.to_str().ok()).unwrap_or_default();
+    let methods: Vec<&str> =
+        allowed.split(',').map(str::trim).filter(|method| !matches!(*method, "" | "HEAD" | "OPTIONS")).collect();
+    if methods.is_empty() { String::new() } else { format!(" Use {}.", methods.join(" or ")) }
+}
+
 /// Tells a client which paths a listener has. The admin listener has no usage page.
 fn where_to_look(routes: &Routes) -> String {
     if routes.find("/").is_some() {
-        return "`GET /` lists the paths.".to_owned();
+        return "`GET /` shows examples; `/openapi.yaml` describes every path.".to_owned();
     }
     let paths: Vec<&str> = routes.iter().map(|route| route.path).collect();
     format!("This listener serves {}.", paths.join(", "))
@@ -118,5 +125,16 @@ mod tests {
     fn a_long_method_is_truncated() {
         let made_up = Method::from_bytes("MADEUP-".repeat(900).as_bytes()).unwrap();
         assert_eq!((name_of(&made_up), name_of(&Method::GET)), ("MADEUP-MADEUP-MAD", "GET"));
+    }
+
+    #[test]
+    fn the_supported_methods_are_those_of_the_allow_header() {
+        for (allowed, expected) in
+            [("GET,HEAD,POST,OPTIONS", " Use GET or POST."), ("GET, HEAD", " Use GET."), ("HEAD", "")]
+        {
+            let headers = HeaderMap::from_iter([(header::ALLOW, HeaderValue::from_static(allowed))]);
+            assert_eq!(supported_methods(&headers), expected);
+        }
+        assert_eq!(supported_methods(&HeaderMap::new()), "");
     }
 }

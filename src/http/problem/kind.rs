@@ -109,7 +109,7 @@ static TABLE: [Row; 19] = [
         "The body cannot be read",
         "The body is empty, is not UTF-8, is nested too deeply, or is not exactly one JSON document. \
          The detail gives the line and column where reading stopped. Correct the body and send it again. An \
-         example of a valid body: `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.",
+         example of a valid body: `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.",
     ),
     row(
         ProblemKind::InvalidParameter,
@@ -160,9 +160,10 @@ static TABLE: [Row; 19] = [
         "unsolvable",
         StatusCode::UNPROCESSABLE_ENTITY,
         "The goal cannot be reached",
-        "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of all boards; \
-         the members are the parities that prove it. Swap any two tiles to make the board solvable, or choose \
-         another goal.",
+        "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of all boards. \
+         Every move changes the parity of the tile permutation and that of the blank's distance to its goal cell, \
+         so the two must agree from the start; `permutation_parity` and `blank_distance` show that they do not. \
+         Swap any two tiles to make the board solvable, or choose another goal.",
     ),
     row(
         ProblemKind::SearchLimitExceeded,
@@ -243,8 +244,8 @@ static TABLE: [Row; 19] = [
         "not-found",
         StatusCode::NOT_FOUND,
         "No resource at this path",
-        "No resource has this path. Check the spelling, and remove a trailing slash. `GET /` lists the paths, and \
-         `/openapi.yaml` describes them.",
+        "No resource has this path. Check the spelling, and remove a trailing slash. `GET /` shows examples, \
+         and `/openapi.yaml` describes every path.",
     ),
     row(
         ProblemKind::MethodNotAllowed,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::notation::counted;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
 use super::writer::{LongReply, whole_expansions};
@@ -101,9 +102,9 @@ pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, advice) = match stop {
         StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
-        StopReason::Expanded => ("expanded", format!("{} expansions", limits.expanded), "raise `limits.expanded`"),
+        StopReason::Expanded => ("expanded", counted(limits.expanded, "expansion"), "raise `limits.expanded`"),
         StopReason::Nodes => {
-            ("nodes", format!("{} nodes", limits.nodes), "raise `limits.nodes`, or use `ida_star`, which stores none")
+            ("nodes", counted(limits.nodes, "node"), "raise `limits.nodes`, or use `ida_star`, which stores none")
         }
         StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
         StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),

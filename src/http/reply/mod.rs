@@ -14,7 +14,7 @@ pub(crate) use failure::{
 };
 pub(crate) use json::json;
 pub(crate) use long::{held_if_long, reserved_if_long};
-pub(crate) use notation::{Letter, Number, Rows, grid};
+pub(crate) use notation::{Letter, Number, Rows, counted, grid};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, SolutionReply, SolveReply, no_result};
 pub(crate) use timing::add_server_timing;

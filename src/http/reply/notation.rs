@@ -52,3 +52,11 @@ pub(crate) fn grid(board: &Board) -> String {
     }
     grid
 }
+
+/// A number with its noun, such as "1 move" or "2 moves".
+pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}

@@ -106,6 +106,7 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
         if is_choice && !word.starts_with('[') {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
             let hint = did_you_mean(word, &names);
+            let hint = hint.as_deref().unwrap_or(".");
             let detail = format!(
                 "there is no goal of this name{hint} The names are {}; a board is accepted too",
                 names.join(", ")
@@ -132,8 +133,9 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     match written.raw.board(sides, encoding) {
         Ok(board) => Some(board),
         Err(faults) => {
+            let json = value.to_json().filter(|_| written.form != Form::Text);
             for fault in faults {
-                report_board_fault(fields, name, value, &written, &fault);
+                report_board_fault(fields, name, (value.kind(), json.as_ref()), &written, &fault);
             }
             None
         }
@@ -161,6 +163,11 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
         Value::Query(text) => return Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
     };
     match json {
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            let detail = "this looks like JSON: send it as `application/json`, and write an array without quotes";
+            fields.report(ProblemKind::InvalidBoard, RequestError::new(format!("/{name}"), "not-a-tile", detail));
+            None
+        }
         Json::String(text) => Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
             written_in_rows(fields, name, value, rows)
@@ -201,11 +208,18 @@ fn entry(cell: &Json) -> Option<i64> {
     }
 }
 
-fn report_board_fault(fields: &mut FieldReader, name: &str, value: &Value, written: &WrittenBoard, fault: &BoardFault) {
+/// Reports a fault of a board, whose value has this problem kind and, unless it is a text, this JSON.
+fn report_board_fault(
+    fields: &mut FieldReader,
+    name: &str,
+    (value_kind, json): (ProblemKind, Option<&Json>),
+    written: &WrittenBoard,
+    fault: &BoardFault,
+) {
     let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
     let (kind, code) = match (fault, name) {
         // An unreadable entry of an array has the wrong type; in text, the content is wrong.
-        _ if is_unreadable && written.form != Form::Text => (value.kind(), "wrong-type"),
+        _ if is_unreadable && written.form != Form::Text => (value_kind, "wrong-type"),
         (BoardFault::ShapeMismatch { .. }, "goal") => (ProblemKind::GoalMismatch, fault.code()),
         (BoardFault::Entry(PermutationFault::OutOfRange { .. } | PermutationFault::Missing { .. }, _), "goal") => {
             (ProblemKind::GoalMismatch, fault.code())
@@ -219,13 +233,30 @@ fn report_board_fault(fields: &mut FieldReader, name: &str, value: &Value, writt
         (Form::Flat, _, Some((entry, _))) => format!("/{name}/{entry}"),
         _ => format!("/{name}"),
     };
-    let sentence = written.raw.explain(fault);
+    let quoted = json.zip(place).filter(|_| is_unreadable).and_then(|(json, place)| quoted_tile(json, place));
+    let sentence = match quoted {
+        Some(tile) => format!("`\"{tile}\"` is a string: write {tile} without quotes"),
+        None => written.raw.explain(name, fault),
+    };
     let detail = match (written.form, place) {
+        // The sentence has both places.
+        _ if matches!(fault, BoardFault::Entry(PermutationFault::Duplicate { .. }, _)) => sentence,
         (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {sentence}", row + 1, col + 1),
         (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
         _ => sentence,
     };
     fields.report(kind, RequestError::new(pointer, code, detail));
+}
+
+/// Returns the text of a cell that is a number in quotes.
+fn quoted_tile(json: &Json, (entry, place): (usize, Option<(usize, usize)>)) -> Option<&str> {
+    let (list, at) = match (json, place) {
+        (Json::Array(rows), Some((row, col))) => (rows.get(row)?, col),
+        (flat, _) => (flat, entry),
+    };
+    let Json::Array(cells) = list else { return None };
+    let Json::String(text) = cells.get(at)? else { return None };
+    ((1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
 #[cfg(test)]
@@ -300,6 +331,21 @@ mod tests {
         assert_eq!(one("{}"), (wrong, "/board".into(), "missing-field"));
         assert_eq!(one(r#"{"board": 12}"#), (wrong, "/board".into(), "wrong-type"));
         assert_eq!(one(r#"{"board": [[1,2],3]}"#), (wrong, "/board/1".into(), "wrong-type"));
+    }
+
+    #[test]
+    fn a_tile_in_quotes_and_json_as_text_are_named() {
+        let detail = |json: &str| {
+            let body = Some(RequestBody::Json(Json::parse(json).unwrap()));
+            let mut fields = FieldReader::new(RequestFields { query: vec![], body }, &BOARD_FIELDS);
+            let boards = board_and_goal(&mut fields);
+            fields.finish(boards).unwrap_err().errors.remove(0).detail
+        };
+        let expected = r#"`"8"` is a string: write 8 without quotes"#;
+        assert_eq!(detail(r#"[[1,2,3],[4,5,6],[7,"8",0]]"#), expected);
+        assert_eq!(detail(r#"[1,2,3,4,5,6,7,"8",0]"#), expected);
+        assert!(detail(r#"[[1,2],["x",0]]"#).starts_with("not a tile"));
+        assert!(detail(r#"{"board": "[[1,2],[3,0]]"}"#).starts_with("this looks like JSON"));
     }
 
     #[test]

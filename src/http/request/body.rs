@@ -154,7 +154,7 @@ const A_FORM: &str = "The body is an HTML form, which is not supported. With cur
                       --data-urlencode`.";
 const NO_TYPE: &str = "The body has no `Content-Type`. With curl, send JSON with `curl --json`.";
 const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text). With curl, send \
-                          JSON with `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}'`.";
+                          JSON with `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.";
 
 fn unsupported(detail: &str) -> Problem {
     Problem::new(ProblemKind::UnsupportedMediaType, detail)

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::body::{RequestBody, RequestFields};
 use super::json::Json;
 use super::query::pointer;
-use super::value::Value;
+use super::value::{Value, quoted, truncated};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::search::Named;
 
@@ -96,8 +96,9 @@ impl FieldReader {
 
     fn report_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
         // Errors beyond the maximum are dropped, so they need no hint.
-        let hint = if self.errors.len() < Problem::MAX_ERRORS { did_you_mean(name, known) } else { String::new() };
-        let detail = format!("there is no field `{}`{hint}", truncated(name).escape_debug());
+        let hint = if self.errors.len() < Problem::MAX_ERRORS { did_you_mean(name, known) } else { None };
+        let what = if kind == ProblemKind::InvalidParameter { "parameter" } else { "field" };
+        let detail = format!("there is no {what} {}{}", quoted(name), hint.unwrap_or_default());
         self.report(kind, RequestError::new(at, "unknown-field", detail));
     }
 
@@ -347,27 +348,22 @@ pub(crate) const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'stat
     all
 }
 
-/// Truncates an unknown name for an error message.
-fn truncated(name: &str) -> String {
-    name.chars().take(40).collect()
-}
-
 fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
     format!("`{name}` must be from {low} to {high}")
 }
 
 fn unknown_choice(name: &str, word: &str, words: &[&str]) -> String {
-    let shown = truncated(word);
     let hint = did_you_mean(word, words);
-    format!("`{name}` has no value `{}`{hint} The values are {}", shown.escape_debug(), words.join(", "))
+    let hint = hint.as_deref().unwrap_or(".");
+    format!("`{name}` has no value {}{hint} The values are {}", quoted(word), words.join(", "))
 }
 
-/// Returns `: did you mean …?` with the most similar word, or a period if none is similar.
-pub(crate) fn did_you_mean(written: &str, words: &[&str]) -> String {
+/// Returns `: did you mean …?` with the most similar word, or `None` if none is similar.
+pub(crate) fn did_you_mean(written: &str, words: &[&str]) -> Option<String> {
     // Longer texts are no typing errors, and the comparison takes quadratic time.
     let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
     let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(|| ".".to_owned(), |(_, word)| format!(": did you mean `{word}`?"))
+    best.map(|(_, word)| format!(": did you mean `{word}`?"))
 }
 
 #[cfg(test)]
@@ -422,7 +418,21 @@ mod tests {
         let fields = fields(&[("algorythm", "astar")], "");
         let problem = fields.finish(Some(())).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::InvalidParameter);
-        assert!(problem.detail.contains("did you mean `algorithm`?"), "{}", problem.detail);
+        assert_eq!(problem.detail, "There is no parameter `algorythm`: did you mean `algorithm`?");
+    }
+
+    #[test]
+    fn a_detail_quotes_a_wrong_text_of_a_query() {
+        let mut fields = fields(&[("limits.nodes", "four"), ("limits.time_ms", ""), ("foo", "")], "");
+        fields.integer("limits.nodes", 1..=10);
+        fields.integer("limits.time_ms", 1..=10);
+        let details: Vec<_> = fields.errors.into_iter().map(|(_, error)| error.detail).collect();
+        let expected = [
+            "there is no parameter `foo`",
+            "`limits.nodes` must be a whole number, not `four`",
+            "`limits.time_ms` must be a whole number, not an empty text",
+        ];
+        assert_eq!(details, expected);
     }
 
     #[test]

@@ -53,10 +53,15 @@ fn malformed(error: &serde_json::Error) -> Problem {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    let advice = match (error.classify(), reason) {
-        (Category::Eof, _) => "The document ends too early: check for missing brackets, and check `Content-Length`.",
-        (_, "trailing characters") => "Send exactly one JSON document.",
-        (_, "recursion limit exceeded") => "The document is nested too deeply: a board has two levels.",
+    if error.classify() == Category::Eof {
+        let detail = format!(
+            "The JSON ends too early at line {line}, column {column}: a bracket, a brace or a quote is missing."
+        );
+        return Problem::new(ProblemKind::MalformedJson, detail);
+    }
+    let advice = match reason {
+        "trailing characters" => "Send exactly one JSON document.",
+        "recursion limit exceeded" => "The document is nested too deeply: a board has two levels.",
         _ => "Names and strings need double quotes, and no comma may follow the last entry.",
     };
     let detail = format!("The body is not valid JSON at line {line}, column {column}: {reason}. {advice}");
@@ -163,7 +168,10 @@ mod tests {
 
     #[test]
     fn truncated_trailing_and_deep_documents_say_so() {
-        assert!(detail_of("{\"board\": [").contains("ends too early"));
+        assert_eq!(
+            detail_of("{\"board\": ["),
+            "The JSON ends too early at line 1, column 11: a bracket, a brace or a quote is missing."
+        );
         assert!(detail_of("{} {}").contains("exactly one"));
         assert!(detail_of(&"[".repeat(1000)).contains("nested too deeply"));
         assert!(detail_of("1e999").contains("out of range"));

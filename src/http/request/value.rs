@@ -22,10 +22,11 @@ impl Value {
     }
 
     /// Describes the value in a sentence.
-    pub(crate) fn described(&self) -> &'static str {
+    pub(crate) fn described(&self) -> String {
         match self {
-            Self::Query(_) => "this text",
-            Self::Body(json) => json.kind(),
+            Self::Query(text) if text.is_empty() => "an empty text".to_owned(),
+            Self::Query(text) => quoted(text),
+            Self::Body(json) => json.kind().to_owned(),
         }
     }
 
@@ -63,4 +64,14 @@ impl Value {
             Self::Body(_) => None,
         }
     }
+}
+
+/// Quotes an unknown name or value in a sentence: escaped, and truncated with [`truncated`].
+pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", truncated(text).escape_debug())
+}
+
+/// Truncates an unknown name or value for an error message.
+pub(crate) fn truncated(text: &str) -> String {
+    text.chars().take(40).collect()
 }

@@ -77,9 +77,9 @@ pub(crate) async fn random(
         tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");
         Problem::internal()
     })?;
-    let drawn = service.draw(goal, draw, seed.clone()).await;
+    let drawn = service.draw(goal, draw.clone(), seed.clone()).await;
     let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
-        drawn.map_err(|error| draw_failure(&error))?;
+        drawn.map_err(|error| draw_failure(&error, &draw))?;
     let body = match (media_type, form) {
         (MediaType::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
@@ -149,7 +149,7 @@ fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-fn draw_failure(error: &DrawError) -> Problem {
+fn draw_failure(error: &DrawError, draw: &Draw) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => {
             let detail = format!(
@@ -162,8 +162,16 @@ fn draw_failure(error: &DrawError) -> Problem {
             )])
         }
         DrawError::NoSuchLength(greatest) => {
-            let detail =
-                format!("no board has this optimal length; for this size and goal, lengths range from 0 to {greatest}");
+            let wanted = match draw {
+                Draw::Length(lengths) if lengths.start() < lengths.end() => {
+                    format!("from {} to {}", lengths.start(), lengths.end())
+                }
+                Draw::Length(lengths) => format!("of {}", lengths.start()),
+                Draw::Uniform | Draw::Walk(_) => "in this range".to_owned(),
+            };
+            let detail = format!(
+                "no board has an optimal length {wanted}; for this size and goal, lengths range from 0 to {greatest}"
+            );
             Problem::new(ProblemKind::InvalidParameter, sentence(&detail)).with_errors(vec![RequestError::new(
                 "/length",
                 "out-of-range",

@@ -10,7 +10,7 @@ use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, Move, Size, Tile
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
-use crate::http::reply::{Letter, Rows, grid, json};
+use crate::http::reply::{Letter, Rows, counted, grid, json};
 use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, concat};
 use crate::service::{AttemptCheck, Distance, Service};
 
@@ -118,7 +118,8 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
             let written = letter.escape_debug();
             let detail = format!(
                 "`moves` must consist of the letters U, L, D and R, the directions of the blank, without \
-                 separators; the letter at index {at} is `{written}`"
+                 separators; letter {} is `{written}`",
+                at + 1
             );
             ("unknown-value", detail)
         };
@@ -170,7 +171,7 @@ impl From<Distance> for DistanceReply {
 impl std::fmt::Display for VerifyReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", grid(&self.start.0))?;
-        let moves = counted(self.length);
+        let moves = counted(self.length as u64, "move");
         match &self.illegal {
             None => writeln!(f, "{moves}, all legal.")?,
             Some(IllegalReply { index, mv, tile, detail }) => {
@@ -192,13 +193,9 @@ impl std::fmt::Display for VerifyReply {
 impl std::fmt::Display for DistanceReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.lower_bound, self.upper_bound) {
-            (Some(low), Some(high)) if low == high => f.write_str(&counted(low as usize)),
+            (Some(low), Some(high)) if low == high => f.write_str(&counted(low, "move")),
             (Some(low), Some(high)) => write!(f, "{low} to {high} moves"),
             _ => f.write_str("an unknown number of moves"),
         }
     }
-}
-
-fn counted(moves: usize) -> String {
-    if moves == 1 { "1 move".to_owned() } else { format!("{moves} moves") }
 }
