@@ -1,6 +1,8 @@
 //! The worker pool: from a submitted job to its report.
 
 mod admission;
+mod cancel_on_drop;
+mod job_log;
 mod progress;
 mod result_cache;
 mod scheduler;
@@ -13,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::time::timeout_at;
-use tracing::{Level, Span};
+use tracing::Span;
 
 use admission::{Admission, AdmissionPermit};
+use cancel_on_drop::CancelOnDrop;
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
 use scheduler::{Cancellation, RunPermit, Scheduler};
@@ -27,9 +30,9 @@ pub use subscription::{SearchEvent, Subscription};
 
 use crate::domain::{Packed, Packed64};
 use crate::search::heuristic::GoalClass;
-use crate::search::{HeuristicKind, Named, Observer, StopReason};
+use crate::search::{HeuristicKind, Observer, StopReason};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Report, ServiceError};
-use crate::service::metrics::{JobPhase, Metrics, Refusal};
+use crate::service::metrics::{Metrics, Refusal};
 use crate::service::solver::{self, JobTables, SearchContext, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
 use crate::service::tables::{LoadedPatterns, TableMemoryExceeded, Tables};
@@ -74,27 +77,6 @@ enum Submitted {
     Finished(Answer),
     /// A running search, new or shared.
     Running(SharedSearch, Origin),
-}
-
-/// Cancels a search, queued or running, when its future is dropped: every client that waited for it has left.
-struct CancelOnDrop {
-    pool: Arc<Pool>,
-    cancel: Arc<AtomicBool>,
-    /// The number of the run permit, once the search runs.
-    number: Option<u64>,
-    is_over: bool,
-}
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        self.cancel.store(true, Ordering::Relaxed);
-        self.number.inspect(|number| self.pool.scheduler.wake(*number));
-        let phase = if self.number.is_some() { JobPhase::Searching } else { JobPhase::Queued };
-        self.pool.metrics.cancelled(phase);
-    }
 }
 
 impl Pool {
@@ -175,25 +157,24 @@ impl Pool {
         })?;
         progress.set_admitted();
         let cancel = Arc::new(AtomicBool::new(false));
-        let pool = Arc::clone(&self);
-        let mut guard = CancelOnDrop { pool, cancel: Arc::clone(&cancel), number: None, is_over: false };
+        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
         let prepared = self.or_shutdown(self.prepare(job, submitted)).await?;
-        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| guard.is_over = true)? {
+        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| guard.disarm())? {
             PreparedJob::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
             PreparedJob::TooLate(job) => {
-                guard.is_over = true;
+                guard.disarm();
                 self.metrics.waited(submitted.elapsed());
                 return self.too_late(job, admission, caller).await;
             }
         };
         let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
         let permit = self.or_shutdown(self.acquire_permit(&job, submitted, cancellation.clone())).await?;
-        let permit = permit.inspect_err(|_| guard.is_over = true)?;
-        guard.number = Some(permit.number());
+        let permit = permit.inspect_err(|_| guard.disarm())?;
+        guard.set_running(permit.number());
         let queued = submitted.elapsed();
         let search = SearchTask { job, patterns, cancellation, permit, progress, _admission: admission, queued };
         let report = self.on_a_thread(caller, move |pool| search.make(pool)).await;
-        guard.is_over = true;
+        guard.disarm();
         let report = Report { tables_were_late, ..report? };
         // Only the end of the grace period cancels a job that has a caller.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
@@ -323,30 +304,10 @@ impl Pool {
     /// Counts a finished job, ends its span and logs its event.
     fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
         span.end(job, report);
-        let report = match report {
-            Ok(report) => report,
-            Err(error) => {
-                tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = job.puzzle.size().name(), puzzle.start = %job.puzzle.start(), %error, "job failed");
-                return;
-            }
-        };
-        self.metrics.finished(job, report);
-        tracing::event!(
-            target: "taquin::job",
-            Level::INFO,
-            // A string literal is recorded as it is; format arguments would be formatted.
-            message = "job finished",
-            puzzle.size = job.puzzle.size().name(),
-            search.algorithm = report.algorithm.name(),
-            search.heuristic = report.heuristic.name(),
-            search.expanded = report.stats.expanded,
-            search.generated = report.stats.generated,
-            search.length = report.solution.as_ref().map(|solution| solution.path.len()),
-            search.lower_bound = report.lower_bound,
-            search.elapsed_us = report.elapsed.as_micros() as u64,
-            job.queued_us = report.queued.as_micros() as u64,
-            job.outcome = report.outcome(),
-        );
+        if let Ok(report) = report {
+            self.metrics.finished(job, report);
+        }
+        job_log::write(job, report);
     }
 }
 

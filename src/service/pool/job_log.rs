@@ -1,0 +1,33 @@
+//! The log line of a job.
+
+use tracing::Level;
+
+use crate::search::Named;
+use crate::service::job::{Job, Report, ServiceError};
+
+/// Logs the end of a job, with the fields that docs/LOGGING.md lists.
+pub(crate) fn write(job: &Job, report: &Result<Report, ServiceError>) {
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = job.puzzle.size().name(), puzzle.start = %job.puzzle.start(), %error, "job failed");
+            return;
+        }
+    };
+    tracing::event!(
+        target: "taquin::job",
+        Level::INFO,
+        // A string literal is recorded as it is; format arguments would be formatted.
+        message = "job finished",
+        puzzle.size = job.puzzle.size().name(),
+        search.algorithm = report.algorithm.name(),
+        search.heuristic = report.heuristic.name(),
+        search.expanded = report.stats.expanded,
+        search.generated = report.stats.generated,
+        search.length = report.solution.as_ref().map(|solution| solution.path.len()),
+        search.lower_bound = report.lower_bound,
+        search.elapsed_us = report.elapsed.as_micros() as u64,
+        job.queued_us = report.queued.as_micros() as u64,
+        job.outcome = report.outcome(),
+    );
+}
