@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(!faults.is_empty(), "a rejection has faults");
             for fault in faults {
                 assert!(fault.entry().is_none_or(|entry| entry < raw.entries.len()), "{fault:?}");
-                assert!(!fault.code().is_empty() && !fault.to_string().is_empty());
+                assert!(!fault.code().is_empty() && !raw.explain("board", &fault).is_empty());
             }
         }
     }
