@@ -45,7 +45,7 @@ pub struct App {
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The listen address is in use, not an address of this machine, or not permitted.
-    #[error("cannot listen on {addr}: {source}; choose another with {flag}")]
+    #[error("cannot listen on {addr}: {source}; choose another address with {flag}")]
     Bind {
         /// The flag that gives the address.
         flag: &'static str,
@@ -233,7 +233,7 @@ fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize)
     own.register("build", "Version of the service", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
     own.register("http_connections", "Open connections", connections.clone());
     let limit = ConstGauge::new(max_connections as u64);
-    own.register("http_connections_limit", "Limit of open connections; further ones wait", limit);
+    own.register("http_connections_limit", "Limit on open connections; further ones wait", limit);
     service.register(own);
     registry
 }

@@ -134,15 +134,15 @@ pub struct Flags {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     strict_content_type: String,
 
-    /// Heuristic tables to build at the start: small, standard or large
+    /// Heuristic tables to build at startup: small, standard or large
     ///
-    /// small: 5 MB, ready at the start. standard: 36 MB, ready a second later; 15-puzzles are solved several times as
+    /// small: 5 MB, ready at startup. standard: 36 MB, ready a second later; 15-puzzles are solved several times as
     /// fast. large: 197 MB (0.8 GB while they are built), ready another seven seconds later; the hardest 15-puzzles
     /// are solved four times as fast again.
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
     tables: String,
 
-    /// Directory that keeps standard and large tables between runs, so that they are not built again; none if empty
+    /// Directory that keeps standard and large tables between runs, so that they are not built again; no files if not set
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
     table_cache: Option<String>,
 
@@ -252,7 +252,7 @@ impl Config {
     /// Reports settings that contradict each other.
     fn check_conflicts(&self, parser: &mut SettingsParser) {
         if self.time_limit > self.max_time && parser.is_valid("time-limit") && parser.is_valid("max-time") {
-            parser.report("time-limit", "is longer than --max-time".to_owned());
+            parser.report("time-limit", "is longer than --max-time: lower it, or raise --max-time".to_owned());
         }
         let is_main = |admin: SocketAddr| {
             let (ip, main) = (admin.ip(), self.listen.ip());

@@ -66,14 +66,14 @@ fn print(document: io::Result<Vec<u8>>) -> ExitCode {
     }
 }
 
-/// Names of environment variables that look like misspelt settings. Their values may be secrets.
+/// Names of environment variables that look like misspelled settings. Their values may be secrets.
 fn unknown_variables() -> Vec<String> {
     config::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
 fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
     let telemetry = telemetry::init(config)?;
-    unknown_variables().iter().for_each(|variable| tracing::warn!(variable, "not a setting, has no effect"));
+    unknown_variables().iter().for_each(|variable| tracing::warn!(variable, "not a setting; it has no effect"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
     // Cancelled searches end within one poll interval. A thread that hangs must not block the exit.

@@ -23,7 +23,7 @@ export class Problem extends Error {
 export function asProblem(error) {
   if (error instanceof Problem) return error;
   console.error(error);
-  return new Problem({ title: 'Unexpected response', detail: 'The page cannot read the response of the service.' });
+  return new Problem({ title: 'Unexpected response', detail: 'The page cannot read the response from the service.' });
 }
 
 // The token of a guarded service. It is stored until the tab is closed, and sent only to the service.

@@ -106,7 +106,7 @@ impl Listener {
         self.addr
     }
 
-    /// Limit of open connections.
+    /// Limit on open connections.
     pub(crate) fn max_connections(&self) -> usize {
         self.max_connections
     }

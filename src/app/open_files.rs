@@ -17,7 +17,7 @@ pub(crate) fn raise_limit(connections: usize) -> usize {
             open_files = limit,
             max_connections = fitting,
             asked = connections,
-            "the limit of open files allows fewer connections"
+            "the limit on open files allows fewer connections than configured: raise it, or lower --max-connections"
         );
     }
     fitting

@@ -90,5 +90,5 @@ async fn a_port_in_use_is_an_error_that_names_it() {
     let flags = Flags::parse_from(["taquin", &format!("--listen={addr}")]);
     let error = App::build(&Config::try_from(&flags).unwrap()).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("cannot listen on {addr}: ")), "{error}");
-    assert!(error.to_string().ends_with("; choose another with --listen"), "{error}");
+    assert!(error.to_string().ends_with("; choose another address with --listen"), "{error}");
 }

@@ -12,23 +12,23 @@ use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GuardFlags {
-    /// File with one bearer token per line; requests then need one of them; no tokens if empty
+    /// File with one bearer token per line; each request must send one of them; no tokens are required if not set
     ///
     /// Probes, documentation and metrics need none. Lines that start with # are comments.
     #[arg(long, env = "TAQUIN_TOKEN_FILE", value_name = "FILE")]
     token_file: Option<String>,
 
-    /// Rate limit of one client for requests that solve or create boards, such as 100/1m or 20/s; no limit if empty
+    /// Rate limit per client for the requests that work on boards, such as 100/1m or 20/s; no limit if empty
     #[arg(long, env = "TAQUIN_RATE_LIMIT", value_name = "N/PERIOD")]
     rate_limit: Option<String>,
 
-    /// Number of these requests that a client may send at once [default: the N of --rate-limit] [range: 1 to 100000]
+    /// Number of rate-limited requests that a client may send at once [default: the N of --rate-limit] [range: 1 to 100000]
     #[arg(long, env = "TAQUIN_RATE_BURST", value_name = "N")]
     rate_burst: Option<String>,
 
-    /// Number of proxies in front that append to X-Forwarded-For [range: 0 to 16]
+    /// Number of proxies in front of the service that append to X-Forwarded-For [range: 0 to 16]
     ///
-    /// The client is the address that the outermost of them received the request from.
+    /// The client's address is the one from which the outermost proxy received the request.
     #[arg(long, env = "TAQUIN_TRUSTED_PROXIES", default_value = "0", value_name = "N")]
     trusted_proxies: String,
 
@@ -95,8 +95,8 @@ impl SettingsParser {
         let rate = parse_rate(text);
         if rate.is_none() {
             let reason = format!(
-                "{text:?} is not a number of requests, at most {MAX_REQUESTS}, and a period of 1ms to 24h, such as \
-                 100/1m or 20/s"
+                "{text:?} is not a rate: a number of requests, at most {MAX_REQUESTS}, and a period of 1ms to 24h, such \
+                 as 100/1m or 20/s"
             );
             self.report(flag, reason);
         }
@@ -120,7 +120,7 @@ impl SettingsParser {
             self.report(
                 flag,
                 format!(
-                    "{path:?}, line {number}: a token has at least {} of these characters: {}",
+                    "{path:?}, line {number}: a token must have at least {} characters, all of these: {}",
                     Token::MIN_LENGTH,
                     Token::ALPHABET
                 ),

@@ -77,7 +77,7 @@ fn all_errors_are_reported_together() {
 fn a_default_time_above_the_maximum_is_an_error_if_both_are_valid() {
     assert_eq!(
         errors(&["--time-limit=2m", "--max-time=1m"]),
-        ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time"]
+        ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time: lower it, or raise --max-time"]
     );
     assert_eq!(errors(&["--max-time=x"]).len(), 1);
 }

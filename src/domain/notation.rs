@@ -124,13 +124,18 @@ impl RawBoard {
             BoardFault::Side(error) => error.to_string(),
             BoardFault::RaggedRow { row, length, expected } => {
                 let row = row + 1;
-                format!("row {row} has {length} cells and row 1 has {expected}: all rows must have the same length")
+                format!(
+                    "row {row} has length {length}, but row 1 has length {expected}: all rows must have the same length"
+                )
             }
             BoardFault::ShapeUnknown { entries } => {
-                format!("{entries} cells are not a square: give `rows` and `cols`, or write the board as rows")
+                format!("{entries} cells do not form a square: give `rows` and `cols`, or write the board as rows")
             }
             BoardFault::ShapeMismatch { entries, sides } => self.explain_mismatch(name, *entries, *sides),
-            BoardFault::PositionsInRows => "positions must be a flat array: entry k is the cell of tile k".to_owned(),
+            BoardFault::PositionsInRows => {
+                "positions must be one flat list: the cell of the blank, then of tile 1, tile 2 and so on, from 0"
+                    .to_owned()
+            }
             BoardFault::Entry(fault, encoding) => self.explain_entry(*fault, *encoding),
         }
     }
@@ -160,7 +165,8 @@ impl RawBoard {
         let greatest = self.entries.len().saturating_sub(1);
         match (fault, encoding) {
             (PermutationFault::Unreadable { .. }, _) => {
-                "not a tile: tiles are whole numbers, and the blank is 0 (null in arrays; _ . x in text)".to_owned()
+                "not a tile: tiles are whole numbers, and the blank is 0, or null in arrays, or _ . x in text"
+                    .to_owned()
             }
             (PermutationFault::OutOfRange { value, .. }, Encoding::Tiles) => {
                 format!("there is no tile {value} on a board of this size: tiles are numbered from 1 to {greatest}")
@@ -173,11 +179,14 @@ impl RawBoard {
                 format!("{tile} is {} and also {}", location(at), location(first))
             }
             (PermutationFault::Duplicate { at, first, value }, Encoding::Positions) => {
-                format!("cell {value} is assigned to tile {first} and to tile {at}")
+                let first = if first == 0 { "the blank".to_owned() } else { format!("tile {first}") };
+                format!("cell {value} is assigned to {first} and to tile {at}")
             }
             (PermutationFault::Missing { value: 0 }, Encoding::Tiles) => "no blank: write 0 in one cell".to_owned(),
             (PermutationFault::Missing { value }, Encoding::Tiles) => format!("tile {value} is missing"),
-            (PermutationFault::Missing { value }, Encoding::Positions) => format!("no tile is in cell {value}"),
+            (PermutationFault::Missing { value }, Encoding::Positions) => {
+                format!("cell {value} is missing: neither a tile nor the blank is in it")
+            }
         }
     }
 

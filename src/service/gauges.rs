@@ -34,14 +34,14 @@ impl Collector for ServiceGauges {
         let gauges: [(&str, &str, u64); 11] = [
             ("queue_waiting", "Jobs that wait for a worker, queued or paused", load.waiting as u64),
             ("queue_capacity", "Jobs that may be queued", settings.queue as u64),
-            ("workers", "Maximum of searches that run at a time", settings.workers as u64),
+            ("workers", "Maximum number of searches that run at the same time", settings.workers as u64),
             ("workers_busy", "Workers that search or help a search", load.busy as u64),
             ("jobs_in_progress", "Jobs that have started and not ended", load.begun as u64),
             ("cache_entries", "Entries of the result and hint caches", cache.entries),
             ("cache_bytes", "Memory of the result and hint caches", cache.bytes),
             ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
             ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
-            ("reply_memory_limit_bytes", "Memory limit of long responses", settings.reply_memory),
+            ("reply_memory_limit_bytes", "Memory limit for long responses", settings.reply_memory),
             ("reply_memory_bytes", "Memory of long responses that are still being sent", service.reply_bytes()),
         ];
         for (name, help, value) in gauges {

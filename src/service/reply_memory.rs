@@ -1,4 +1,4 @@
-//! Memory limit of long responses that are still being sent.
+//! Memory limit for long responses that are still being sent.
 
 use std::collections::HashMap;
 use std::ops::Deref;

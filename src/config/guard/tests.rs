@@ -60,7 +60,7 @@ fn an_error_names_the_line_of_an_invalid_token_not_its_text() {
     ] {
         let errors = Tokens::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
         assert_eq!(errors.len(), 1, "{errors:?}");
-        assert!(errors[0].contains("line 3: a token has at least 16 of these"), "{errors:?}");
+        assert!(errors[0].contains("line 3: a token must have at least 16 characters"), "{errors:?}");
         assert!(!errors[0].contains(bad) && !errors[0].contains("secret"), "{errors:?}");
     }
     let errors = Tokens::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();

@@ -61,7 +61,7 @@ impl<C: Clock> RateLimit<C> {
         self.limiter.check_key(&client).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.limiter.clock().now());
             let Rate { requests, period, .. } = self.rate;
-            let detail = format!("This client has exceeded its rate limit of {requests} requests in {period:?}.");
+            let detail = format!("This client has exceeded its rate limit of {requests}/{period:?}. Retry after the time in `Retry-After`.");
             Problem::new(ProblemKind::RateLimited, detail).with_retry_after(whole_seconds(wait))
         })
     }

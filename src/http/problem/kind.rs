@@ -153,7 +153,7 @@ static TABLE: [Row; 19] = [
         "These options cannot be combined",
         "Each option is valid by itself, but the algorithm, the heuristic, the board and the other options \
          conflict, or the server cannot guarantee the required result. The detail names the conflict. Change one of \
-         the options, or leave both at `auto`; `/info` lists the supported combinations.",
+         the options, or leave `algorithm` and `heuristic` at `auto`; `/info` lists the supported combinations.",
     ),
     row(
         ProblemKind::Unsolvable,
@@ -170,7 +170,7 @@ static TABLE: [Row; 19] = [
         "search-limit-exceeded",
         StatusCode::UNPROCESSABLE_ENTITY,
         "A limit ended the search",
-        "The search reached its time, expansion or node limit, named by `limit`, before it met the requirement. \
+        "The search reached the limit named by `limit` (time, expansions, nodes or depth) before it met the requirement. \
          Raise that limit if the server allows it (see `/info`), choose a stronger heuristic, or accept a longer \
          solution with `\"require\": \"any\"`. Repeating the same request will most likely end the same way.",
     ),
@@ -179,8 +179,8 @@ static TABLE: [Row; 19] = [
         "overloaded",
         StatusCode::SERVICE_UNAVAILABLE,
         "The server has no capacity left",
-        "The queue is full, the time limit passed while the request was queued, unread long responses take up the \
-         memory for another, or the server is still starting. The request itself is valid. Send it again after the \
+        "The queue is full, the time limit expired while the request was queued, long responses that clients \
+         have not read yet leave no memory for another one, or the server is still starting. The request itself is valid. Send it again after the \
          number of seconds in `Retry-After`.",
     ),
     row(

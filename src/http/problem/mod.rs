@@ -25,7 +25,7 @@ use crate::http::payload::Payload;
 /// One error in a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RequestError {
-    /// RFC 6901 pointer into the request, such as `/board/1/2`; empty for the whole request.
+    /// RFC 6901 pointer into the request, such as `/board/1/2`; empty for the request as a whole request.
     pub pointer: String,
     /// A code from the closed list of the contract.
     pub code: &'static str,

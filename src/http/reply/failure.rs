@@ -24,12 +24,12 @@ pub(crate) fn puzzle_failure(error: PuzzleError) -> Problem {
     }
 }
 
-/// Returns the problem of a service error.
+/// Returns the problem for a service error.
 pub(crate) fn service_failure(error: &ServiceError) -> Problem {
     match error {
         ServiceError::Overloaded { retry_after, waited } => {
             let detail = if *waited {
-                "The time limit passed while the search was queued. Retry later, or with a higher `limits.time_ms`."
+                "The time limit expired while the search was queued. Retry later, or with a higher `limits.time_ms`."
             } else {
                 "All workers are busy and the queue is full. Retry after the time in `Retry-After`."
             };
@@ -37,7 +37,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
         }
         ServiceError::NoRoomForTables { bytes } => {
             let detail = format!(
-                "The pattern tables of this board and goal need {} MiB, more than this server has left for tables. \
+                "The pattern tables for this board and goal need {} MiB, more than this server has left for tables. \
                  Omit the heuristic, or use `linear_conflict`.",
                 bytes >> 20
             );
@@ -48,8 +48,8 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
             )])
         }
         ServiceError::ReplyMemoryFull => {
-            let detail = "Unread long responses take up the memory for another. Retry after the time in \
-                          `Retry-After`, or without `include`.";
+            let detail = "Long responses that clients have not read yet leave no memory for this one. Retry after the time \
+                          in `Retry-After`, or without `include`.";
             Problem::new(ProblemKind::Overloaded, detail).with_retry_after(1)
         }
         ServiceError::ShuttingDown => {
@@ -100,22 +100,23 @@ impl Tail for Expansions {
 /// Returns `search-limit-exceeded`, with the best solution so far if there is one.
 pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let limits = LimitsReply::new(report);
-    let (limit, spent, advice) = match stop {
-        StopReason::Time => ("time", time_spent(report), "raise `limits.time_ms`"),
-        StopReason::Expanded => ("expanded", counted(limits.expanded, "expansion"), "raise `limits.expanded`"),
-        StopReason::Nodes => {
-            ("nodes", counted(limits.nodes, "node"), "raise `limits.nodes`, or use `ida_star`, which stores none")
-        }
-        StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "raise `depth_limit`"),
+    let (limit, spent, raised) = match stop {
+        StopReason::Time => ("time", time_spent(report), "`limits.time_ms`"),
+        StopReason::Expanded => ("expanded", counted(limits.expanded, "expansion"), "`limits.expanded`"),
+        StopReason::Nodes => ("nodes", counted(limits.nodes, "node"), "`limits.nodes`"),
+        StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "`depth_limit`"),
         StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),
     };
-    let found =
-        if report.solution.is_some() { "an optimal solution; the best so far is in `solution`" } else { "a solution" };
-    let elsewhere = if report.solution.is_some() { "accept any solution" } else { "let `auto` choose the algorithm" };
-    let detail = format!(
-        "The search ended after {spent} without {found}. To continue, {advice} (up to the server's maximum), or \
-         {elsewhere}."
-    );
+    let (missing, elsewhere) = match (report.solution.is_some(), stop) {
+        (true, _) => (
+            "a proof of optimality; the best solution so far is in `solution`",
+            "accept it with `\"require\": \"any\"`",
+        ),
+        (false, StopReason::Nodes) => ("a solution", "use `ida_star`, which stores no nodes"),
+        (false, _) => ("a solution", "let `auto` choose the algorithm"),
+    };
+    let most = if stop == StopReason::Depth { "" } else { ", up to the server's maximum" };
+    let detail = format!("The search ended after {spent} without {missing}. Raise {raised}{most}, or {elsewhere}.");
     let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
         .with_member("limit", limit)
         .with_member("lower_bound", report.lower_bound)

@@ -108,7 +108,7 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
             let hint = did_you_mean(word, &names);
             let hint = hint.as_deref().unwrap_or(".");
             let detail = format!(
-                "there is no goal of this name{hint} The names are {}; a board is accepted too",
+                "there is no goal with this name{hint} The names are {}; a board is accepted too",
                 names.join(", ")
             );
             fields.report(value.kind(), RequestError::new("/goal", "unknown-value", detail));

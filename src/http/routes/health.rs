@@ -21,7 +21,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
     let (kind, detail) = if service.is_draining() {
         (ProblemKind::ShuttingDown, "This instance is shutting down.")
     } else if !service.is_ready() {
-        (ProblemKind::Overloaded, "The tables are being built.")
+        (ProblemKind::Overloaded, "This instance is starting: its tables are still being built.")
     } else {
         return Ok(ok(&headers));
     };

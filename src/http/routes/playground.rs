@@ -136,7 +136,7 @@ pub(crate) async fn part(
 ) -> Result<Response, Problem> {
     let (version, name) = names.map(|Path(names)| names).unwrap_or_default();
     let Some((_, document)) = WEB.parts.iter().find(|(part, _)| *part == name) else {
-        return Err(Problem::new(ProblemKind::NotFound, "There is no asset of this name."));
+        return Err(Problem::new(ProblemKind::NotFound, "There is no asset with this name."));
     };
     let mut response = document.response(&headers);
     let own = response.headers_mut();

@@ -153,7 +153,7 @@ fn draw_failure(error: &DrawError, draw: &Draw) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => {
             let detail = format!(
-                "optimal lengths are known only up to 9 cells, not on {size} boards; use `walk`, or omit `length`"
+                "optimal lengths are known only for boards of up to 9 cells, not for {size} boards; use `walk`, or omit `length`"
             );
             Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![RequestError::new(
                 "/length",

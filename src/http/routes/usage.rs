@@ -20,7 +20,7 @@ pub(crate) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
 }
 
 const USAGE: &str = "\
-taquin {version}: solves sliding-tile puzzles, optimally where that can be proven
+taquin {version}: solves sliding-tile puzzles, with proof of optimality where possible
 
 Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
   curl --json '{\"board\": [[8,6,7],[2,5,4],[3,0,1]]}' {base}/solve
@@ -44,7 +44,7 @@ Draw a random board; pipe one into the solver:
 
 More:
   {base}/                the playground, in a browser
-  {base}/docs            the API, to read and to try, in a browser
+  {base}/docs            the API reference, with a form to try each operation, in a browser
   {base}/info            limits, algorithms, heuristics
   {base}/openapi.yaml    every field and every response
   {base}/readyz          whether this server accepts requests

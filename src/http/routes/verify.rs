@@ -100,10 +100,7 @@ fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
         return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
     }
     if !fields.has("moves") {
-        fields.report_missing(
-            "moves",
-            "`moves` is required, for example \"ULDR\", or the `tiles` that slide, for example [7,8]",
-        );
+        fields.report_missing("moves", "`moves` or `tiles` is required, for example `moves` \"ULDR\" or `tiles` [7,8]");
     }
     fields.parsed("moves", moves).map(Attempt::Moves)
 }
@@ -118,7 +115,7 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
             let written = letter.escape_debug();
             let detail = format!(
                 "`moves` must consist of the letters U, L, D and R, the directions of the blank, without \
-                 separators; letter {} is `{written}`",
+                 separators; character {} is `{written}`",
                 at + 1
             );
             ("unknown-value", detail)
@@ -183,7 +180,7 @@ impl std::fmt::Display for VerifyReply {
         match self {
             Self { optimal: true, .. } => writeln!(f, "Solved optimally.")?,
             Self { solves: true, of_start, .. } => writeln!(f, "Solved; an optimal solution has {of_start}.")?,
-            Self { solvable: false, .. } => writeln!(f, "Not solved: the board is unsolvable, see /solvable.")?,
+            Self { solvable: false, .. } => writeln!(f, "Not solved: the board is unsolvable; see /solvable.")?,
             Self { remaining, .. } => writeln!(f, "Not solved; {remaining} to go.")?,
         }
         write!(f, "\n{}", grid(&self.end.0))

@@ -89,7 +89,7 @@ impl Stage {
         if self.is_single() { self.cells.len() } else { self.cells.len().pow(2) }
     }
 
-    /// Index of the tiles' cells, given as indices of open cells.
+    /// Number of the group for a placement of the tiles, given as indices of their cells among the open cells.
     #[inline]
     fn group(&self, [first, second]: [usize; 2]) -> usize {
         if self.is_single() { first } else { first * self.cells.len() + second }

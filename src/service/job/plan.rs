@@ -116,8 +116,8 @@ impl Plan {
         }
     }
 
-    /// True if the search takes microseconds on every board: A* with the exact distance that prefers the newest of
-    /// equal nodes goes straight to the goal.
+    /// True if the search takes microseconds on every board: A\* with the exact distance goes straight to the goal if it
+    /// prefers the newest of equal nodes.
     pub(crate) fn is_instant(&self) -> bool {
         self.algorithm == Algorithm::AStar
             && self.heuristic == HeuristicKind::PatternDatabase

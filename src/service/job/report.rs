@@ -130,7 +130,7 @@ pub enum ServiceError {
         waited: bool,
     },
     /// The pattern tables exceed the memory for tables.
-    #[error("the tables need {bytes} bytes, more than there is for tables")]
+    #[error("the tables need {bytes} bytes, more than is available for tables")]
     NoRoomForTables {
         /// Memory of the tables during their build.
         bytes: u64,

@@ -40,7 +40,7 @@ struct FoundSolutions {
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
-/// Solutions buffered for a slow subscriber, which loses the oldest of more.
+/// Solutions buffered for a subscriber. One that falls further behind loses the oldest.
 const CHANNEL_CAPACITY: usize = 64;
 
 /// Stands for no threshold.

@@ -59,7 +59,7 @@ impl BackgroundBuilder {
     }
 }
 
-/// Lowers the priority of this thread and of the threads that it starts, in favour of searches and connections.
+/// Lowers the priority of this thread and of the threads that it starts, in favor of searches and connections.
 fn lower_thread_priority() {
     const NICENESS: i32 = 5;
     // Only Linux has a niceness for each thread; elsewhere it would apply to the process.

@@ -23,11 +23,11 @@ pub(crate) struct DiskCache {
 pub(crate) enum ReadError {
     #[error("the file does not exist")]
     Missing,
-    #[error("the file is incomplete: a process ended while it wrote it, or is still writing it")]
+    #[error("the file is incomplete: a process was interrupted while writing it, or is still writing it")]
     Unfinished,
     #[error("not a regular file")]
     NotAFile,
-    #[error("the file has other patterns or another format version")]
+    #[error("the file is for different patterns or has a different format version")]
     Other,
     #[error("the file is damaged: {0}")]
     Damaged(&'static str),
@@ -122,7 +122,7 @@ impl DiskCache {
         fs::create_dir_all(&self.directory)?;
         let lock = self.directory.join("lock");
         if fs::metadata(&lock).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::other("`lock` beside not a regular file"));
+            return Err(io::Error::other("`lock` in the same directory is not a regular file"));
         }
         let lock = File::options().create(true).write(true).truncate(false).open(lock)?;
         match lock.try_lock() {

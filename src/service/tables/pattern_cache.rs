@@ -354,7 +354,7 @@ impl PatternCache {
             }
             (Ok(()), ReadError::Missing) => {}
             (Ok(()), error) => {
-                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "cached tables were built anew");
+                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "cached tables could not be used and were rebuilt");
             }
         }
         Some(loaded)

@@ -120,8 +120,8 @@ fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimit
         return methods?.into_iter().collect();
     }
     if !fields.has("preset") {
-        let detail = "`methods` is required, for example [{\"algorithm\": \"astar\", \"heuristic\": \"manhattan\"}, \
-                      {\"algorithm\": \"breadth_first\"}], or a `preset`, for example \"heuristics\"";
+        let detail = "`methods` or `preset` is required, for example `methods` [{\"algorithm\": \"astar\", \"heuristic\": \
+                      \"manhattan\"}, {\"algorithm\": \"breadth_first\"}] or `preset` \"heuristics\"";
         fields.report_missing("methods", detail);
         return None;
     }

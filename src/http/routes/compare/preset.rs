@@ -45,7 +45,7 @@ impl Preset {
         let description = match self {
             Self::Heuristics => "A* with each admissible heuristic",
             Self::Algorithms => "Each algorithm with Manhattan distance",
-            Self::OlderSystems => "The methods of the predecessor systems",
+            Self::OlderSystems => "Blind, greedy and A* searches, as older solvers run them",
         };
         let written = |options: SearchOptions| match json!(MethodReply::new(&options)) {
             Value::Object(method) => method.into_iter().filter(|(_, value)| !value.is_null()).collect(),

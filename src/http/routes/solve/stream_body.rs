@@ -133,7 +133,8 @@ fn progress(reply: &ProgressReply) -> String {
     if *expanded == 0 {
         return "waiting".to_owned();
     }
-    let within = threshold.map_or_else(String::new, |threshold| format!(" within {threshold} moves"));
+    let within = threshold
+        .map_or_else(String::new, |threshold| format!(", looking for a solution of at most {threshold} moves"));
     let best = length.map_or_else(String::new, |length| format!("; best so far: {length} moves"));
     format!("{expanded} expanded{within}{best}; no solution has fewer than {lower_bound}")
 }
