@@ -130,7 +130,7 @@ async fn a_client_above_its_rate_limit_gets_retry_after() {
     let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
     assert!((1..=10).contains(&seconds), "{answer}");
     let problem = answer.problem("rate-limited");
-    assert!(problem["detail"].as_str().unwrap_or_default().contains("6 requests in 60s"), "{problem}");
+    assert!(problem["detail"].as_str().unwrap_or_default().contains("6/60s"), "{problem}");
     // A second connection counts as the same client, and `X-Forwarded-For` is ignored.
     let other = service.client();
     other.send(solve().header("x-forwarded-for", "203.0.113.7")).await.problem("rate-limited");

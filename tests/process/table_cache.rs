@@ -99,7 +99,7 @@ fn a_damaged_file_is_logged_once_and_rebuilt() {
         ("hash", |bytes| *bytes.last_mut().unwrap() ^= 128),
         ("short", |bytes| bytes.truncate(30_000_001)),
         ("long", |bytes| bytes.push(0)),
-        ("other patterns", |bytes| bytes[9] = 5),
+        ("different patterns", |bytes| bytes[9] = 5),
     ];
     for (word, damage) in damages {
         let mut damaged = whole.clone();
