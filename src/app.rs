@@ -166,7 +166,7 @@ impl App {
         );
     }
 
-    /// Runs until SIGTERM or SIGINT, then shuts down as [`App::run`]. A second signal ends it at once.
+    /// Runs until SIGTERM or SIGINT, then shuts down as [`App::run`] does. A second signal ends it at once.
     ///
     /// # Errors
     /// If the signal handlers cannot be installed.

@@ -70,7 +70,7 @@ const MAX_TOKEN_BYTES: u64 = MIB;
 const MAX_LINES_REPORTED: usize = 10;
 
 impl GuardFlags {
-    /// Parses the settings. Without `serves` the token file is not read: the health check may have no right to.
+    /// Parses the settings. Without `serves` the token file is not read: the health check may not be allowed to.
     pub(crate) fn parse(&self, serves: bool, parser: &mut SettingsParser) -> GuardConfig {
         let given = |setting: &Option<String>| setting.clone().filter(|text| !text.trim().is_empty());
         let burst =

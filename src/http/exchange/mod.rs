@@ -46,7 +46,7 @@ pub struct HttpService {
     routes: Routes,
     metrics: Arc<HttpMetrics>,
     jobs: Metrics,
-    /// Records a span for each request.
+    /// True if a span is recorded for each request.
     traces: bool,
 }
 

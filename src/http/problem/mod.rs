@@ -205,7 +205,7 @@ impl Serialize for ProblemJson<'_> {
     }
 }
 
-/// Serializes the problem as a part of a successful response, without path and id of the request.
+/// Serializes the problem as part of a successful response, without the request's path and id.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         ProblemJson { problem: self, request: None }.serialize(serializer)

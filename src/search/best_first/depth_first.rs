@@ -103,7 +103,8 @@ impl<P: Packed> DepthFirst<'_, P> {
         Ok(())
     }
 
-    /// True if a path of g moves replaces the known path to the board of `twin`.
+    /// Supersedes `twin`, an earlier node of the same board, if a path of g moves is better. Returns true if it was
+    /// superseded.
     fn supersedes(&mut self, g: u32, twin: u32) -> bool {
         let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
         match superseded {

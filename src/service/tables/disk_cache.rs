@@ -77,7 +77,7 @@ impl DiskCache {
     /// Reads the tables of a choice of patterns.
     pub(crate) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, ReadError> {
         let path = self.path(class, choice);
-        // Opening a pipe, for example, could block for ever.
+        // Opening a pipe, for example, could block forever.
         if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(ReadError::NotAFile);
         }
