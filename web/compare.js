@@ -35,7 +35,7 @@ export class Comparison {
     this.about = el('p', { class: 'about' }, 'Bars show expanded nodes on a logarithmic scale. ≥ marks the lower bound that the method proved.');
     this.go = el('button', { type: 'button', class: 'primary', onclick: () => (this.abort ? this.abort.abort() : this.run()) }, 'Compare');
     this.clock = el('span', { class: 'about' });
-    const boards = el('div', { class: 'row' }, el('span', { class: 'about' }, 'Course project boards:'),
+    const boards = el('div', { class: 'row' }, el('span', { class: 'about' }, 'Sample boards:'),
       COURSE.map(({ name, board, goal }) => el('button', {
         type: 'button', class: 'small', onclick: () => this.course({ board, goal }),
       }, name)));

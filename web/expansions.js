@@ -27,7 +27,7 @@ export class Expansions {
     this.about = el('p', { class: 'about' });
     this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count,
       button({ id: 'grow', onclick: () => this.grow() }, 'Draw tree'),
-      button({ onclick: () => this.grow(TEXTBOOK) }, 'As A* with Manhattan')), drawing);
+      button({ onclick: () => this.grow(TEXTBOOK) }, 'Draw with A* and Manhattan')), drawing);
     this.clear();
   }
 
@@ -66,7 +66,7 @@ export class Expansions {
       this.tree.clear();
       this.about.textContent = search.expanded === 0
         ? `${message} No node was expanded.`
-        : `${message} ${describeMethod(search)} has no single search tree. Choose another algorithm, or “As A* with Manhattan”.`;
+        : `${message} ${describeMethod(search)} has no single search tree. Choose another algorithm, or “Draw with A* and Manhattan”.`;
       return;
     }
     const count = Number(this.count.value);

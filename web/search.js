@@ -45,7 +45,7 @@ export function describeProblem({ document, message, slug }) {
     time: () => `Time limit of ${duration(limits.time_ms * 1000)} reached`, expanded: () => `Limit of ${formatNumber(limits.expanded)} expansions reached`,
     nodes: () => `Limit of ${formatNumber(limits.nodes)} nodes reached`,
   }[limit]();
-  return `${spent} without a ${solution ? 'proof of optimality' : 'solution'}. Try another method, or a longer time limit under “More settings”.`;
+  return `${spent} without a ${solution ? 'proof of optimality' : 'solution'}. Try another method${limit === 'time' ? ', or a longer time limit under “More settings”' : ''}.`;
 }
 
 /** Progress of a running search: the best solution and the proven lower bound over time. */

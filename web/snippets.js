@@ -127,7 +127,7 @@ export class Snippets {
       announce('Copied');
     } catch {
       getSelection().selectAllChildren(this.text);
-      this.copied.textContent = 'Press Ctrl+C';
+      this.copied.textContent = 'Press Ctrl+C or ⌘C';
     }
   }
 }

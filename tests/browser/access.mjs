@@ -102,7 +102,7 @@ export async function nothing_overflows_a_narrow_screen(browser) {
     for (const name of names) {
       if (name) await panel(page, name);
       if (name === 'search' && path.endsWith('867254301')) {
-        await page.click('#search button:text-is("As A* with Manhattan")');
+        await page.click('#search button:text-is("Draw with A* and Manhattan")');
         await page.waitForSelector('.tree .node.selected');
       }
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
