@@ -23,7 +23,7 @@ use crate::config::{Config, LogFormat};
 #[derive(Debug)]
 pub struct Telemetry {
     traces: Traces,
-    _flush: Option<Flush>,
+    _flush: Flush,
 }
 
 /// Starts the log on standard output and, if configured, the export of traces, for the whole process. Panics are logged
@@ -34,15 +34,11 @@ pub struct Telemetry {
 /// # Errors
 /// If the process already has a subscriber, the trace exporter cannot be built, or the log thread cannot be started.
 pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
-    let mut flush = None;
+    let (queue, flush) = LineQueue::start(std::io::stdout())?;
     match config.log_format {
-        LogFormat::Json => {
-            let (queue, rest) = LineQueue::start(std::io::stdout())?;
-            flush = Some(rest);
-            registry().with(JsonLines::new(queue).with_filter(config.log.clone())).try_init()?;
-        }
+        LogFormat::Json => registry().with(JsonLines::new(queue).with_filter(config.log.clone())).try_init()?,
         LogFormat::Pretty => {
-            let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).compact();
+            let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).with_writer(queue).compact();
             registry().with(lines.with_filter(config.log.clone())).try_init()?;
         }
     }

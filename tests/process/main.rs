@@ -2,4 +2,5 @@
 
 mod chaos;
 mod command;
+mod stalled_log;
 mod table_cache;
