@@ -13,6 +13,10 @@ pub(crate) enum MediaType {
     Yaml,
     /// `text/event-stream`.
     Events,
+    /// Prometheus's text format 0.0.4, a `text/plain`.
+    PrometheusText,
+    /// `application/openmetrics-text`.
+    OpenMetrics,
 }
 
 impl MediaType {
@@ -24,6 +28,8 @@ impl MediaType {
             Self::Html => "text/html; charset=utf-8",
             Self::Yaml => "application/yaml; charset=utf-8",
             Self::Events => "text/event-stream",
+            Self::PrometheusText => "text/plain; version=0.0.4; charset=utf-8",
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         }
     }
 
@@ -31,10 +37,11 @@ impl MediaType {
     pub(crate) const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Json => &["application/json", "application/problem+json"],
-            Self::Text => &["text/plain"],
+            Self::Text | Self::PrometheusText => &["text/plain"],
             Self::Html => &["text/html"],
             Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
             Self::Events => &["text/event-stream"],
+            Self::OpenMetrics => &["application/openmetrics-text"],
         }
     }
 

@@ -1,6 +1,6 @@
 //! `/info`, the probes, the API description, and the pages of the problem types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -67,6 +67,58 @@ async fn probes_respond_ok() {
         let text = taquin.send(Question::get(path).accept("text/plain")).await.expect(200);
         assert_eq!(text.text().trim(), "ok", "{path}");
     }
+}
+
+#[tokio::test]
+async fn metrics_are_in_the_format_that_accept_prefers() {
+    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+    let taquin = shared().await;
+    let of_prometheus = "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;\
+                         q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
+    for (accept, content_type) in [
+        ("*/*", TEXT),
+        ("text/plain", TEXT),
+        ("text/plain;version=0.0.4", TEXT),
+        ("image/png", TEXT),
+        ("application/openmetrics-text", OPEN_METRICS),
+        (of_prometheus, OPEN_METRICS),
+        ("application/openmetrics-text;q=0.1, text/plain;q=0.2", TEXT),
+        ("application/openmetrics-text;q=0, */*", TEXT),
+    ] {
+        let answer = taquin.send(Question::get("/metrics").accept(accept)).await.expect(200);
+        assert_eq!(answer.header("content-type"), content_type, "{accept}");
+        assert_eq!(answer.text().ends_with("# EOF\n"), content_type == OPEN_METRICS, "{accept}");
+    }
+    assert_eq!(taquin.get("/metrics").await.expect(200).header("content-type"), TEXT);
+}
+
+#[tokio::test]
+async fn every_sample_has_a_type_and_a_help_of_the_text_format() {
+    let taquin = shared().await;
+    taquin.get("/solve?board=867254301").await.expect(200);
+    let answer = taquin.get("/metrics").await.expect(200);
+    let (mut types, mut helped) = (BTreeMap::new(), BTreeSet::new());
+    for line in answer.text().lines() {
+        match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
+            ["#", "HELP", name, _] => assert!(helped.insert(name), "{name} has two HELP lines"),
+            ["#", "TYPE", name, kind] => {
+                assert!(matches!(kind, "counter" | "gauge" | "histogram"), "{line}");
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+                assert!(helped.contains(name) && types.insert(name, kind).is_none(), "{line}");
+            }
+            ["#", ..] => panic!("{line}"),
+            _ => {
+                let name = line.split(['{', ' ']).next().unwrap_or_default();
+                let family = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
+                let is_histogram = family.is_some_and(|family| types.get(family) == Some(&"histogram"));
+                assert!(is_histogram || types.contains_key(name), "{line}");
+            }
+        }
+    }
+    assert_eq!((types["taquin_build_info"], types["taquin_http_requests_total"]), ("gauge", "counter"));
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(answer.text().contains(&format!("\ntaquin_build_info{{version=\"{version}\"}} 1\n")), "{answer}");
 }
 
 #[tokio::test]

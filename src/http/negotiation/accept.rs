@@ -22,9 +22,10 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
         return offers.first().copied();
     }
     let rank = |offer: &MediaType| {
-        // The most specific range decides, even if another one has a higher quality.
+        // The most specific range decides, even if another one has a higher quality. A client may name several versions
+        // of a type, each with its own quality; the highest counts.
         let (specificity, quality) =
-            ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max_by_key(|(of, _)| *of)?;
+            ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max()?;
         (specificity > 0 && quality > 0).then_some((quality, specificity))
     };
     let ranked = offers.iter().filter_map(|offer| Some((rank(offer)?, *offer)));
@@ -110,6 +111,29 @@ mod tests {
             best("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", &PLAIN),
             Some(MediaType::Json)
         );
+    }
+
+    #[test]
+    fn of_several_versions_of_a_type_the_highest_quality_counts() {
+        const OFFERS: [MediaType; 2] = [MediaType::PrometheusText, MediaType::OpenMetrics];
+        for (accept, expected) in [
+            (
+                "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.3,\
+              text/plain;version=0.0.4;q=0.4,*/*;q=0.1",
+                MediaType::OpenMetrics,
+            ),
+            (
+                "application/openmetrics-text;version=0.0.1;q=0.3,application/openmetrics-text;version=1.0.0;q=0.5,\
+              text/plain;version=0.0.4;q=0.4",
+                MediaType::OpenMetrics,
+            ),
+            (
+                "text/plain;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.2,application/openmetrics-text;q=0.5",
+                MediaType::PrometheusText,
+            ),
+        ] {
+            assert_eq!(best(accept, &OFFERS), Some(expected), "{accept}");
+        }
     }
 
     #[test]
