@@ -127,7 +127,7 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_WRITE_TIMEOUT", default_value = "30s", value_name = "DURATION")]
     write_timeout: String,
 
-    /// Reject bodies with the content type that `curl -d` sets by default
+    /// Reject bodies with the content type that `curl -d` sets by default, and JSON sent as text/plain
     ///
     /// Bodies without a content type are always rejected.
     #[arg(long, env = "TAQUIN_STRICT_CONTENT_TYPE", default_value = "false", value_name = "true|false")]

@@ -15,7 +15,8 @@ pub struct HttpSettings {
     pub max_body: usize,
     /// Maximum time for a whole request body to arrive.
     pub body_timeout: Duration,
-    /// Rejects bodies of type `application/x-www-form-urlencoded`, the default of `curl -d`.
+    /// Rejects bodies of type `application/x-www-form-urlencoded`, the default of `curl -d`, and JSON of type
+    /// `text/plain`, the default of `fetch` with a string.
     pub strict_content_type: bool,
     /// Records a span for each request.
     pub traces: bool,

@@ -51,8 +51,11 @@ async fn every_form_of_a_board_gives_the_same_response() {
         "[[8,6,7],[2,5,4],[3,0,1]]",
         "[8,6,7,2,5,4,3,0,1]",
     ] {
-        let form = Question::post("/solve").body("application/x-www-form-urlencoded", body);
-        assert_eq!(timeless(taquin.send(form).await.expect(200).json()), expected, "what `curl -d` sends: {body}");
+        // The types that `curl -d` sends, and `fetch` with a string.
+        for media_type in ["application/x-www-form-urlencoded", "text/plain;charset=UTF-8"] {
+            let question = Question::post("/solve").body(media_type, body);
+            assert_eq!(timeless(taquin.send(question).await.expect(200).json()), expected, "{media_type}: {body}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::answer::faults;
+use crate::answer::{faults, timeless};
 use crate::client::{Service, shared};
 use crate::question::Question;
 
@@ -41,9 +41,11 @@ async fn invalid_json_is_malformed() {
 #[tokio::test]
 async fn json_that_is_neither_object_nor_board_is_of_the_wrong_type() {
     let taquin = shared().await;
-    for body in [json!(null), json!(42), json!(true)] {
+    for (body, expected) in
+        [(json!(42), "/board wrong-type"), (json!(true), "/board wrong-type"), (json!(null), "/board missing-field")]
+    {
         let problem = taquin.post("/solve", &body).await.problem("invalid-request");
-        assert_eq!(faults(&problem), ["/board wrong-type"], "{body}");
+        assert_eq!(faults(&problem), [expected], "{body}");
     }
 }
 
@@ -54,7 +56,7 @@ async fn fields_are_checked_for_their_type_and_range() {
         (json!({}), "/board missing-field"),
         (json!({ "goal": "snail" }), "/board missing-field"),
         (json!({ "board": 42 }), "/board wrong-type"),
-        (json!({ "board": null }), "/board wrong-type"),
+        (json!({ "board": null }), "/board missing-field"),
         (json!({ "board": { "rows": [] } }), "/board wrong-type"),
         (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, "1"]] }), "/board/2/2 wrong-type"),
         (json!({ "board": [[8, 6, 7], [2, 5, 4], [3, 0, 1.0]] }), "/board/2/2 wrong-type"),
@@ -134,7 +136,7 @@ async fn all_errors_of_a_request_are_reported_at_once() {
 }
 
 #[tokio::test]
-async fn a_repeated_field_is_rejected() {
+async fn a_field_with_two_values_is_rejected() {
     let taquin = shared().await;
     let body = format!(r#"{{"board": "{BOARD}", "goal": "snail", "goal": "blank_last"}}"#);
     let problem = taquin.send(Question::post("/solve").body("application/json", body)).await.problem("invalid-request");
@@ -143,10 +145,59 @@ async fn a_repeated_field_is_rejected() {
     let twice = Question::get("/solve").query("board", BOARD).query("goal", "snail").query("goal", "blank_last");
     assert_eq!(faults(&taquin.send(twice).await.problem("invalid-parameter")), ["/goal repeated-field"]);
 
-    let both = Question::post("/solve?goal=snail").json(&json!({ "board": BOARD, "goal": "snail" }));
-    let answer = taquin.send(both).await;
-    assert!(answer.status == 400 || answer.status == 422, "{answer}");
-    assert_eq!(faults(&answer.json()), ["/goal repeated-field"]);
+    let both = Question::post("/solve?goal=snail").json(&json!({ "board": BOARD, "goal": "blank_last" }));
+    assert_eq!(faults(&taquin.send(both).await.problem("invalid-request")), ["/goal repeated-field"]);
+}
+
+#[tokio::test]
+async fn a_field_that_is_given_twice_with_one_value_is_accepted() {
+    let taquin = shared().await;
+    let expected = timeless(taquin.solve(&json!({ "board": BOARD, "goal": "blank_last" })).await);
+    let body = format!(r#"{{"board": "{BOARD}", "goal": "blank_last", "goal": "blank_last"}}"#);
+    for question in [
+        Question::post("/solve").body("application/json", body),
+        Question::get("/solve").query("board", BOARD).query("goal", "blank_last").query("goal", "blank_last"),
+        Question::post("/solve?goal=blank_last").json(&json!({ "board": BOARD, "goal": "blank_last" })),
+    ] {
+        assert_eq!(timeless(taquin.send(question).await.expect(200).json()), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_list_in_a_query_may_be_several_parameters() {
+    let taquin = shared().await;
+    let repeated =
+        Question::get("/solve").query("board", BOARD).query("include", "states").query("include", "expansions");
+    let reply = taquin.send(repeated).await.expect(200).json();
+    assert!(reply["states"].is_array() && reply["expansions"].is_array(), "{reply}");
+    let tiles = "/verify?board=123456078&tiles=7&tiles=8";
+    assert_eq!(taquin.get(tiles).await.expect(200).json()["solves"], true);
+}
+
+#[tokio::test]
+async fn an_optional_field_that_is_null_is_absent() {
+    let taquin = shared().await;
+    let nulls = json!({
+        "board": BOARD, "goal": null, "rows": null, "cols": null, "encoding": null, "algorithm": null,
+        "heuristic": null, "weight": null, "tie_breaking": null, "duplicate_detection": null, "depth_limit": null,
+        "require": null, "limits": null, "include": null,
+    });
+    let expected = timeless(taquin.solve(&json!({ "board": BOARD })).await);
+    assert_eq!(timeless(taquin.solve(&nulls).await), expected);
+    let limits = json!({ "board": BOARD, "limits": { "time_ms": null, "expanded": null, "nodes": null } });
+    assert_eq!(timeless(taquin.solve(&limits).await), expected);
+    for (path, body) in [
+        ("/verify", json!({ "board": BOARD, "moves": "U", "tiles": null })),
+        ("/compare", json!({ "board": BOARD, "preset": null, "methods": [{ "algorithm": "astar", "weight": null }] })),
+        ("/compare", json!({ "board": BOARD, "preset": "older_systems", "methods": null })),
+        ("/hint", json!({ "board": BOARD, "goal": null, "limits": null })),
+    ] {
+        taquin.post(path, &body).await.expect(200);
+    }
+    let problem = taquin.post("/solve", &json!({ "board": null })).await.problem("invalid-request");
+    assert_eq!(faults(&problem), ["/board missing-field"]);
+    let problem = taquin.post("/solve", &json!({ "board": BOARD, "bored": null })).await.problem("invalid-request");
+    assert_eq!(faults(&problem), ["/bored unknown-field"]);
 }
 
 #[tokio::test]
@@ -308,6 +359,33 @@ async fn a_body_that_is_too_large_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_huge_body_is_rejected_without_a_list_of_all_its_errors() {
+    let service = Service::start(&["--max-body", "16MiB"]).await;
+    let client = service.client();
+    const LENGTH: usize = (16 << 20) - 64;
+    let json = |body: String| Question::post("/solve").body("application/json", body);
+    for body in [
+        format!("[{}0]", "0,".repeat(LENGTH / 2)),
+        format!("[{}0]", "[],".repeat(LENGTH / 3)),
+        format!("{{{}\"a\":0}}", "\"a\":0,".repeat(LENGTH / 6)),
+        format!("{{\"include\":[{}0]}}", "0,".repeat(LENGTH / 2)),
+    ] {
+        let problem = client.send(json(body)).await.problem("content-too-large");
+        assert!(problem["detail"].as_str().unwrap_or_default().contains("65536 values"), "{problem}");
+    }
+    let text = Question::post("/solve").body("text/plain", "1/".repeat(LENGTH / 2));
+    assert_eq!(faults(&client.send(text).await.problem("invalid-board")), ["/board side-out-of-range"]);
+    for body in [
+        format!("{{\"board\":\"{BOARD}\",\"include\":[{}0]}}", "0,".repeat(59_999)),
+        format!("{{\"board\":\"{BOARD}\"{}}}", ",\"a\":0".repeat(60_000)),
+    ] {
+        let problem = client.send(json(body)).await.problem("invalid-request");
+        assert_eq!(problem["errors"].as_array().map(Vec::len), Some(20));
+        assert_eq!(problem["detail"], "60000 errors; see the first 20 in \"errors\".");
+    }
+}
+
+#[tokio::test]
 async fn a_body_of_another_type_is_rejected_with_a_curl_command() {
     let taquin = shared().await;
     for media_type in ["application/xml", "multipart/form-data; boundary=x", "image/png", "text/html", "nonsense"] {
@@ -336,6 +414,9 @@ async fn a_flag_turns_the_leniency_for_curl_d_off() {
     let form = Question::post("/solve").body("application/x-www-form-urlencoded", "867254301");
     client.send(form).await.problem("unsupported-media-type");
     client.send(Question::post("/solve").body("text/plain", "867254301")).await.expect(200);
+    let json = Question::post("/solve").body("text/plain", r#"{"board": "867254301"}"#);
+    let problem = client.send(json).await.problem("unsupported-media-type");
+    assert!(problem["detail"].as_str().unwrap_or_default().contains("as application/json"), "{problem}");
 }
 
 #[tokio::test]

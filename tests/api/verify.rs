@@ -171,7 +171,7 @@ async fn an_invalid_attempt_is_rejected_with_every_error() {
         (json!({ "board": HARD, "moves": "URX", "tiles": [0] }), vec!["/tiles unsupported", "/moves unknown-value"]),
         (json!({ "board": HARD, "moves": "U L" }), vec!["/moves unknown-value"]),
         (json!({ "board": HARD, "moves": ["U"] }), vec!["/moves wrong-type"]),
-        (json!({ "board": HARD, "moves": null }), vec!["/moves wrong-type"]),
+        (json!({ "board": HARD, "moves": null }), vec!["/moves missing-field"]),
         (json!({ "board": HARD, "tiles": "7" }), vec!["/tiles wrong-type"]),
         (json!({ "board": HARD, "tiles": [7, 0, 9] }), vec!["/tiles/1 out-of-range", "/tiles/2 out-of-range"]),
         (json!({ "board": HARD, "tiles": [7, "8", 1.5] }), vec!["/tiles/1 wrong-type", "/tiles/2 wrong-type"]),

@@ -116,8 +116,8 @@ static TABLE: [Row; 19] = [
         "invalid-parameter",
         StatusCode::BAD_REQUEST,
         "A query parameter is not valid",
-        "A parameter of the query string is unknown, is given twice, is wrongly percent-encoded, or has a value \
-         outside its range. Every error is listed under `errors`, with a pointer to the parameter. Correct \
+        "A parameter of the query string is unknown, has two different values, is wrongly percent-encoded, or has \
+         a value outside its range. Every error is listed under `errors`, with a pointer to the parameter. Correct \
          them all and send the request again.",
     ),
     row(
@@ -125,9 +125,9 @@ static TABLE: [Row; 19] = [
         "invalid-request",
         StatusCode::UNPROCESSABLE_ENTITY,
         "The request is not valid",
-        "The body is JSON, but a field is missing, unknown, given twice, of the wrong type or outside its range. \
-         Every error is listed under `errors`, with a JSON pointer to its place. Correct them all and send the \
-         request again.",
+        "The body is JSON, but a field is missing, unknown, of the wrong type, outside its range, or given twice \
+         with different values. Every error is listed under `errors`, with a JSON pointer to its place. Correct them \
+         all and send the request again.",
     ),
     row(
         ProblemKind::InvalidBoard,
@@ -212,8 +212,8 @@ static TABLE: [Row; 19] = [
         "content-too-large",
         StatusCode::PAYLOAD_TOO_LARGE,
         "The body is too large",
-        "The body exceeds the maximum size, which the detail gives. The largest board takes less than a kilobyte, \
-         so check the body for unrelated content.",
+        "The body exceeds the maximum size, or its JSON the maximum number of values; the detail gives the maximum. \
+         The largest board takes less than a kilobyte, so check the body for unrelated content.",
     ),
     row(
         ProblemKind::RequestTimeout,
@@ -229,7 +229,7 @@ static TABLE: [Row; 19] = [
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "Unsupported media type",
         "A body must be `application/json`, or `text/plain` with a board, in UTF-8 and not compressed. With curl, \
-         use `--json '…'` instead of `-d '…'`.",
+         use `--json '…'` instead of `-d '…'`; with `fetch`, set the header `Content-Type: application/json`.",
     ),
     row(
         ProblemKind::NotAcceptable,

@@ -7,6 +7,9 @@ use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sid
 use crate::http::problem::{ProblemKind, RequestError};
 use crate::search::{Named, named};
 
+/// Maximum length of a board in text, in bytes. A board has at most 100 cells; the rest is for separators.
+const MAX_TEXT: usize = 8 << 10;
+
 /// The fields of every route that reads a board.
 pub(crate) const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
 
@@ -160,7 +163,7 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
                 return None;
             }
         },
-        Value::Query(text) => return Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
+        Value::Query(text) => return written_as_text(fields, name, text),
     };
     match json {
         Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
@@ -168,7 +171,7 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
             fields.report(ProblemKind::InvalidBoard, RequestError::new(format!("/{name}"), "not-a-tile", detail));
             None
         }
-        Json::String(text) => Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text }),
+        Json::String(text) => written_as_text(fields, name, text),
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
             written_in_rows(fields, name, value, rows)
         }
@@ -182,6 +185,19 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
             None
         }
     }
+}
+
+fn written_as_text(fields: &mut FieldReader, name: &str, text: &str) -> Option<WrittenBoard> {
+    let length = text.trim().len();
+    if length > MAX_TEXT {
+        let detail = format!(
+            "the text of `{name}` has {length} bytes; the maximum is {MAX_TEXT}, and a board has at most {} cells",
+            Size::MAX_CELLS
+        );
+        fields.report(ProblemKind::InvalidBoard, RequestError::new(format!("/{name}"), "side-out-of-range", detail));
+        return None;
+    }
+    Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text })
 }
 
 fn written_in_rows(fields: &mut FieldReader, name: &str, value: &Value, rows: &[Json]) -> Option<WrittenBoard> {
@@ -346,6 +362,15 @@ mod tests {
         assert_eq!(detail(r#"[1,2,3,4,5,6,7,"8",0]"#), expected);
         assert!(detail(r#"[[1,2],["x",0]]"#).starts_with("not a tile"));
         assert!(detail(r#"{"board": "[[1,2],[3,0]]"}"#).starts_with("this looks like JSON"));
+    }
+
+    #[test]
+    fn a_long_text_is_rejected_before_it_is_split() {
+        let text = |cells: usize| format!("\"{}\"", "1 ".repeat(cells));
+        let too_long = (ProblemKind::InvalidBoard, vec![("/board".to_owned(), "side-out-of-range")]);
+        assert_eq!(read(&text(MAX_TEXT)).unwrap_err(), too_long);
+        let padded = format!("\"{}1 2/3 0{}\"", " ".repeat(MAX_TEXT), " ".repeat(MAX_TEXT));
+        assert!(read(&padded).is_ok());
     }
 
     #[test]

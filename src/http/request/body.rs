@@ -48,10 +48,20 @@ where
     }
 }
 
+/// Bodies above this size are parsed on the blocking pool, so that they do not delay the other connections of a thread.
+/// One of 16 MiB takes tens of milliseconds.
+const LARGE: usize = 256 << 10;
+
 /// A request with its whole body, within the limits of size and time, before parsing.
 pub(crate) struct RawRequest {
     query: Vec<(String, String)>,
-    body: Option<(Bytes, Format)>,
+    body: Option<ReceivedBody>,
+}
+
+enum ReceivedBody {
+    Raw(Bytes, Format),
+    /// A large body, which is parsed already.
+    Parsed(RequestBody),
 }
 
 impl RawRequest {
@@ -69,20 +79,42 @@ impl RawRequest {
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None });
         }
-        Ok(Self { query, body: Some((bytes, format)) })
+        Ok(Self { query, body: Some(ReceivedBody::of(bytes, format).await?) })
     }
 
     /// Returns the board if the request is a plain board that [`plain_board`] can read.
     pub(crate) fn plain_board(&self) -> Option<Board> {
         match &self.body {
-            Some((bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => plain_board(bytes),
+            Some(ReceivedBody::Raw(bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => {
+                plain_board(bytes)
+            }
             _ => None,
         }
     }
 
     pub(crate) fn fields(self) -> Result<RequestFields, Problem> {
-        let body = self.body.map(|(bytes, format)| RequestBody::parse(&bytes, format)).transpose()?;
-        Ok(RequestFields { query: self.query, body })
+        let parse = |body| match body {
+            ReceivedBody::Raw(bytes, format) => RequestBody::parse(&bytes, format),
+            ReceivedBody::Parsed(body) => Ok(body),
+        };
+        Ok(RequestFields { query: self.query, body: self.body.map(parse).transpose()? })
+    }
+}
+
+impl ReceivedBody {
+    async fn of(bytes: Bytes, format: Format) -> Result<Self, Problem> {
+        if bytes.len() <= LARGE {
+            return Ok(Self::Raw(bytes, format));
+        }
+        let span = tracing::Span::current();
+        let parse = move || span.in_scope(|| RequestBody::parse(&bytes, format));
+        match tokio::task::spawn_blocking(parse).await {
+            Ok(body) => body.map(Self::Parsed),
+            Err(error) => {
+                tracing::error!(target: "taquin::http::problem", %error, "a body was not parsed");
+                Err(Problem::internal())
+            }
+        }
     }
 }
 
@@ -101,12 +133,14 @@ impl RequestBody {
         {
             return Err(unsupported(A_FORM));
         }
-        let is_json = match format {
-            Format::Json => true,
-            Format::Text => false,
-            Format::Sniffed => text.trim_ascii_start().starts_with(['{', '[']),
-        };
-        if is_json { Json::parse(text).map(Self::Json) } else { Ok(Self::Text(text.to_owned())) }
+        // No board in text begins like JSON.
+        let looks_like_json = text.trim_ascii_start().starts_with(['{', '[', '"']);
+        match format {
+            Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
+            Format::Sniffed if !looks_like_json => Ok(Self::Text(text.to_owned())),
+            Format::Text => Ok(Self::Text(text.to_owned())),
+            Format::Json | Format::Sniffed => Json::parse(text).map(Self::Json),
+        }
     }
 }
 
@@ -114,16 +148,18 @@ impl RequestBody {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Json,
+    /// A board as text. JSON is rejected.
     Text,
-    /// JSON if the text looks like JSON, else text. `curl -d` sends a default type, which says nothing about the body.
+    /// JSON if the text looks like JSON, else text. The default types of `curl -d` and of `fetch` with a string say
+    /// nothing about the body.
     Sniffed,
 }
 
 impl Format {
     fn of(headers: &HeaderMap, settings: HttpSettings) -> Result<Self, Problem> {
-        if headers
-            .get(header::CONTENT_ENCODING)
-            .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+        let codings =
+            headers.get_all(header::CONTENT_ENCODING).iter().flat_map(|line| line.as_bytes().split(|b| *b == b','));
+        if codings.map(<[u8]>::trim_ascii).any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
         {
             return Err(unsupported("`Content-Encoding` is not supported. Send the body uncompressed."));
         }
@@ -136,14 +172,11 @@ impl Format {
         let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
         let essence = essence.trim();
         let is = |name: &str| essence == name || essence.eq_ignore_ascii_case(name);
-        let format = if is("application/json") {
-            Self::Json
-        } else if is("text/plain") {
-            Self::Text
-        } else if is("application/x-www-form-urlencoded") && !settings.strict_content_type {
-            Self::Sniffed
-        } else {
-            return Err(unsupported(WRONG_TYPE));
+        let format = match settings.strict_content_type {
+            _ if is("application/json") => Self::Json,
+            true if is("text/plain") => Self::Text,
+            false if is("text/plain") || is("application/x-www-form-urlencoded") => Self::Sniffed,
+            _ => return Err(unsupported(WRONG_TYPE)),
         };
         if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only supported charset is UTF-8.")) }
     }
@@ -152,6 +185,8 @@ impl Format {
 const A_FORM: &str = "The body is an HTML form, which is not supported. With curl, send JSON with `curl --json`, a \
                       board alone with `curl -d '8 6 7/2 5 4/3 0 1'`, or the fields in the query with `curl -G \
                       --data-urlencode`.";
+const JSON_AS_TEXT: &str = "The body is JSON, but its `Content-Type` is text/plain. Send it as application/json: with \
+                            `fetch`, set `headers: {'Content-Type': 'application/json'}`; with curl, use `curl --json`.";
 const NO_TYPE: &str = "The body has no `Content-Type`. With curl, send JSON with `curl --json`.";
 const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text). With curl, send \
                           JSON with `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.";
@@ -270,14 +305,46 @@ mod tests {
             assert_eq!(body_of(json, "[1]").await, RequestBody::Json(Json::Array(vec![Json::Integer(1)])));
         }
         assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, RequestBody::Text(BOARD.to_owned()));
-        assert_eq!(body_of("text/plain", "[1]").await, RequestBody::Text("[1]".to_owned()));
     }
 
     #[tokio::test]
-    async fn a_body_from_curl_d_is_read_by_its_looks() {
-        assert_eq!(body_of(FORM, " {}").await, RequestBody::Json(Json::Object(vec![])));
-        assert_eq!(body_of(FORM, BOARD).await, RequestBody::Text(BOARD.to_owned()));
+    async fn a_body_of_a_default_type_is_read_by_its_looks() {
+        for content_type in [FORM, "text/plain", "text/plain;charset=UTF-8"] {
+            assert_eq!(body_of(content_type, " {}").await, RequestBody::Json(Json::Object(vec![])));
+            assert_eq!(body_of(content_type, "[1]").await, RequestBody::Json(Json::Array(vec![Json::Integer(1)])));
+            assert_eq!(body_of(content_type, "\"1 0\"").await, RequestBody::Json(Json::String("1 0".to_owned())));
+            assert_eq!(body_of(content_type, BOARD).await, RequestBody::Text(BOARD.to_owned()));
+            assert_eq!(kind_of(content_type, "board=867254301", LENIENT).await, ProblemKind::UnsupportedMediaType);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_strict_service_names_the_right_type() {
         assert_eq!(kind_of(FORM, BOARD, STRICT).await, ProblemKind::UnsupportedMediaType);
+        assert!(ask("text/plain", BOARD, STRICT).await.is_ok());
+        for json in ["{}", " [1]", "\"1 0\""] {
+            let problem = ask("text/plain", json, STRICT).await.unwrap_err();
+            assert_eq!(problem.kind, ProblemKind::UnsupportedMediaType);
+            assert!(problem.detail.contains("as application/json"), "{}", problem.detail);
+        }
+    }
+
+    #[tokio::test]
+    async fn all_content_codings_are_read() {
+        for (codings, is_accepted) in [
+            (&["identity"][..], true),
+            (&["identity", "Identity"], true),
+            (&["gzip"], false),
+            (&["identity", "gzip"], false),
+            (&["identity, br"], false),
+        ] {
+            let mut request = Request::post("/solve").header(header::CONTENT_TYPE, "text/plain");
+            for coding in codings {
+                request = request.header(header::CONTENT_ENCODING, *coding);
+            }
+            let read = RequestFields::from_request(request.body(Body::from(BOARD)).unwrap(), &LENIENT).await;
+            assert_eq!(read.is_ok(), is_accepted, "{codings:?}");
+        }
     }
 
     #[tokio::test]
@@ -324,6 +391,24 @@ mod tests {
         assert_eq!(kind_of("text/plain", "1".repeat(65), LENIENT).await, ProblemKind::ContentTooLarge);
         let unannounced = Body::new(Chunks(3));
         assert_eq!(kind_of("text/plain", unannounced, LENIENT).await, ProblemKind::ContentTooLarge);
+    }
+
+    #[tokio::test]
+    async fn a_large_body_is_parsed_aside() {
+        const ROOMY: HttpSettings = HttpSettings { max_body: 4 * LARGE, ..LENIENT };
+        for (length, is_aside) in [(LARGE, false), (LARGE + 1, true)] {
+            let board = format!("[[1,2],[3,0]]{}", " ".repeat(length - 13));
+            let mut asked = pin!(ask("application/json", board, ROOMY));
+            let at_once = asked.as_mut().now_or_never();
+            assert_eq!(at_once.is_none(), is_aside, "{length} bytes");
+            let read = match at_once {
+                Some(read) => read,
+                None => asked.await,
+            };
+            assert!(matches!(read.unwrap().body, Some(RequestBody::Json(Json::Array(_)))));
+        }
+        let problem = ask("application/json", "0".repeat(LARGE + 1), ROOMY).await.unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::MalformedJson);
     }
 
     #[tokio::test]

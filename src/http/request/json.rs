@@ -1,8 +1,9 @@
 //! JSON values with the details that validation needs.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
 use crate::http::problem::{Problem, ProblemKind};
@@ -26,13 +27,20 @@ pub(crate) enum Json {
     Object(Vec<(String, Json)>),
 }
 
+/// Maximum number of values in a document. A value takes some 50 bytes of memory and as little as two bytes of text, so
+/// the size of the text is no limit on the memory. The longest valid request, `/verify` with 50,000 tiles, fits.
+const MAX_VALUES: usize = 1 << 16;
+
 impl Json {
-    /// Parses one JSON document.
+    /// Parses one JSON document. It stops at the first value beyond [`MAX_VALUES`].
     ///
     /// # Errors
-    /// `malformed-json`, whose detail gives line and column and never quotes the input.
+    /// `malformed-json`, whose detail gives line and column and never quotes the input; or `content-too-large`.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
-        serde_json::from_str(text).map_err(|error| malformed(&error))
+        let left = Cell::new(MAX_VALUES);
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let json = JsonSeed(&left).deserialize(&mut deserializer).and_then(|json| deserializer.end().map(|()| json));
+        json.map_err(|error| if error.classify() == Category::Data { too_many_values() } else { malformed(&error) })
     }
 
     /// Describes the type in a sentence, such as "a string".
@@ -68,15 +76,29 @@ fn malformed(error: &serde_json::Error) -> Problem {
     Problem::new(ProblemKind::MalformedJson, detail)
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
+fn too_many_values() -> Problem {
+    let detail = format!(
+        "The JSON has more than {MAX_VALUES} values. A board has at most 100 cells, and a list of tiles at most 50000 \
+         entries."
+    );
+    Problem::new(ProblemKind::ContentTooLarge, detail)
+}
+
+/// Reads a value, and counts it against the number of values left.
+#[derive(Clone, Copy)]
+struct JsonSeed<'l>(&'l Cell<usize>);
+
+impl<'de> DeserializeSeed<'de> for JsonSeed<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        let left = self.0.get().checked_sub(1).ok_or_else(|| D::Error::custom("too many values"))?;
+        self.0.set(left);
+        deserializer.deserialize_any(self)
     }
 }
 
-struct JsonVisitor;
-
-impl<'de> Visitor<'de> for JsonVisitor {
+impl<'de> Visitor<'de> for JsonSeed<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,7 +137,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
         let mut array = Vec::new();
-        while let Some(entry) = entries.next_element()? {
+        while let Some(entry) = entries.next_element_seed(self)? {
             array.push(entry);
         }
         Ok(Json::Array(array))
@@ -123,8 +145,8 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
         let mut object = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            object.push(entry);
+        while let Some(name) = entries.next_key()? {
+            object.push((name, entries.next_value_seed(self)?));
         }
         Ok(Json::Object(object))
     }
@@ -157,6 +179,19 @@ mod tests {
         assert_eq!(Json::parse("18446744073709551615").unwrap(), Json::Integer(i64::MAX));
         assert_eq!(Json::parse("18446744073709551621").unwrap(), Json::Integer(i64::MAX));
         assert_eq!(Json::parse("-1e30").unwrap(), Json::Integer(i64::MIN));
+    }
+
+    #[test]
+    fn a_document_of_too_many_values_is_rejected_where_it_exceeds_the_maximum() {
+        let array = |entries: usize| format!("[{}0]", "0,".repeat(entries - 1));
+        assert!(Json::parse(&array(MAX_VALUES - 1)).is_ok());
+        // The rest, which is not JSON, is not read.
+        let members = r#""a":0,"#.repeat(MAX_VALUES);
+        for text in [array(MAX_VALUES), array(MAX_VALUES).replace(']', "!"), format!("{{{members}!")] {
+            let problem = Json::parse(&text).unwrap_err();
+            assert_eq!(problem.kind, ProblemKind::ContentTooLarge);
+            assert!(problem.detail.contains("more than 65536 values"), "{}", problem.detail);
+        }
     }
 
     #[test]

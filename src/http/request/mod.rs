@@ -2,6 +2,7 @@
 
 mod board;
 mod body;
+mod errors;
 mod fields;
 mod json;
 mod plain_board;

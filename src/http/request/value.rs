@@ -38,6 +38,14 @@ impl Value {
         }
     }
 
+    /// True if a value in a body is the same value: for a value in a query, the one that the same text stands for.
+    pub(crate) fn agrees_with(&self, body: &Json) -> bool {
+        match self {
+            Self::Query(text) => stands_for(text, body),
+            Self::Body(json) => json == body,
+        }
+    }
+
     /// The text, if the value is a string.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
@@ -63,6 +71,21 @@ impl Value {
             Self::Body(Json::Integer(number)) => Some(*number as f64),
             Self::Body(_) => None,
         }
+    }
+}
+
+/// True if the text of a query parameter stands for this value: a string as it is, any other value as JSON, and a list
+/// also as its entries, separated by commas.
+fn stands_for(text: &str, json: &Json) -> bool {
+    match json {
+        Json::String(string) => text == string,
+        Json::Array(entries)
+            if text.split(',').count() == entries.len()
+                && text.split(',').zip(entries).all(|(part, entry)| stands_for(part.trim(), entry)) =>
+        {
+            true
+        }
+        json => Json::parse(text).is_ok_and(|parsed| parsed == *json),
     }
 }
 
