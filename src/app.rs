@@ -277,6 +277,7 @@ fn guards(config: &Config) -> Guards {
         rate: guard.rate.map(|RateConfig { requests, period, burst }| Rate { requests, period, burst }),
         trusted_proxies: guard.trusted_proxies,
         cors_origins: guard.cors_origins.clone(),
+        allowed_hosts: guard.allowed_hosts.clone(),
     }
 }
 

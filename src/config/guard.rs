@@ -1,4 +1,4 @@
-//! Settings of the guards: tokens, rate limit, CORS origins. All of them are off by default.
+//! Settings of the guards: tokens, rate limit, CORS origins, host names. All of them are off by default.
 
 use std::fmt;
 use std::fs::File;
@@ -36,6 +36,14 @@ pub(crate) struct GuardFlags {
     /// empty
     #[arg(long, env = "TAQUIN_CORS_ORIGINS", value_name = "LIST")]
     cors_origins: Option<String>,
+
+    /// Host names under which the service may be reached, separated by commas, such as taquin.example.org; any name if
+    /// empty
+    ///
+    /// IP addresses and localhost are always allowed. Set it where browsers on this machine or network could be misled
+    /// by DNS rebinding.
+    #[arg(long, env = "TAQUIN_ALLOWED_HOSTS", value_name = "LIST")]
+    allowed_hosts: Option<String>,
 }
 
 /// Valid settings of the guards.
@@ -46,6 +54,7 @@ pub struct GuardConfig {
     pub rate: Option<RateConfig>,
     pub trusted_proxies: usize,
     pub cors_origins: Vec<String>,
+    pub allowed_hosts: Vec<String>,
 }
 
 /// Rate limit of one client.
@@ -72,25 +81,51 @@ const MAX_LINES_REPORTED: usize = 10;
 impl GuardFlags {
     /// Parses the settings. Without `serves` the token file is not read: the health check may not be allowed to.
     pub(crate) fn parse(&self, serves: bool, parser: &mut SettingsParser) -> GuardConfig {
-        let given = |setting: &Option<String>| setting.clone().filter(|text| !text.trim().is_empty());
-        let burst =
-            given(&self.rate_burst).map(|text| parser.number("rate-burst", &text, NonZeroU32::MIN..=MAX_REQUESTS));
-        let rate = given(&self.rate_limit).and_then(|text| parser.rate("rate-limit", &text));
+        let burst = parser
+            .given("rate-burst", &self.rate_burst)
+            .map(|text| parser.number("rate-burst", text, NonZeroU32::MIN..=MAX_REQUESTS));
+        let rate = parser.given("rate-limit", &self.rate_limit).and_then(|text| parser.rate("rate-limit", text));
+        let token_file = parser.given("token-file", &self.token_file).filter(|_| serves);
         GuardConfig {
-            tokens: given(&self.token_file)
-                .filter(|_| serves)
-                .map(|path| parser.tokens("token-file", &path))
-                .unwrap_or_default(),
+            tokens: token_file.map(|path| parser.tokens("token-file", path)).unwrap_or_default(),
             rate: rate.map(|(requests, period)| RateConfig { requests, period, burst: burst.unwrap_or(requests) }),
             trusted_proxies: parser.number("trusted-proxies", &self.trusted_proxies, 0..=MAX_PROXIES),
-            cors_origins: given(&self.cors_origins)
-                .map(|text| parser.origins("cors-origins", &text))
+            cors_origins: parser
+                .given("cors-origins", &self.cors_origins)
+                .map(|text| parser.origins("cors-origins", text))
+                .unwrap_or_default(),
+            allowed_hosts: parser
+                .given("allowed-hosts", &self.allowed_hosts)
+                .map(|text| parser.hosts("allowed-hosts", text))
                 .unwrap_or_default(),
         }
     }
 }
 
 impl SettingsParser {
+    /// The text of a guard's setting; `None` if it is not set or empty. A blank text is an error: a guard must not be
+    /// off by mistake.
+    fn given<'t>(&mut self, flag: &'static str, setting: &'t Option<String>) -> Option<&'t str> {
+        let text = setting.as_deref().filter(|text| !text.is_empty())?;
+        if text.trim().is_empty() {
+            self.report(flag, format!("{text:?} is blank; give a value, or leave it empty to turn it off"));
+            return None;
+        }
+        Some(text)
+    }
+
+    fn hosts(&mut self, flag: &'static str, text: &str) -> Vec<String> {
+        let names: Vec<String> =
+            text.split(',').map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty()).collect();
+        if names.is_empty() {
+            self.report(flag, format!("{text:?} contains no host name"));
+        }
+        for name in names.iter().filter(|name| name.contains(':') || !is_host_and_port(name)) {
+            self.report(flag, format!("{name:?} is not a host name without a port, such as taquin.example.org"));
+        }
+        names
+    }
+
     fn rate(&mut self, flag: &'static str, text: &str) -> Option<(NonZeroU32, Duration)> {
         let rate = parse_rate(text);
         if rate.is_none() {

@@ -7,7 +7,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use prometheus_client::registry::Registry;
 
-use super::exchange::{HttpMetrics, HttpService};
+use super::exchange::{BrowserGuard, HttpMetrics, HttpService};
 use super::guard::{self, Guards};
 use super::routes::{ROUTES, allow};
 use super::routes_table::Routes;
@@ -33,7 +33,11 @@ impl HttpServices {
             let router = router.with_state(state.clone());
             HttpService::new(router, routes, metrics.clone(), service.metrics().clone(), settings.traces)
         };
-        Self { main: build(Routes::main(&ROUTES), guards), admin: build(Routes::admin(&ROUTES), &Guards::default()) }
+        let browsers = BrowserGuard::new(&guards.cors_origins, &guards.allowed_hosts);
+        Self {
+            main: build(Routes::main(&ROUTES), guards).with_browser_guard(browsers),
+            admin: build(Routes::admin(&ROUTES), &Guards::default()),
+        }
     }
 }
 

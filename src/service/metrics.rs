@@ -82,13 +82,25 @@ pub enum Refusal {
     Unauthorized,
     /// The client exceeds its rate limit.
     RateLimited,
+    /// A page of another site sent it.
+    CrossSite,
+    /// It has another host name than the allowed ones.
+    UnknownHost,
     /// The memory for long responses is exhausted.
     ReplyMemoryFull,
 }
 
 impl Refusal {
-    const ALL: [Self; 6] =
-        [Self::QueueFull, Self::Waited, Self::Draining, Self::Unauthorized, Self::RateLimited, Self::ReplyMemoryFull];
+    const ALL: [Self; 8] = [
+        Self::QueueFull,
+        Self::Waited,
+        Self::Draining,
+        Self::Unauthorized,
+        Self::RateLimited,
+        Self::CrossSite,
+        Self::UnknownHost,
+        Self::ReplyMemoryFull,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -97,6 +109,8 @@ impl Refusal {
             Self::Draining => "draining",
             Self::Unauthorized => "unauthorized",
             Self::RateLimited => "rate_limited",
+            Self::CrossSite => "cross_site",
+            Self::UnknownHost => "unknown_host",
             Self::ReplyMemoryFull => "replies_wait",
         }
     }

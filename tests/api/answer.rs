@@ -75,7 +75,7 @@ pub(crate) fn shortened(body: &[u8]) -> String {
 }
 
 /// Slug and status of every problem type.
-pub(crate) const PROBLEMS: [(&str, u16); 19] = [
+pub(crate) const PROBLEMS: [(&str, u16); 22] = [
     ("malformed-json", 400),
     ("invalid-parameter", 400),
     ("invalid-request", 422),
@@ -88,10 +88,13 @@ pub(crate) const PROBLEMS: [(&str, u16); 19] = [
     ("shutting-down", 503),
     ("rate-limited", 429),
     ("unauthorized", 401),
+    ("cross-site-request", 403),
+    ("unknown-host", 421),
     ("content-too-large", 413),
     ("request-timeout", 408),
     ("unsupported-media-type", 415),
     ("not-acceptable", 406),
+    ("precondition-failed", 412),
     ("not-found", 404),
     ("method-not-allowed", 405),
     ("internal", 500),

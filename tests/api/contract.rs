@@ -45,10 +45,18 @@ impl Contract {
                 &operation["responses"][&status]
             }
             Operation::OtherMethod => self.other_response(
-                &[(405, "MethodNotAllowed"), (401, "Unauthorized"), (429, "RateLimited")],
+                &[
+                    (405, "MethodNotAllowed"),
+                    (401, "Unauthorized"),
+                    (403, "CrossSiteRequest"),
+                    (421, "UnknownHost"),
+                    (429, "RateLimited"),
+                ],
                 answer.status,
             ),
-            Operation::OtherPath => self.other_response(&[(404, "NotFound"), (401, "Unauthorized")], answer.status),
+            Operation::OtherPath => {
+                self.other_response(&[(404, "NotFound"), (401, "Unauthorized"), (421, "UnknownHost")], answer.status)
+            }
         };
         if response.is_null() {
             faults.push(format!("status {status} is not documented here"));

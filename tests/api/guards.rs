@@ -44,6 +44,59 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
+#[tokio::test]
+async fn pages_of_other_sites_cannot_start_searches() {
+    let service = Service::start(&[]).await;
+    let taquin = service.client();
+    let from_page = |question: Question| {
+        question
+            .header("sec-fetch-site", "cross-site")
+            .header("sec-fetch-mode", "no-cors")
+            .header("sec-fetch-dest", "empty")
+    };
+    // What a page sends with `fetch(url, {method: 'POST', mode: 'no-cors', body: '8 6 7/2 5 4/3 0 1'})`.
+    let answer = taquin.send(from_page(Question::post("/solve").body("text/plain;charset=UTF-8", BOARD))).await;
+    let problem = answer.problem("cross-site-request");
+    assert!(problem["detail"].as_str().unwrap_or_default().contains("--cors-origins"), "{problem}");
+    for target in ["/solve?board=867254301", "/random", "/hint?board=867254301", "/compare?board=867254301"] {
+        taquin.send(from_page(Question::get(target))).await.problem("cross-site-request");
+    }
+    for target in ["/", "/docs", "/livez", "/openapi.json", "/info"] {
+        taquin.send(from_page(Question::get(target))).await.expect(200);
+    }
+    let link = Question::get("/solve?board=867254301").header("sec-fetch-site", "cross-site");
+    taquin.send(link.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document")).await.expect(200);
+    taquin.send(solve().header("sec-fetch-site", "same-origin")).await.expect(200);
+    let metrics = taquin.get("/metrics").await.expect(200);
+    assert!(metrics.text().contains("taquin_refusals_total{reason=\"cross_site\"} 5\n"), "{metrics}");
+    assert!(metrics.text().contains("taquin_search_expanded_total{"), "the link was followed");
+
+    let service = Service::start(&["--cors-origins=https://example.org"]).await;
+    let taquin = service.client();
+    let from = |origin| from_page(solve()).header("origin", origin);
+    taquin.send(from("https://example.org")).await.expect(200);
+    taquin.send(from("https://example.com")).await.problem("cross-site-request");
+}
+
+#[tokio::test]
+async fn with_allowed_hosts_other_host_names_are_rejected() {
+    let service = Service::start(&["--allowed-hosts=taquin.example"]).await;
+    let taquin = service.client();
+    taquin.get("/random").await.expect(200);
+    for (path, host, status) in [
+        ("/solve?board=867254301", "taquin.example:8080", 200),
+        ("/solve?board=867254301", "evil.example:8080", 421),
+        ("/nowhere", "evil.example", 421),
+        ("/", "evil.example", 421),
+        ("/livez", "evil.example", 200),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let answer = taquin.raw(&request).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}{path}: {answer}");
+        assert_eq!(answer.contains("/problems/unknown-host"), status == 421, "{answer}");
+    }
+}
+
 /// Statuses of a request sent this many times.
 async fn statuses(client: &Client, question: Question, times: usize) -> Vec<u16> {
     let mut statuses = Vec::new();

@@ -34,9 +34,36 @@ impl Drop for Tokens {
 
 #[test]
 fn guards_are_off_by_default_and_if_empty() {
-    let off = GuardConfig { tokens: Vec::new(), rate: None, trusted_proxies: 0, cors_origins: Vec::new() };
+    let off = GuardConfig {
+        tokens: Vec::new(),
+        rate: None,
+        trusted_proxies: 0,
+        cors_origins: Vec::new(),
+        allowed_hosts: Vec::new(),
+    };
     assert_eq!(config(&[]).unwrap(), off);
-    assert_eq!(config(&["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins= "]).unwrap(), off);
+    let empty = ["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins=", "--allowed-hosts="];
+    assert_eq!(config(&empty).unwrap(), off);
+}
+
+#[test]
+fn a_blank_setting_of_a_guard_is_an_error() {
+    for flag in ["token-file", "rate-limit", "rate-burst", "cors-origins", "allowed-hosts"] {
+        for blank in [" ", "\t", " \n "] {
+            let errors = config(&[&format!("--{flag}={blank}")]).unwrap_err();
+            assert!(errors.len() == 1 && errors[0].contains("is blank"), "{flag}: {errors:?}");
+        }
+    }
+}
+
+#[test]
+fn allowed_hosts_are_names_without_ports() {
+    let hosts = config(&["--allowed-hosts= Taquin.example.org,host_1 ,"]).unwrap().allowed_hosts;
+    assert_eq!(hosts, ["taquin.example.org", "host_1"]);
+    for bad in ["example.org:8080", "https://example.org", "exämple.org", "*.example.org", "a b", "[::1]", ","] {
+        let errors = config(&[&format!("--allowed-hosts={bad}")]).unwrap_err();
+        assert!(errors.len() == 1 && errors[0].contains("host name"), "{bad}: {errors:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! router costs some allocations a request.
 
 mod access_log;
+mod browser_guard;
 mod context;
 mod deferred_body;
 mod metrics;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use axum::body::HttpBody;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::{BoxError, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -28,9 +29,10 @@ use tracing::{Instrument, Span};
 
 use super::media_type::MediaType;
 use super::negotiation::negotiate;
-use super::routes_table::Routes;
+use super::routes_table::{Route, Routes};
 use crate::service::Metrics;
 pub(crate) use access_log::AccessLine;
+pub(crate) use browser_guard::BrowserGuard;
 pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
 pub(crate) use deferred_body::DeferredBody;
@@ -44,6 +46,7 @@ use server_span::ServerSpan;
 pub struct HttpService {
     router: Router,
     routes: Routes,
+    browsers: Arc<BrowserGuard>,
     metrics: Arc<HttpMetrics>,
     jobs: Metrics,
     /// True if a span is recorded for each request.
@@ -52,7 +55,13 @@ pub struct HttpService {
 
 impl HttpService {
     pub(crate) fn new(router: Router, routes: Routes, metrics: HttpMetrics, jobs: Metrics, traces: bool) -> Self {
-        Self { router, routes, metrics: Arc::new(metrics), jobs, traces }
+        Self { router, routes, browsers: Arc::new(BrowserGuard::off()), metrics: Arc::new(metrics), jobs, traces }
+    }
+
+    /// Rejects requests that browsers send for other pages than those that the guard allows.
+    #[must_use]
+    pub(crate) fn with_browser_guard(self, guard: BrowserGuard) -> Self {
+        Self { browsers: Arc::new(guard), ..self }
     }
 
     /// Returns a copy for one connection. Its reference counts are not contended by other connections.
@@ -87,11 +96,16 @@ where
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
 
-    // Unwind safety: all state of a panicked request is dropped with it.
-    let response = AssertUnwindSafe(service.router.clone().call(request)).catch_unwind();
-    let mut response = match line.server_span.around(response).instrument(span).await {
-        Ok(response) => response?,
-        Err(_) => panicked(&service.jobs),
+    let mut response = match rejection(&service, route, &request) {
+        Some(response) => response,
+        None => {
+            // Unwind safety: all state of a panicked request is dropped with it.
+            let response = AssertUnwindSafe(service.router.clone().call(request)).catch_unwind();
+            match line.server_span.around(response).instrument(span).await {
+                Ok(response) => response?,
+                Err(_) => panicked(&service.jobs),
+            }
+        }
     };
     if let Some(problem) = problem_of(&mut response, &line.method, &service.routes) {
         let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]).unwrap_or(MediaType::Json);
@@ -111,10 +125,17 @@ where
     Ok(response)
 }
 
+/// The response to a request that the browser guard rejects. Counts the request.
+fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<B>) -> Option<Response> {
+    let (reason, problem) = service.browsers.rejection(route, request)?;
+    service.jobs.refused(reason);
+    Some(problem.into_response())
+}
+
 /// True if no handler consumed the request body; the connection must then be closed. A handler that stops reading in
 /// the middle of a body sets `Connection: close` itself (`request::body`).
 fn leaves_body_unread(method: &Method, status: StatusCode) -> bool {
-    method != Method::POST || matches!(status.as_u16(), 401 | 404 | 405 | 429)
+    method != Method::POST || matches!(status.as_u16(), 401 | 403 | 404 | 405 | 421 | 429)
 }
 
 /// The log span of a request. Its level is ERROR, so that lines of every level have the request id.

@@ -1,5 +1,5 @@
 //! Access control: bearer tokens, a rate limit for each client, and CORS. All guards are off by default. A guard
-//! that is off adds no layer.
+//! that is off adds no layer. `exchange` has the guard against pages of other sites, which is always on.
 
 mod client;
 mod cors;
@@ -36,6 +36,8 @@ pub struct Guards {
     pub trusted_proxies: usize,
     /// Allowed origins, or `*` alone for all. If empty, CORS is off.
     pub cors_origins: Vec<String>,
+    /// Host names under which the service responds, without ports. If empty, it responds under all.
+    pub allowed_hosts: Vec<String>,
 }
 
 /// Wraps the routes in the layers of the enabled guards.

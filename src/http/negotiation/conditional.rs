@@ -1,15 +1,16 @@
-//! Cacheable responses: `ETag`, `If-None-Match`, `Cache-Control`, and compression.
+//! Cacheable responses: `ETag`, `If-Match`, `If-None-Match`, `Cache-Control`, and compression.
 
 use std::io::Write;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::accept::accepts_gzip;
+use crate::http::problem::{Problem, ProblemKind};
 
 /// The content of a response, with the headers that control caching.
 #[derive(Clone, Debug)]
@@ -29,10 +30,10 @@ impl Document {
     /// `Cache-Control` of a document that must not be cached.
     pub(crate) const NO_STORE: &'static str = "no-store";
 
-    /// Creates a document with this `Cache-Control`. The tag is a hash of the body.
+    /// Creates a document with this `Cache-Control`. The tag is a hash of the media type and the body.
     pub(crate) fn new(content_type: &'static str, cache_control: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&body));
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&[content_type.as_bytes(), &body]));
         Self { content_type, cache_control, etag, body, gzip: None }
     }
 
@@ -45,8 +46,8 @@ impl Document {
         self
     }
 
-    /// Creates a document whose tag is a hash of `bytes` instead of the body, because the body has a part that varies,
-    /// such as a duration.
+    /// Creates a document whose tag is a hash of the media type and `bytes` instead of the body, because the body has a
+    /// part that varies, such as a duration.
     #[must_use]
     pub(crate) fn tagged_by(
         content_type: &'static str,
@@ -54,7 +55,7 @@ impl Document {
         body: impl Into<Bytes>,
         bytes: impl FnOnce() -> Vec<u8>,
     ) -> Self {
-        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&bytes()));
+        let etag = (cache_control != Self::NO_STORE).then(|| weak_etag(&[content_type.as_bytes(), &bytes()]));
         Self { content_type, cache_control, etag, body: body.into(), gzip: None }
     }
 
@@ -68,8 +69,13 @@ impl Document {
         response
     }
 
-    /// Responds with the document, or with `304` if its tag is in `If-None-Match`.
+    /// Responds with the document; with `412` if `If-Match` has other tags only; or with `304` if its tag is in
+    /// `If-None-Match`.
     pub(crate) fn response(&self, request_headers: &HeaderMap) -> Response {
+        if !is_matched(request_headers, self.etag.as_ref()) {
+            let detail = "No tag in `If-Match` matches the response. Its tag is weak, so only `If-Match: *` is met.";
+            return Problem::new(ProblemKind::PreconditionFailed, detail).into_response();
+        }
         let is_known = self.etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
         let gzip = self.gzip.as_ref().filter(|_| accepts_gzip(request_headers));
         let body = gzip.unwrap_or(&self.body);
@@ -96,13 +102,23 @@ impl Document {
     }
 }
 
-/// A weak tag that depends on the bytes alone, so that it is equal on all machines and in all releases.
-pub(crate) fn weak_etag(bytes: &[u8]) -> HeaderValue {
+/// A weak tag that depends on the bytes of the parts alone, so that it is equal on all machines and in all releases.
+pub(crate) fn weak_etag(parts: &[&[u8]]) -> HeaderValue {
     // FNV-1a, 64 bits. Only a collision of two versions of one document would matter.
-    let hash = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let hash = parts.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, part| part.iter().fold(hash, add));
     HeaderValue::from_str(&format!("W/\"{hash:016x}\"")).unwrap_or(HeaderValue::from_static("W/\"\""))
+}
+
+/// True if there is no `If-Match`, or it has `*` or the tag, by strong comparison (RFC 9110, section 13.1.1).
+fn is_matched(request_headers: &HeaderMap, etag: Option<&HeaderValue>) -> bool {
+    let mut lines = request_headers.get_all(header::IF_MATCH).iter().peekable();
+    let own = etag.and_then(|etag| etag.to_str().ok()).filter(|etag| !etag.starts_with("W/"));
+    lines.peek().is_none()
+        || lines
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|tag| tag.trim() == "*" || Some(tag.trim()) == own)
 }
 
 /// True if `If-None-Match` has the tag, by weak comparison.
@@ -124,14 +140,14 @@ mod tests {
 
     #[test]
     fn a_tag_is_the_published_hash_of_the_bytes() {
-        assert_eq!(weak_etag(b""), "W/\"cbf29ce484222325\"");
-        assert_eq!(weak_etag(b"a"), "W/\"af63dc4c8601ec8c\"");
-        assert_eq!(weak_etag(b"foobar"), "W/\"85944171f73967e8\"");
+        assert_eq!(weak_etag(&[]), "W/\"cbf29ce484222325\"");
+        assert_eq!(weak_etag(&[b"a"]), "W/\"af63dc4c8601ec8c\"");
+        assert_eq!(weak_etag(&[b"foo", b"bar"]), "W/\"85944171f73967e8\"");
     }
 
     #[test]
     fn a_cached_document_gets_304() {
-        let tag = weak_etag(b"hello").to_str().unwrap().to_owned();
+        let tag = weak_etag(&[b"text/plain", b"hello"]).to_str().unwrap().to_owned();
         for header in [tag.clone(), tag[2..].to_owned(), format!("\"x\", {tag}"), "*".to_owned()] {
             let response = response_to(&header);
             assert_eq!(response.status(), 304, "{header}");
@@ -139,6 +155,37 @@ mod tests {
             assert_eq!(response.headers()["cache-control"], Document::AN_HOUR);
             assert!(!response.headers().contains_key("content-type"));
         }
+    }
+
+    #[test]
+    fn only_a_star_meets_if_match_because_all_tags_are_weak() {
+        for cache_control in [Document::AN_HOUR, Document::NO_STORE] {
+            let document = Document::new("text/plain", cache_control, "hello");
+            let tag = document.etag.as_ref().map_or("\"x\"", |tag| tag.to_str().unwrap()).to_owned();
+            for (lines, status) in [
+                (&["*"][..], 200),
+                (&["\"x\", *"], 200),
+                (&["\"x\"", "*"], 200),
+                (&[&tag], 412),
+                (&[tag.trim_start_matches("W/")], 412),
+                (&["\"x\""], 412),
+                (&[""], 412),
+            ] {
+                let mut headers = HeaderMap::new();
+                for line in lines {
+                    headers.append(header::IF_MATCH, line.parse().unwrap());
+                }
+                assert_eq!(document.response(&headers).status(), status, "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_media_type_has_its_own_tag() {
+        let tag = |content_type| Document::new(content_type, Document::AN_HOUR, "hello").etag;
+        assert_ne!(tag("text/plain"), tag("application/yaml"));
+        let tagged = |content_type| Document::tagged_by(content_type, Document::AN_HOUR, "hello", Vec::new).etag;
+        assert_ne!(tagged("text/plain"), tagged("application/json"));
     }
 
     #[test]

@@ -18,10 +18,13 @@ pub enum ProblemKind {
     ShuttingDown,
     RateLimited,
     Unauthorized,
+    CrossSiteRequest,
+    UnknownHost,
     ContentTooLarge,
     RequestTimeout,
     UnsupportedMediaType,
     NotAcceptable,
+    PreconditionFailed,
     NotFound,
     MethodNotAllowed,
     Internal,
@@ -29,8 +32,8 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// All kinds, in the order of the contract.
-    pub const ALL: [Self; 19] = {
-        let mut kinds = [Self::Internal; 19];
+    pub const ALL: [Self; 22] = {
+        let mut kinds = [Self::Internal; 22];
         let mut at = 0;
         while at < kinds.len() {
             kinds[at] = TABLE[at].kind;
@@ -101,7 +104,7 @@ const fn row(
 }
 
 /// One row for each kind, in the order of the variants.
-static TABLE: [Row; 19] = [
+static TABLE: [Row; 22] = [
     row(
         ProblemKind::MalformedJson,
         "malformed-json",
@@ -208,6 +211,24 @@ static TABLE: [Row; 19] = [
          from the operator of the server.",
     ),
     row(
+        ProblemKind::CrossSiteRequest,
+        "cross-site-request",
+        StatusCode::FORBIDDEN,
+        "A page of another site sent the request",
+        "The browser reports that a page of another site sent the request, and the page's origin is not allowed. Such \
+         a page could otherwise use a visitor's own service. To allow the origin, the operator starts the service \
+         with `--cors-origins`. Links to the service may be followed from every page.",
+    ),
+    row(
+        ProblemKind::UnknownHost,
+        "unknown-host",
+        StatusCode::MISDIRECTED_REQUEST,
+        "The host name is not allowed",
+        "The service was started with `--allowed-hosts`, and the host name of the request is not in the list. This \
+         protects against pages whose host name suddenly leads to the service (DNS rebinding). Use a name from the \
+         list, an IP address or `localhost`, or ask the operator to add the name.",
+    ),
+    row(
         ProblemKind::ContentTooLarge,
         "content-too-large",
         StatusCode::PAYLOAD_TOO_LARGE,
@@ -238,6 +259,14 @@ static TABLE: [Row; 19] = [
         "No acceptable media type",
         "The `Accept` header excludes every media type of this path; the detail lists them. Accept one of those, or \
          omit the header.",
+    ),
+    row(
+        ProblemKind::PreconditionFailed,
+        "precondition-failed",
+        StatusCode::PRECONDITION_FAILED,
+        "The precondition is not met",
+        "No tag in `If-Match` matches the response. The comparison is strong and all tags of this service are weak, \
+         so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
     ),
     row(
         ProblemKind::NotFound,

@@ -100,7 +100,7 @@ impl Web {
 fn version(files: &[File]) -> String {
     let each = |(name, bytes): &File| [name.as_bytes(), &bytes.len().to_le_bytes(), bytes].concat();
     let bytes: Vec<u8> = files.iter().flat_map(each).collect();
-    let tag = weak_etag(&bytes);
+    let tag = weak_etag(&[&bytes]);
     tag.to_str().unwrap_or_default().chars().filter(char::is_ascii_hexdigit).collect()
 }
 
