@@ -22,9 +22,9 @@ use tokio::time::timeout;
 
 use self::listener::{Listener, bind};
 use self::timeouts::Timeouts;
-use crate::config::{Config, RateConfig, TableTier, Token, reachable};
+use crate::config::{Config, MemoryPlan, RateConfig, TableTier, Token, reachable};
 use crate::http::{Guards, HttpServices, HttpSettings, Rate, Tokens};
-use crate::service::{BeforeSearchHook, Service, ServiceSettings, Tier};
+use crate::service::{BeforeSearchHook, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
@@ -159,7 +159,7 @@ impl App {
             queue = settings.queue,
             memory_bytes = settings.memory,
             // Limit of all searches together, without tables and the rest of the process.
-            searches_max_bytes = settings.search_memory.saturating_mul(settings.workers as u64),
+            searches_max_bytes = settings.searches_memory.total(),
             tables = settings.tables.name(),
             tables_max_bytes = settings.table_memory,
             "listening"
@@ -247,6 +247,10 @@ fn service_settings(config: &Config) -> ServiceSettings {
         max_expanded: config.max_expanded,
         memory: config.memory.total,
         search_memory: config.memory.search,
+        searches_memory: {
+            let MemoryPlan { searches, small_searches: small, light_searches: light, .. } = config.memory;
+            SearchMemory { shared: searches - small - light, small, light }
+        },
         answer_memory: config.memory.cache,
         reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,

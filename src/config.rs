@@ -26,7 +26,7 @@ pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
 use memory::MemoryFlags;
-pub use memory::MemoryPlan;
+pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
 pub use parse::ConfigError;
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
 pub use reachable::reachable;
@@ -99,6 +99,9 @@ pub struct Flags {
     memory: MemoryFlags,
 
     /// Maximum number of expansions that a response lists [range: 0 to 1000000]
+    ///
+    /// Each takes up to 156 bytes during the search and 124 while it is sent. The service does not start if the memory for
+    /// long responses, a twentieth of --memory, cannot hold them.
     #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "10000", value_name = "N")]
     max_expansions: String,
 
@@ -161,6 +164,15 @@ pub struct Flags {
     traces: TraceFlags,
 }
 
+impl Flags {
+    /// The memory limit in bytes, if it is valid.
+    pub fn memory_limit(&self) -> Option<u64> {
+        let mut parser = SettingsParser::default();
+        let total = self.memory.total(&mut parser);
+        parser.is_valid("memory").then_some(total)
+    }
+}
+
 /// Subcommands of the binary.
 #[derive(Subcommand, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
@@ -217,6 +229,7 @@ impl TryFrom<&Flags> for Config {
         let worker_count = workers.map_or_else(cores, |text| parser.number("workers", text, 1..=256));
         let tables = parser.tables("tables", &flags.tables);
         let log_format = flags.log_format.as_deref();
+        let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000);
         let config = Self {
             listen,
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
@@ -227,8 +240,8 @@ impl TryFrom<&Flags> for Config {
             time_limit: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
             max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            memory: flags.memory.parse(&mut parser, worker_count as u64, tables),
-            max_expansions: parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000),
+            memory: flags.memory.parse(&mut parser, worker_count as u64, tables, max_expansions as u64),
+            max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             header_timeout: parser.duration("header-timeout", &flags.header_timeout, MILLISECOND),

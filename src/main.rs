@@ -3,8 +3,10 @@
 // Invalid settings are reported before there is a log, so `main` alone writes to the console.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used))]
 
+use std::env;
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{self, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
@@ -25,7 +27,9 @@ fn main() -> ExitCode {
     match flags.command {
         Some(Command::Completions { shell }) => return print(Ok(config::completions(shell))),
         Some(Command::Man) => return print(config::man_page()),
-        Some(Command::Healthcheck) | None => {}
+        Some(Command::Healthcheck) => {}
+        None if flags.check_config => {}
+        None => restart_with_little_memory(&flags),
     }
     let config = match Config::try_from(&flags) {
         Ok(config) => config,
@@ -53,6 +57,26 @@ fn main() -> ExitCode {
             FAILED.into()
         }
     }
+}
+
+/// Replaces the process by one whose allocator returns freed memory to the system at once, if there is less than a
+/// gigabyte. By default it returns it late, and that of threads without work not at all: up to 100 MiB
+/// (docs/adr/0034). The allocator reads its options before `main` begins. Only flags are read so far, no files.
+fn restart_with_little_memory(flags: &Flags) {
+    const LITTLE: u64 = 1 << 30;
+    const OPTION: &str = "MIMALLOC_PURGE_DELAY";
+    if flags.memory_limit().is_none_or(|bytes| bytes >= LITTLE) || env::var_os(OPTION).is_some() {
+        return;
+    }
+    let Ok(program) = env::current_exe() else { return };
+    let mut arguments = env::args_os();
+    let mut command = process::Command::new(program);
+    arguments.next().into_iter().for_each(|name| {
+        command.arg0(name);
+    });
+    // If it returns, it has failed: the process goes on as it is.
+    let error = command.args(arguments).env(OPTION, "0").exec();
+    eprintln!("taquin: warning: the allocator keeps its default options: {error}");
 }
 
 /// Writes a generated document to standard output.

@@ -8,7 +8,16 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::*;
-use crate::config::Flags;
+use crate::config::{self, Flags};
+use crate::domain::Size;
+use crate::search::{Expansions, Trace};
+
+#[test]
+fn the_plan_counts_expansions_as_the_search_does() {
+    let largest = Size::try_from((10, 10)).unwrap();
+    assert_eq!(config::LISTED_EXPANSION, Expansions::bytes_each(largest) as u64);
+    assert_eq!(config::RECORDED_EXPANSION, Trace::most_bytes(largest, 1));
+}
 
 struct Running {
     addr: SocketAddr,

@@ -40,42 +40,73 @@ pub(crate) struct MemoryFlags {
     cache_memory: Option<String>,
 }
 
-/// Memory limits, in bytes.
+/// The memory limit of the process, in bytes, and its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryPlan {
     /// The whole process.
     pub total: u64,
-    /// Nodes of one search.
-    pub search: u64,
-    /// Tables that are built on first use.
+    /// The program, its connections, and the tables built at the start.
+    pub base: u64,
+    /// Tables that are built on first use, from the begin of their build until their last search ends.
     pub tables: u64,
     /// Cached results.
     pub cache: u64,
+    /// All searches, with the expansions that they record.
+    pub searches: u64,
+    /// Nodes of one search.
+    pub search: u64,
+    /// The part of `searches` for small searches, and the largest size of one.
+    pub small_searches: u64,
+    /// The part of `searches` for those that store no nodes.
+    pub light_searches: u64,
     /// Long responses that clients have not read yet.
     pub replies: u64,
+    /// Bodies of requests and what is read from them.
+    pub requests: u64,
+    /// The most expansions that a response lists.
+    pub expansions: u64,
 }
 
-/// One limit a line, in MiB.
-impl fmt::Display for MemoryPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { total, search, tables, cache, replies } = self;
-        let limits = [
-            ("memory", total),
-            ("search memory", search),
-            ("table memory", tables),
-            ("cache memory", cache),
-            ("reply memory", replies),
-        ];
-        let lines = limits.map(|(name, bytes)| format!("{name}: {} MiB", bytes / MIB));
-        f.write_str(&lines.join("\n"))
+impl MemoryPlan {
+    /// Memory for what the other parts do not count: freed memory that the allocator has not returned.
+    pub fn free(&self) -> u64 {
+        let Self { total, base, tables, cache, searches, replies, requests, .. } = *self;
+        total - (base + tables + cache + searches + replies + requests).min(total)
     }
 }
+
+/// The whole and its parts, one a line, in MiB.
+impl fmt::Display for MemoryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes / MIB;
+        let Self { total, base, tables, cache, searches, search, replies, requests, expansions, .. } = *self;
+        writeln!(f, "memory: {} MiB", mib(total))?;
+        writeln!(f, "  process, connections and first tables: {} MiB", mib(base))?;
+        writeln!(f, "  tables built on first use: {} MiB", mib(tables))?;
+        writeln!(f, "  cached results: {} MiB", mib(cache))?;
+        writeln!(f, "  searches: {} MiB, at most {} MiB each for nodes", mib(searches), mib(search))?;
+        let longest = expansions * LISTED_EXPANSION;
+        let most = format!("{expansions} expansions take up to {:.1} MiB", longest as f64 / MIB as f64);
+        writeln!(f, "  long responses: {} MiB; {most}", mib(replies))?;
+        writeln!(f, "  requests: {} MiB", mib(requests))?;
+        write!(f, "  free, for the allocator: {} MiB", mib(self.free()))
+    }
+}
+
+/// Bytes of an expansion on the largest boards while a search records it, and while it is listed
+/// (`search::Expansions`).
+pub const RECORDED_EXPANSION: u64 = 156;
+/// See [`RECORDED_EXPANSION`].
+pub const LISTED_EXPANSION: u64 = 124;
 
 /// Defaults if there is enough memory.
 const SEARCH: u64 = 512 * MIB;
 const TABLES: u64 = 208 * MIB;
 const CACHE: u64 = 32 * MIB;
 const REPLIES: u64 = 256 * MIB;
+const REQUESTS: u64 = 128 * MIB;
+const SMALL_SEARCHES: u64 = 32 * MIB;
+const LIGHT_SEARCHES: u64 = 64 * MIB;
 /// With less than this for each search the service does not start.
 const MIN_SEARCH: u64 = 16 * MIB;
 /// Total if neither a container's limit nor the machine's memory is known.
@@ -90,38 +121,102 @@ fn base_memory(tier: TableTier) -> u64 {
     }
 }
 
+/// A size of at least so many bytes, if it is given.
+fn sized(parser: &mut SettingsParser, flag: &'static str, text: Option<&String>, least: u64) -> Option<u64> {
+    text.map(|text| parser.size(flag, text, least..=1 << 50))
+}
+
 impl MemoryFlags {
-    /// Divides `--memory`, or the memory that is available. A tenth stays free: half of it for connections and for
-    /// memory that the allocator returns late, half for long responses to slow clients. Then come the tables built
-    /// at the start, those built on first use, and the result cache. The searches share the rest.
-    pub(crate) fn parse(&self, parser: &mut SettingsParser, workers: u64, tier: TableTier) -> MemoryPlan {
-        let sized = |parser: &mut SettingsParser, flag, text: &Option<String>, least| {
-            text.as_deref().map(|text| parser.size(flag, text, least..=1 << 50))
-        };
-        let total =
-            sized(parser, "memory", &self.memory, 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL));
+    /// `--memory`, or the memory that is available.
+    pub(crate) fn total(&self, parser: &mut SettingsParser) -> u64 {
+        sized(parser, "memory", self.memory.as_ref(), 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL))
+    }
+
+    /// Divides the memory. A tenth is for long responses, for requests, and for memory that the allocator returns late.
+    /// Then come the tables built at the start, those built on first use, and the result cache. The searches share the
+    /// rest.
+    pub(crate) fn parse(
+        &self,
+        parser: &mut SettingsParser,
+        workers: u64,
+        tier: TableTier,
+        expansions: u64,
+    ) -> MemoryPlan {
+        let total = self.total(parser);
         let usable = total / 10 * 9;
-        let tables = sized(parser, "table-memory", &self.table_memory, 64 * MIB);
+        let tables = sized(parser, "table-memory", self.table_memory.as_ref(), 64 * MIB);
         let tables = tables.unwrap_or(TABLES.min(usable / 4));
-        let cache = sized(parser, "cache-memory", &self.cache_memory, 0).unwrap_or(CACHE.min(usable / 16));
-        let left = usable.saturating_sub(base_memory(tier) + tables + cache);
-        let search = sized(parser, "search-memory", &self.search_memory, MIB);
-        let each = left / workers.max(1);
-        let is_valid =
-            ["memory", "table-memory", "cache-memory", "search-memory"].iter().all(|flag| parser.is_valid(flag));
-        if is_valid && search.unwrap_or(MIN_SEARCH) > each {
+        let cache = sized(parser, "cache-memory", self.cache_memory.as_ref(), 0).unwrap_or(CACHE.min(usable / 16));
+        let base = base_memory(tier);
+        let (replies, requests) = (REPLIES.min(total / 20), REQUESTS.min(total / 40));
+        let plan = MemoryPlan { base, tables, cache, replies, requests, expansions, ..MemoryPlan::of(total) };
+        let search = sized(parser, "search-memory", self.search_memory.as_ref(), MIB);
+        let plan = plan.with_searches(usable.saturating_sub(base + tables + cache), search, workers);
+        let flags = ["memory", "table-memory", "cache-memory", "search-memory", "max-expansions"];
+        if flags.iter().all(|flag| parser.is_valid(flag)) {
+            plan.check(parser, search, workers);
+        }
+        plan
+    }
+}
+
+impl MemoryPlan {
+    fn of(total: u64) -> Self {
+        Self {
+            total,
+            base: 0,
+            tables: 0,
+            cache: 0,
+            searches: 0,
+            search: 0,
+            small_searches: 0,
+            light_searches: 0,
+            replies: 0,
+            requests: 0,
+            expansions: 0,
+        }
+    }
+
+    /// Divides the memory of the searches. Parts of it are for the expansions of one search, for searches without nodes
+    /// (a quarter, up to 64 MiB), and for small ones: up to 32 MiB, which A\* on boards of nine cells needs, but at most
+    /// an eighth; or a thirty-second if that is more.
+    fn with_searches(self, left: u64, search: Option<u64>, workers: u64) -> Self {
+        let recorded = self.expansions * RECORDED_EXPANSION;
+        let left = left.saturating_sub(recorded);
+        let light = LIGHT_SEARCHES.min(left / 4);
+        let small = (left / 32).max(SMALL_SEARCHES.min(left / 8));
+        let each = (left - light - small) / workers.max(1);
+        let search = search.unwrap_or(SEARCH.min(each));
+        let searches = recorded.saturating_add(small + light).saturating_add(search.saturating_mul(workers));
+        Self { search, searches, small_searches: small, light_searches: light, ..self }
+    }
+
+    /// Reports parts that do not fit.
+    fn check(&self, parser: &mut SettingsParser, search: Option<u64>, workers: u64) {
+        let Self { total, base, tables, cache, expansions, replies, .. } = *self;
+        if expansions * LISTED_EXPANSION > replies {
+            let reason = format!(
+                "{expansions} expansions take up to {} MiB, but there are {} for long responses; use at most {}, or raise \
+                 --memory",
+                (expansions * LISTED_EXPANSION).div_ceil(MIB),
+                replies / MIB,
+                replies / LISTED_EXPANSION
+            );
+            return parser.report("max-expansions", reason);
+        }
+        let left = (total / 10 * 9).saturating_sub(base + tables + cache);
+        if self.searches > left || self.search < search.unwrap_or(MIN_SEARCH) {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
             let reason = format!(
-                "tables and cache leave {1} MiB of {0} MiB for each of {workers} workers, but a search needs {2}; \
-                 raise --memory, or reduce --workers, --tables or --table-memory",
+                "tables and cache leave {} MiB of {} MiB for {workers} workers, but a search needs {} and short ones and \
+                 expansions {}; raise --memory, or reduce --workers, --tables, --table-memory or --max-expansions",
+                left / MIB,
                 total / MIB,
-                each / MIB,
                 want.map_or_else(|| format!("at least {} MiB", MIN_SEARCH / MIB), |want| format!("{} MiB", want / MIB)),
+                (self.searches - self.search.saturating_mul(workers).min(self.searches)) / MIB,
             );
             parser.report(flag, reason);
         }
-        let replies = REPLIES.min(total / 20);
-        MemoryPlan { total, search: search.unwrap_or(SEARCH.min(each)), tables, cache, replies }
     }
 }
 

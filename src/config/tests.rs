@@ -156,6 +156,41 @@ fn memory_is_divided_and_too_little_is_an_error() {
 }
 
 #[test]
+fn the_parts_of_the_memory_plan_do_not_exceed_the_whole() {
+    for (memory, tables) in
+        [("256MB", "small"), ("512MB", "standard"), ("1GB", "standard"), ("2GB", "large"), ("1TiB", "large")]
+    {
+        for workers in [1, 2, 4] {
+            let flags =
+                [&format!("--memory={memory}")[..], &format!("--tables={tables}"), &format!("--workers={workers}")];
+            let Ok(Config { memory: plan, .. }) = config(&flags) else { continue };
+            let MemoryPlan { total, base, tables, cache, searches, replies, requests, .. } = plan;
+            assert_eq!(base + tables + cache + searches + replies + requests + plan.free(), total, "{plan}");
+            assert!(plan.free() >= total / 50, "{plan}");
+            let recorded = plan.expansions * RECORDED_EXPANSION;
+            assert_eq!(
+                plan.search * workers + plan.small_searches + plan.light_searches + recorded,
+                searches,
+                "{plan}"
+            );
+        }
+    }
+    assert!(config(&["--memory=512MB", "--workers=2"]).is_ok() && config(&["--memory=2GB", "--workers=2"]).is_ok());
+}
+
+#[test]
+fn expansions_that_the_plan_cannot_hold_are_an_error() {
+    let errors = errors(&["--memory=512MB", "--workers=2", "--max-expansions=1000000"]);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let most: u64 = errors[0].split("use at most ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    let with = |count: u64| config(&["--memory=512MB", "--workers=2", &format!("--max-expansions={count}")]);
+    assert!(with(most + 1).is_err() && with(10_000).is_ok(), "{most}");
+    let plan = with(most / 2).unwrap().memory;
+    assert!(plan.to_string().contains(&format!("{} expansions", most / 2)), "{plan}");
+    assert!(config(&["--memory=8GiB", "--workers=2", "--max-expansions=1000000"]).is_ok());
+}
+
+#[test]
 fn traces_are_off_by_default_and_need_the_feature() {
     assert_eq!(config(&[]).unwrap().traces, None);
     assert_eq!(config(&["--otlp-endpoint=", "--otlp-sample=0.5"]).unwrap().traces, None);

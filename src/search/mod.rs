@@ -42,4 +42,4 @@ pub use observer::{Observer, Progress};
 pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
 pub use stats::{Stats, effective_branching_factor};
-pub use trace::{Expansion, Trace};
+pub use trace::{Expansion, Expansions, Trace};

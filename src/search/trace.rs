@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Slide, Space, State};
-use crate::domain::{Board, Move, Packed, Tile};
+use crate::domain::{Board, Cell, Move, Packed, Packed64, Packed128, Size, Tile};
 
 /// A recorded expansion of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,11 +22,133 @@ pub struct Expansion {
     pub f: f64,
 }
 
+/// Recorded expansions in order, packed: 32 bytes each on boards of up to 16 cells, 124 on those of 100.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Expansions {
+    /// Size of all boards; `None` if there are none.
+    size: Option<Size>,
+    steps: Vec<Step>,
+    /// The tiles of each board, [`packed_bytes`] a board.
+    boards: Vec<u8>,
+}
+
+/// An expansion without its board.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Step {
+    f: f64,
+    g: u32,
+    h: u32,
+    /// [`NO_PARENT`] for the start.
+    parent: u32,
+    /// Index of the move in [`Move::ALL`]; meaningless for the start.
+    mv: u8,
+    /// The tile that slid; 0 for the start.
+    tile: Tile,
+}
+
+const NO_PARENT: u32 = u32::MAX;
+
+/// Bytes of a packed board.
+fn packed_bytes(size: Size) -> usize {
+    match size.cells() {
+        ..=Packed64::MAX_CELLS => size_of::<u64>(),
+        17..=Packed128::MAX_CELLS => size_of::<u128>(),
+        cells => cells,
+    }
+}
+
+impl Expansions {
+    /// Number of expansions.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// True if nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The expansions from an index on.
+    pub fn starting_at(&self, first: usize) -> impl Iterator<Item = Expansion> {
+        (first..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// All expansions.
+    pub fn iter(&self) -> impl Iterator<Item = Expansion> {
+        self.starting_at(0)
+    }
+
+    /// The expansion at an index.
+    pub fn get(&self, at: usize) -> Option<Expansion> {
+        let (size, Step { f, g, h, parent, mv, tile }) = (self.size?, *self.steps.get(at)?);
+        let arrived_by = (tile != 0).then(|| (Move::ALL[usize::from(mv)], tile));
+        let bytes = packed_bytes(size);
+        let board = unpack(size, &self.boards[at * bytes..(at + 1) * bytes]);
+        Some(Expansion { board, arrived_by, parent: (parent != NO_PARENT).then_some(parent), g, h, f })
+    }
+
+    /// Memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.steps.capacity() * size_of::<Step>() + self.boards.capacity()
+    }
+
+    /// Memory in bytes of an expansion on boards of a size.
+    pub fn bytes_each(size: Size) -> usize {
+        size_of::<Step>() + packed_bytes(size)
+    }
+
+    /// Makes room for another expansion of at most `limit`. Above a size at which copies cost little, room for all is
+    /// reserved: it costs nothing until it is touched, but growth needs both the old and the new copy.
+    fn grow(&mut self, size: Size, limit: usize) {
+        const SMALL: usize = 256;
+        let more = if self.len() < SMALL { limit.min(SMALL) } else { limit } - self.len();
+        self.steps.reserve_exact(more);
+        self.boards.reserve_exact(more * packed_bytes(size));
+    }
+
+    fn push<P: Packed>(&mut self, size: Size, visit: &Visit<'_, P>, tile: impl Fn(u8) -> Tile) {
+        self.size = Some(size);
+        let mut tiles = [0; Size::MAX_CELLS];
+        let tiles = &mut tiles[..size.cells()];
+        for (cell, slot) in tiles.iter_mut().enumerate() {
+            *slot = tile(visit.state.tiles.get(cell as Cell));
+        }
+        match size.cells() {
+            ..=Packed64::MAX_CELLS => self.boards.extend(Packed64::pack(tiles).0.to_le_bytes()),
+            17..=Packed128::MAX_CELLS => self.boards.extend(Packed128::pack(tiles).0.to_le_bytes()),
+            _ => self.boards.extend_from_slice(tiles),
+        }
+        self.steps.push(Step {
+            f: visit.f,
+            g: visit.g,
+            h: visit.h,
+            parent: visit.parent.unwrap_or(NO_PARENT),
+            mv: visit.slide.map_or(0, |slide| slide.mv as u8),
+            tile: visit.slide.map_or(0, |slide| tile(slide.label)),
+        });
+    }
+}
+
+/// The board of packed tiles.
+fn unpack(size: Size, bytes: &[u8]) -> Board {
+    match size.cells() {
+        ..=Packed64::MAX_CELLS => {
+            let packed = Packed64(u64::from_le_bytes(bytes.try_into().expect("a word")));
+            Board::from_fn(size, |cell| packed.get(cell))
+        }
+        17..=Packed128::MAX_CELLS => {
+            let packed = Packed128(u128::from_le_bytes(bytes.try_into().expect("two words")));
+            Board::from_fn(size, |cell| packed.get(cell))
+        }
+        _ => Board::from_fn(size, |cell| bytes[usize::from(cell)]),
+    }
+}
+
 /// Records expansions up to a limit. The default limit of 0 records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     limit: usize,
-    expansions: Vec<Expansion>,
+    expansions: Expansions,
     /// By node of the arena: the index of its latest expansion.
     by_node: HashMap<u32, u32>,
 }
@@ -49,9 +171,17 @@ pub struct Visit<'a, P> {
 }
 
 impl Trace {
+    /// Maximum bytes of an entry of the index by node: a table twice as large as needed, and the smaller one before it.
+    const INDEX_BYTES: usize = 32;
+
     /// A trace of the first `limit` expansions.
     pub fn new(limit: usize) -> Self {
         Self { limit, ..Self::default() }
+    }
+
+    /// Maximum memory in bytes of a trace of `limit` expansions on boards of a size.
+    pub fn most_bytes(size: Size, limit: u64) -> u64 {
+        limit.saturating_mul((Expansions::bytes_each(size) + Self::INDEX_BYTES) as u64)
     }
 
     /// True while the limit is not reached.
@@ -62,16 +192,12 @@ impl Trace {
 
     /// Records one expansion and returns its index.
     pub fn record<P: Packed>(&mut self, space: &Space<P>, visit: &Visit<'_, P>) -> u32 {
-        let index = self.expansions.len() as u32;
-        self.expansions.push(Expansion {
-            board: space.board(visit.state),
-            arrived_by: visit.slide.map(|slide| (slide.mv, space.tile(slide.label))),
-            parent: visit.parent,
-            g: visit.g,
-            h: visit.h,
-            f: visit.f,
-        });
-        index
+        let index = self.expansions.len();
+        if index == self.expansions.steps.capacity() {
+            self.expansions.grow(space.size(), self.limit);
+        }
+        self.expansions.push(space.size(), visit, |label| space.tile(label));
+        index as u32
     }
 
     /// Sets the index of a node's latest expansion.
@@ -85,7 +211,56 @@ impl Trace {
     }
 
     /// The recorded expansions, in order.
-    pub fn into_expansions(self) -> Vec<Expansion> {
+    pub fn into_expansions(mut self) -> Expansions {
+        self.expansions.steps.shrink_to_fit();
+        self.expansions.boards.shrink_to_fit();
         self.expansions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{PackedBytes, Puzzle, SplitMix, random_board};
+
+    fn round_trip<P: Packed>(rows: usize, cols: usize) {
+        let size = Size::try_from((rows, cols)).unwrap();
+        let mut random = SplitMix(3);
+        let goal = random_board(&Board::blank_last(size), &mut random);
+        let start = random_board(&goal, &mut random);
+        let space = Space::<P>::new(&Puzzle::try_new(start, goal).unwrap());
+        let (mut trace, mut state, mut board, mut slide) = (Trace::new(700), space.start(), start, None);
+        let mut expected = Vec::new();
+        for nth in 0..700 {
+            assert!(trace.is_recording());
+            let parent = if nth == 0 { None } else { Some(nth - 1) };
+            let visit = Visit { state: &state, slide, parent, g: nth, h: 2 * nth, f: 1.5 };
+            assert_eq!(trace.record(&space, &visit), nth);
+            let arrived_by = slide.map(|slide: Slide| (slide.mv, space.tile(slide.label)));
+            expected.push(Expansion { board, arrived_by, parent, g: nth, h: 2 * nth, f: 1.5 });
+            let mv = board.moves().into_iter().nth(nth as usize % 2).unwrap();
+            slide = Some(space.make(&mut state, mv));
+            board.make(mv).unwrap();
+        }
+        assert!(!trace.is_recording());
+        let expansions = trace.into_expansions();
+        assert!(expansions.iter().eq(expected.iter().copied()), "{size}");
+        assert!(expansions.starting_at(650).eq(expected[650..].iter().copied()), "{size}");
+        assert_eq!(expansions.bytes(), 700 * Expansions::bytes_each(size));
+    }
+
+    #[test]
+    fn packed_expansions_equal_the_recorded_ones() {
+        round_trip::<Packed64>(3, 3);
+        round_trip::<Packed64>(4, 4);
+        round_trip::<Packed128>(5, 5);
+        round_trip::<PackedBytes>(5, 5);
+        round_trip::<PackedBytes>(10, 10);
+    }
+
+    #[test]
+    fn an_expansion_of_sixteen_cells_takes_32_bytes() {
+        let bytes = |side| Expansions::bytes_each(Size::try_from((side, side)).unwrap());
+        assert_eq!([2, 4, 5, 6, 10].map(bytes), [32, 32, 40, 60, 124]);
     }
 }

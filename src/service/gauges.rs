@@ -31,7 +31,7 @@ impl Collector for ServiceGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let service = &self.0;
         let (settings, load, cache) = (service.settings(), service.load(), service.cache_usage());
-        let gauges: [(&str, &str, u64); 11] = [
+        let gauges: [(&str, &str, u64); 13] = [
             ("queue_waiting", "Jobs that wait for a worker, queued or paused", load.waiting as u64),
             ("queue_capacity", "Jobs that may be queued", settings.queue as u64),
             ("workers", "Maximum number of searches that run at the same time", settings.workers as u64),
@@ -41,6 +41,12 @@ impl Collector for ServiceGauges {
             ("cache_bytes", "Memory of the result and hint caches", cache.bytes),
             ("memory_limit_bytes", "Memory that the service plans with", settings.memory),
             ("memory_reserved_bytes", "Memory reserved by searches", load.reserved),
+            ("table_memory_limit_bytes", "Memory limit for tables built on first use", settings.table_memory),
+            (
+                "table_memory_bytes",
+                "Memory of tables built on first use, also while they are built and after their eviction",
+                service.tables().memory_in_use(),
+            ),
             ("reply_memory_limit_bytes", "Memory limit for long responses", settings.reply_memory),
             ("reply_memory_bytes", "Memory of long responses that are still being sent", service.reply_bytes()),
         ];

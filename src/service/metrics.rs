@@ -88,10 +88,12 @@ pub enum Refusal {
     UnknownHost,
     /// The memory for long responses is exhausted.
     ReplyMemoryFull,
+    /// Other tables use the memory for tables.
+    TableMemoryFull,
 }
 
 impl Refusal {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::QueueFull,
         Self::Waited,
         Self::Draining,
@@ -100,6 +102,7 @@ impl Refusal {
         Self::CrossSite,
         Self::UnknownHost,
         Self::ReplyMemoryFull,
+        Self::TableMemoryFull,
     ];
 
     fn name(self) -> &'static str {
@@ -112,6 +115,7 @@ impl Refusal {
             Self::CrossSite => "cross_site",
             Self::UnknownHost => "unknown_host",
             Self::ReplyMemoryFull => "replies_wait",
+            Self::TableMemoryFull => "tables_wait",
         }
     }
 }

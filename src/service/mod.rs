@@ -40,7 +40,7 @@ pub use job::{
     ServiceError, Solution,
 };
 pub use metrics::{Metrics, Refusal};
-pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, Subscription};
+pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};
 pub use random::{Draw, DrawError, DrawnBoard, draw, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};

@@ -14,7 +14,7 @@ use crate::service::distance::{self, AttemptCheck, check_attempt};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, Subscription};
+use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, SearchMemory, Subscription};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
 use crate::service::solver::nodes_within;
@@ -37,6 +37,8 @@ pub struct ServiceSettings {
     pub memory: u64,
     /// Maximum memory of a search for nodes, in bytes.
     pub search_memory: u64,
+    /// Memory of all searches.
+    pub searches_memory: SearchMemory,
     /// Memory of the result and hint caches, in bytes.
     pub answer_memory: u64,
     /// Memory of long responses that are still being sent, in bytes.
@@ -82,7 +84,7 @@ impl Service {
         let pool = PoolSettings {
             workers: settings.workers,
             queue: settings.queue,
-            memory: settings.search_memory.saturating_mul(settings.workers as u64),
+            memory: settings.searches_memory,
             results: settings.answer_memory - settings.answer_memory / 8,
             before_search: settings.before_search,
         };

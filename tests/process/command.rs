@@ -18,7 +18,11 @@ fn check_config_accepts_valid_settings_and_starts_nothing() {
     let output = taquin(&["--check-config", "--memory=1GiB", "--workers=2", &listen]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     assert!(output.stdout.is_empty());
-    assert!(stderr_of(&output).contains("\nmemory: 1024 MiB\nsearch memory: "), "{}", stderr_of(&output));
+    assert!(
+        stderr_of(&output).contains("\nmemory: 1024 MiB\n  process, connections and first tables: 208 MiB\n"),
+        "{}",
+        stderr_of(&output)
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::domain::{PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
-use crate::search::StopReason;
+use crate::search::{self, StopReason};
 use crate::service::{HeldReport, Report, ServiceError};
 
 /// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
@@ -47,6 +47,11 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
                 detail,
             )])
         }
+        ServiceError::TablesWait { retry_after } => {
+            let detail = "The pattern tables for this board and goal have to wait until other tables are no longer used. \
+                          Retry after the time in `Retry-After`, or use `linear_conflict`.";
+            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
+        }
         ServiceError::ReplyMemoryFull => {
             let detail = "Long responses that clients have not read yet leave no memory for this one. Retry after the time \
                           in `Retry-After`, or without `include`.";
@@ -58,7 +63,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
         // The pool or the panic hook has logged the cause.
-        ServiceError::Failed(_) => Problem::internal(),
+        ServiceError::WrongSolution | ServiceError::Failed(_) => Problem::internal(),
     }
 }
 
@@ -69,7 +74,7 @@ pub(crate) fn limit_exceeded_with_expansions(
     stop: StopReason,
 ) -> Problem {
     let problem = limit_exceeded(report, stop);
-    if report.expansions.as_ref().is_none_or(Vec::is_empty) {
+    if report.expansions.as_ref().is_none_or(search::Expansions::is_empty) {
         return problem;
     }
     problem.with_tail(match held {

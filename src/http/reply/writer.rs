@@ -239,12 +239,14 @@ impl List {
             report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
         let is_text = format == MediaType::Text;
         match self {
-            Self::Moves => append(text, limit, from, moves, |text, _, mv| text.push(mv.letter() as u8)),
-            Self::Tiles => append(text, limit, from, tiles, |text, at, number| {
+            Self::Moves => {
+                append(text, limit, from, moves.iter().skip(from), |text, _, mv| text.push(mv.letter() as u8))
+            }
+            Self::Tiles => append(text, limit, from, tiles.iter().skip(from), |text, at, number| {
                 separate(text, at, if is_text { b' ' } else { b',' });
                 tile(text, *number);
             }),
-            Self::States(board) => append(text, limit, from, &report.heights, |text, at, h| {
+            Self::States(board) => append(text, limit, from, report.heights.iter().skip(from), |text, at, h| {
                 let mv = at.checked_sub(1).and_then(|before| moves.get(before).copied());
                 let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
                 let state = StateReply::new(report, step, *board, at as u32, *h);
@@ -257,8 +259,9 @@ impl List {
                 }
             }),
             Self::Expansions => {
-                append(text, limit, from, report.expansions.as_deref().unwrap_or_default(), |text, at, expansion| {
-                    let expansion = ExpansionReply::from(expansion);
+                let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
+                append(text, limit, from, expansions, |text, at, expansion| {
+                    let expansion = ExpansionReply::from(&expansion);
                     if is_text {
                         put(text, &expansion.line(at));
                     } else {
@@ -271,18 +274,18 @@ impl List {
     }
 }
 
-/// Appends entries of a list as [`List::write`] does.
+/// Appends the entries of a list from an index on, as [`List::write`] does.
 #[inline]
 fn append<T>(
     text: &mut Vec<u8>,
     limit: usize,
     from: usize,
-    entries: &[T],
-    mut write: impl FnMut(&mut Vec<u8>, usize, &T),
+    mut entries: impl Iterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, usize, T),
 ) -> usize {
     let mut at = from;
     while text.len() < limit
-        && let Some(entry) = entries.get(at)
+        && let Some(entry) = entries.next()
     {
         write(text, at, entry);
         at += 1;
@@ -402,7 +405,10 @@ pub(crate) mod tests {
             search,
             limits,
             states: (0..).zip(boards).map(state).collect(),
-            expansions: report.expansions.as_ref().map(|list| list.iter().map(ExpansionReply::from).collect()),
+            expansions: report
+                .expansions
+                .as_ref()
+                .map(|list| list.iter().map(|expansion| ExpansionReply::from(&expansion)).collect()),
         };
         serde_json::to_string(&expected).unwrap()
     }

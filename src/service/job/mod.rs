@@ -64,5 +64,17 @@ pub struct Job {
     pub states: bool,
 }
 
+impl Job {
+    /// Maximum number of expansions that its search records.
+    pub(crate) fn most_expansions(&self) -> usize {
+        usize::try_from(self.limits.expanded).unwrap_or(usize::MAX).min(self.expansions)
+    }
+
+    /// True if its search stores neither nodes nor expansions.
+    pub(crate) fn is_light(&self) -> bool {
+        self.plan.most_nodes(self.puzzle.size()) == 0 && self.expansions == 0
+    }
+}
+
 /// Called before each search, on its thread. Tests use it to make searches panic.
 pub type BeforeSearchHook = fn(&Job);

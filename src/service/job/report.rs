@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{Path, Tile};
-use crate::search::{Algorithm, Expansion, HeuristicKind, Stats, StopReason, Weight};
+use crate::search::{Algorithm, Expansions, HeuristicKind, Stats, StopReason, Weight};
 use crate::service::job::{Job, Limits};
 
 /// A replayed solution.
@@ -34,7 +34,7 @@ pub struct Report {
     /// Counters of the search.
     pub stats: Stats,
     /// The first expansions, if requested.
-    pub expansions: Option<Vec<Expansion>>,
+    pub expansions: Option<Expansions>,
     /// Heuristic value of each board along the solution, from the start, if requested.
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution.
@@ -93,7 +93,7 @@ impl Report {
     /// Estimated memory of the report and of two copies of its job, with their entries in a cache and a list.
     pub(crate) fn bytes_with_job(&self) -> usize {
         let path = self.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
-        let expansions = self.expansions.as_ref().map_or(0, Vec::len) * (size_of::<Expansion>() + 32);
+        let expansions = self.expansions.as_ref().map_or(0, Expansions::bytes);
         2 * size_of::<Job>() + size_of::<Self>() + 256 + path + expansions + 4 * self.heights.len()
     }
 
@@ -135,13 +135,22 @@ pub enum ServiceError {
         /// Memory of the tables during their build.
         bytes: u64,
     },
+    /// The tables that other searches use leave no memory for those of the job.
+    #[error("other tables use the memory for tables: retry in {retry_after:?}")]
+    TablesWait {
+        /// Time until the others may be evicted.
+        retry_after: Duration,
+    },
     /// The memory for long responses is exhausted.
     #[error("no memory for another long response")]
     ReplyMemoryFull,
     /// The service is shutting down, or the grace period ended.
     #[error("shutting down")]
     ShuttingDown,
-    /// A bug: the search panicked or its solution did not replay.
+    /// The solution did not replay, or is shorter than the proven bound: a bug, or wrong tables.
+    #[error("a solution does not replay or is shorter than proven possible")]
+    WrongSolution,
+    /// A bug: the search panicked.
     #[error("the search failed: {0}")]
     Failed(&'static str),
 }

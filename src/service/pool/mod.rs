@@ -9,6 +9,7 @@ mod scheduler;
 mod subscription;
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ use scheduler::{Cancellation, RunPermit, Scheduler};
 
 pub use progress::FoundSolution;
 pub use result_cache::CacheUsage;
-pub use scheduler::Load;
+pub use scheduler::{Load, SearchMemory};
 pub use subscription::{SearchEvent, Subscription};
 
 use crate::domain::{Packed, Packed64};
@@ -35,7 +36,7 @@ use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Report, Service
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::solver::{self, JobTables, SearchContext, bytes_for};
 use crate::service::spans::{SearchSpan, TraceContext};
-use crate::service::tables::{LoadedPatterns, TableMemoryExceeded, Tables};
+use crate::service::tables::{LoadedPatterns, MIN_STAY, TableShortage, Tables};
 
 /// Runs jobs on blocking threads, at most one for each worker.
 ///
@@ -63,8 +64,8 @@ pub struct PoolSettings {
     pub workers: usize,
     /// Jobs that may be queued beside them.
     pub queue: usize,
-    /// Memory for the nodes of all searches, in bytes.
-    pub memory: u64,
+    /// Memory of all searches.
+    pub memory: SearchMemory,
     /// Memory of the result cache, in bytes.
     pub results: u64,
     /// Called before each search.
@@ -188,7 +189,7 @@ impl Pool {
         cancellation: Cancellation,
     ) -> Result<RunPermit, ServiceError> {
         let deadline = submitted + job.limits.time;
-        let permit = self.scheduler.acquire(bytes_for(job), cancellation);
+        let permit = self.scheduler.acquire(bytes_for(job), job.is_light(), cancellation);
         timeout_at(deadline.into(), permit).await.map_err(|_| {
             self.metrics.refused(Refusal::Waited);
             self.metrics.waited(submitted.elapsed());
@@ -208,7 +209,8 @@ impl Pool {
             return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
         }
         let wait = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
-        let patterns = timeout_at((submitted + wait).into(), self.tables.ready_patterns(size, goal_blank)).await;
+        let patterns = self.tables.ready_patterns(size, goal_blank, !plan.is_heuristic_open);
+        let patterns = timeout_at((submitted + wait).into(), patterns).await;
         let patterns = match patterns {
             Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
                 let stronger = self.tables.stronger_patterns(Arc::clone(&small));
@@ -220,11 +222,20 @@ impl Pool {
         let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
         match patterns {
             Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late: false }),
-            Ok(Err(TableMemoryExceeded { bytes })) if !is_heuristic_open => {
+            Ok(Err(TableShortage::Lasting { bytes })) if !is_heuristic_open => {
                 Err(ServiceError::NoRoomForTables { bytes })
             }
-            Err(_) if !is_heuristic_open => Ok(PreparedJob::TooLate(job)),
-            other => Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: other.is_err() }),
+            Ok(Err(TableShortage::Lasting { .. })) => {
+                Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: false })
+            }
+            _ if is_heuristic_open => {
+                Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: true })
+            }
+            _ if !job.plan.falls_back && self.tables.are_short_of_memory(size, goal_blank) => {
+                self.metrics.refused(Refusal::TableMemoryFull);
+                Err(ServiceError::TablesWait { retry_after: MIN_STAY })
+            }
+            _ => Ok(PreparedJob::TooLate(job)),
         }
     }
 
@@ -301,6 +312,32 @@ impl Pool {
         self.scheduler.wake_all();
     }
 
+    /// Solves a job. If wrong tables from a file may be the cause of a failure, they are dropped, and it searches again with
+    /// new ones.
+    fn solve(
+        &self,
+        job: &Job,
+        patterns: Option<&Arc<LoadedPatterns>>,
+        context: SearchContext<'_>,
+    ) -> Result<Report, ServiceError> {
+        let solve = |patterns: Option<&Arc<LoadedPatterns>>| {
+            solver::solve_with(job, &JobTables::with_patterns(&self.tables, patterns.cloned()), context)
+        };
+        let Some(used) = patterns.filter(|patterns| patterns.is_from_file) else { return solve(patterns) };
+        // Wrong entries lead to paths that miss the goal, to wrong bounds, or to entries that do not exist.
+        match catch_unwind(AssertUnwindSafe(|| solve(patterns))) {
+            Ok(report) if !matches!(report, Err(ServiceError::WrongSolution)) => report,
+            failed => {
+                let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
+                let others = self.tables.replace_wrong_patterns(used, size, goal_blank);
+                if failed.is_err() {
+                    self.metrics.panicked();
+                }
+                solve(Some(&others))
+            }
+        }
+    }
+
     /// Counts a finished job, ends its span and logs its event.
     fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
         span.end(job, report);
@@ -343,8 +380,7 @@ impl SearchTask {
         let cancel: [&AtomicBool; 2] = [&cancellation.flags[0], &cancellation.flags[1]];
         let (deadline, observer) = (cancellation.deadline, Some(&**progress as &dyn Observer));
         let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), observer };
-        let tables = JobTables::with_patterns(&pool.tables, patterns.clone());
-        let report = solver::solve_with(job, &tables, context);
+        let report = pool.solve(job, patterns.as_ref(), context);
         let (worked, paused) = permit.times();
         pool.admission.record_duration(worked);
         pool.metrics.waited(*queued + paused);
@@ -406,7 +442,7 @@ mod tests {
     }
 
     fn settings(workers: usize, queue: usize) -> PoolSettings {
-        PoolSettings { workers, queue, memory: u64::MAX / 2, results: 1 << 20, before_search: None }
+        PoolSettings { workers, queue, memory: SearchMemory::of(u64::MAX / 2), results: 1 << 20, before_search: None }
     }
 
     fn pool(workers: usize, queue: usize) -> Arc<Pool> {
@@ -452,7 +488,11 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_job_whose_time_runs_out_in_the_queue_is_rejected() {
-        let pool = Pool::new(PoolSettings { memory: 1 << 20, ..settings(1, 1) }, Arc::default(), Metrics::default());
+        let pool = Pool::new(
+            PoolSettings { memory: SearchMemory::of(1 << 20), ..settings(1, 1) },
+            Arc::default(),
+            Metrics::default(),
+        );
         let busy = begun(&pool, stored(Duration::from_secs(3600))).await;
         let waiting = Job {
             limits: Limits { time: Duration::from_millis(20), ..stored(Duration::ZERO).limits },

@@ -18,12 +18,12 @@ use crate::search::{Help, Helpers, MainWork};
 /// there are (multilevel feedback queue: Corbató, Merwin Daggett & Daley 1962). A running search yields to jobs of a
 /// lower level after a minimum time slice. From time to time the oldest job runs first, which prevents starvation.
 ///
-/// A started job keeps its memory until it ends, so its maximum is reserved before it starts. Small jobs may overtake
-/// large ones meanwhile, and part of the memory is reserved for them.
+/// A started job keeps its memory until it ends, so its maximum is reserved before it starts. Light jobs and small ones
+/// may overtake larger ones meanwhile, and part of the memory is reserved for each.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
-    memory: u64,
+    memory: SearchMemory,
     state: Mutex<SchedulerState>,
     /// Lowest level of the waiting jobs that could run now.
     waiting: AtomicU8,
@@ -35,14 +35,14 @@ struct SchedulerState {
     free: usize,
     /// Bytes not reserved.
     memory: u64,
-    /// Bytes of these that are reserved for small jobs, beyond the memory that large ones share.
-    small_reserve: u64,
+    /// Bytes of these that only lighter jobs may use, by class of job: light, small and large.
+    reserves: [u64; 3],
     /// Jobs that have started and not ended.
     begun: usize,
     /// Number of jobs so far.
     arrivals: u64,
-    /// Jobs that have not started, by arrival: small ones and large ones.
-    queued: [BTreeMap<u64, QueuedJob>; 2],
+    /// Jobs that have not started, by class and arrival.
+    queued: [BTreeMap<u64, QueuedJob>; 3],
     /// Started jobs that wait for a worker, by level and arrival.
     paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
     /// Jobs started or resumed since the oldest one last ran.
@@ -77,20 +77,28 @@ const MIN_SLICE: Duration = Duration::from_millis(5);
 const OLDEST_FIRST: u32 = 8;
 /// Upper bound of paused jobs; each holds a thread.
 const MAX_PAUSED: usize = 240;
-/// A job is small if it needs at most this share of the memory, or `SMALL_JOB` bytes where that is at most a quarter of
-/// the memory. A\* on boards of nine cells is always small.
-const SMALL_JOB_SHARE: u64 = 32;
-const SMALL_JOB: u64 = 32 << 20;
-
 /// Level of a job by its running time: below 5 ms, 50 ms, 0.5 s, 5 s, and above.
 fn level(worked: Duration) -> u8 {
     let slices = worked.as_micros() / MIN_SLICE.as_micros();
     slices.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
 }
 
-/// Largest size of a small job, and the memory reserved for such jobs.
-fn small(memory: u64) -> u64 {
-    (memory / SMALL_JOB_SHARE).max(SMALL_JOB.min(memory / 4))
+/// Memory of all searches, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SearchMemory {
+    /// Memory that all jobs share.
+    pub shared: u64,
+    /// Largest size of a small job, and the memory that only small and light jobs may use.
+    pub small: u64,
+    /// Memory that only light jobs may use, which store neither nodes nor expansions.
+    pub light: u64,
+}
+
+impl SearchMemory {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.shared.saturating_add(self.small).saturating_add(self.light)
+    }
 }
 
 /// Workers and memory in use.
@@ -108,11 +116,11 @@ pub struct Load {
 
 impl Scheduler {
     /// Creates a scheduler of so many workers and bytes.
-    pub(crate) fn new(workers: usize, memory: u64) -> Arc<Self> {
+    pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState {
             free: workers,
-            memory: memory.saturating_add(small(memory)),
-            small_reserve: small(memory),
+            memory: memory.total(),
+            reserves: [0, memory.light, memory.light + memory.small],
             begun: 0,
             arrivals: 0,
             queued: Default::default(),
@@ -123,9 +131,9 @@ impl Scheduler {
     }
 
     /// Waits for a worker and for memory. Dropping the future removes the job from the queue.
-    pub(crate) async fn acquire(self: &Arc<Self>, bytes: u64, cancellation: Cancellation) -> RunPermit {
-        let bytes = bytes.min(self.memory);
-        let class = usize::from(bytes > small(self.memory));
+    pub(crate) async fn acquire(self: &Arc<Self>, bytes: u64, is_light: bool, cancellation: Cancellation) -> RunPermit {
+        let bytes = bytes.min(self.memory.shared);
+        let class = if is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
         let (start, started) = oneshot::channel();
         let number = self.change(|state| {
             state.arrivals += 1;
@@ -145,7 +153,7 @@ impl Scheduler {
             busy: self.workers - state.free,
             waiting: state.queued.iter().map(BTreeMap::len).sum::<usize>() + state.paused.len(),
             begun: state.begun,
-            reserved: self.memory.saturating_add(state.small_reserve) - state.memory,
+            reserved: self.memory.total() - state.memory,
         }
     }
 
@@ -242,7 +250,7 @@ impl SchedulerState {
 
     /// The first queued job whose memory is available.
     fn next_queued(&self) -> Option<u64> {
-        let firsts = self.queued.iter().zip([0, self.small_reserve]);
+        let firsts = self.queued.iter().zip(self.reserves);
         let firsts = firsts.filter_map(|(class, reserve)| class.first_key_value().map(|first| (first, reserve)));
         let fitting = firsts.filter(|((_, queued), reserve)| queued.bytes.saturating_add(*reserve) <= self.memory);
         fitting.map(|((number, _), _)| *number).min().filter(|_| self.paused.len() < MAX_PAUSED)
@@ -406,6 +414,13 @@ mod tests {
 
     use super::*;
 
+    impl SearchMemory {
+        /// So many bytes for all jobs, and an eighth each for small and for light ones.
+        pub(crate) fn of(shared: u64) -> Self {
+            Self { shared, small: shared / 8, light: shared / 8 }
+        }
+    }
+
     /// A search on a separate thread that calls `pause` until the test ends it.
     struct Hog {
         is_over: Arc<AtomicBool>,
@@ -414,7 +429,7 @@ mod tests {
 
     impl Hog {
         async fn start(scheduler: &Arc<Scheduler>, cancellation: Cancellation) -> Self {
-            let permit = scheduler.acquire(0, cancellation).await;
+            let permit = scheduler.acquire(0, true, cancellation).await;
             let is_over = Arc::new(AtomicBool::new(false));
             let thread = std::thread::spawn({
                 let is_over = Arc::clone(&is_over);
@@ -442,11 +457,11 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_new_job_runs_while_an_older_one_continues() {
-        let scheduler = Scheduler::new(1, 0);
+        let scheduler = Scheduler::new(1, SearchMemory::of(0));
         let hog = Hog::start(&scheduler, Cancellation::default()).await;
         for _ in 0..5 {
             // There is one worker: it is released, or the test hangs.
-            drop(scheduler.acquire(0, Cancellation::default()).await);
+            drop(scheduler.acquire(0, true, Cancellation::default()).await);
         }
         let (worked, paused) = hog.end();
         assert!(worked >= MIN_SLICE && paused > Duration::ZERO);
@@ -455,14 +470,14 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn the_oldest_job_is_not_starved() {
-        let scheduler = Scheduler::new(1, 0);
+        let scheduler = Scheduler::new(1, SearchMemory::of(0));
         let hog = Hog::start(&scheduler, Cancellation::default()).await;
         // The next job waits before the current one ends.
-        let mut next = Box::pin(scheduler.acquire(0, Cancellation::default()));
+        let mut next = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
         let begun = Instant::now();
         for _ in 0..10 * OLDEST_FIRST {
             let permit = next.await;
-            next = Box::pin(scheduler.acquire(0, Cancellation::default()));
+            next = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
             assert!(futures_util::FutureExt::now_or_never(&mut next).is_none());
             std::thread::sleep(Duration::from_millis(1));
             drop(permit);
@@ -475,27 +490,46 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn jobs_wait_for_memory_and_small_ones_overtake() {
-        let scheduler = Scheduler::new(4, 100);
-        let large = scheduler.acquire(60, Cancellation::default()).await;
-        let mut second = Box::pin(scheduler.acquire(60, Cancellation::default()));
+        let scheduler = Scheduler::new(4, SearchMemory::of(100));
+        let large = scheduler.acquire(60, false, Cancellation::default()).await;
+        let mut second = Box::pin(scheduler.acquire(60, false, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
-        let small = scheduler.acquire(3, Cancellation::default()).await;
+        let small = scheduler.acquire(3, false, Cancellation::default()).await;
         assert_eq!(scheduler.load(), Load { busy: 2, waiting: 1, begun: 2, reserved: 63 });
         drop((large, small));
         let second = second.await;
         assert_eq!(scheduler.load().reserved, 60);
         // A job that asks for more than all memory gets all of it.
         drop(second);
-        assert_eq!(scheduler.acquire(1_000, Cancellation::default()).await.bytes, 100);
+        assert_eq!(scheduler.acquire(1_000, false, Cancellation::default()).await.bytes, 100);
         assert_eq!(scheduler.load(), Load::default());
     }
 
     #[tokio::test]
+    async fn light_jobs_start_while_others_hold_all_their_memory() {
+        let scheduler = Scheduler::new(9, SearchMemory { shared: 100, small: 20, light: 30 });
+        let large = scheduler.acquire(100, false, Cancellation::default()).await;
+        let small = scheduler.acquire(20, false, Cancellation::default()).await;
+        let mut next = Box::pin(scheduler.acquire(20, false, Cancellation::default()));
+        assert!(tokio::time::timeout(MIN_SLICE, &mut next).await.is_err(), "the rest is for light jobs");
+        let light = [
+            scheduler.acquire(10, true, Cancellation::default()).await,
+            scheduler.acquire(20, true, Cancellation::default()).await,
+        ];
+        assert_eq!(scheduler.load().reserved, 150);
+        // Without any memory to reserve, a job never waits for it.
+        drop(scheduler.acquire(0, true, Cancellation::default()).await);
+        drop((large, light));
+        next.await;
+        drop(small);
+    }
+
+    #[tokio::test]
     async fn large_jobs_leave_memory_for_small_ones() {
-        let scheduler = Scheduler::new(3, 100);
-        let all = scheduler.acquire(1_000, Cancellation::default()).await;
-        drop(scheduler.acquire(3, Cancellation::default()).await);
-        let mut large = Box::pin(scheduler.acquire(26, Cancellation::default()));
+        let scheduler = Scheduler::new(3, SearchMemory::of(100));
+        let all = scheduler.acquire(1_000, false, Cancellation::default()).await;
+        drop(scheduler.acquire(3, false, Cancellation::default()).await);
+        let mut large = Box::pin(scheduler.acquire(26, false, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut large).is_none());
         drop((all, large));
         assert_eq!(scheduler.load(), Load::default());
@@ -503,12 +537,12 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_cancelled_wait_releases_everything() {
-        let scheduler = Scheduler::new(1, 0);
+        let scheduler = Scheduler::new(1, SearchMemory::of(0));
         let flags = [Arc::<AtomicBool>::default(), Arc::default()];
         let cancellation = Cancellation { deadline: None, flags: flags.clone() };
         let hog = Hog::start(&scheduler, cancellation).await;
-        let permit = scheduler.acquire(0, Cancellation::default()).await;
-        assert!(tokio::time::timeout(MIN_SLICE, scheduler.acquire(0, Cancellation::default())).await.is_err());
+        let permit = scheduler.acquire(0, true, Cancellation::default()).await;
+        assert!(tokio::time::timeout(MIN_SLICE, scheduler.acquire(0, true, Cancellation::default())).await.is_err());
         assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 2, reserved: 0 });
         // The paused job is cancelled.
         flags[0].store(true, Ordering::Relaxed);
@@ -521,8 +555,8 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn helpers_leave_when_a_job_waits() {
-        let scheduler = Scheduler::new(2, 0);
-        let own = scheduler.acquire(0, Cancellation::default()).await;
+        let scheduler = Scheduler::new(2, SearchMemory::of(0));
+        let own = scheduler.acquire(0, true, Cancellation::default()).await;
         let helpers = Arc::new(AtomicUsize::new(0));
         let search = tokio::task::spawn_blocking({
             let helpers = Arc::clone(&helpers);
@@ -541,7 +575,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(scheduler.load().busy, 2);
-        drop(scheduler.acquire(0, Cancellation::default()).await);
+        drop(scheduler.acquire(0, true, Cancellation::default()).await);
         search.await.unwrap();
         assert_eq!(helpers.load(Ordering::Relaxed), 1);
         assert_eq!(scheduler.load(), Load::default());

@@ -9,7 +9,7 @@ use crate::search::heuristic::{
     LargeCosts, LinearConflict, Manhattan, Sum, WalkingDistance, Zero,
 };
 use crate::search::{
-    Algorithm, HeuristicKind, IdaStar, Space, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+    Algorithm, HeuristicKind, IdaStar, Space, Trace, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
 };
 use crate::service::job::Job;
 use crate::service::tables::{LoadedPatterns, Tables};
@@ -124,26 +124,28 @@ fn dispatch_heuristic<P: Packed, C: HeuristicCall>(space: &Space<P>, heuristic: 
 }
 
 /// Memory of a search beside its nodes: the path, the move tables and a thread's stack; with patterns also the parallel
-/// search's parts of an iteration; on large boards also the stage tables.
-fn bytes_beside_nodes_of(size: Size, heuristic: HeuristicKind) -> u64 {
+/// search's parts of an iteration; for anytime search on large boards also the stage tables.
+fn bytes_beside_nodes_of(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
     let is_in_parts = heuristic == HeuristicKind::PatternDatabase && GoalClass::serves(size);
-    let beside_nodes = if size.cells() > Packed64::MAX_CELLS { bytes_beside_nodes(size) } else { 0 };
-    beside_nodes + if is_in_parts { 2 << 20 } else { 256 << 10 }
+    let is_in_stages = algorithm == Algorithm::Anytime && size.cells() > Packed64::MAX_CELLS;
+    let stages = if is_in_stages { bytes_beside_nodes(size) } else { 0 };
+    stages + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
 /// Number of nodes that fit into so many bytes.
 pub(crate) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
-    let nodes =
-        bytes.saturating_sub(bytes_beside_nodes_of(size, heuristic)) / bytes_per_node_of(size, algorithm, heuristic);
+    let beside = bytes_beside_nodes_of(size, algorithm, heuristic);
+    let nodes = bytes.saturating_sub(beside) / bytes_per_node_of(size, algorithm, heuristic);
     // Node indices have 32 bits; the largest stands for no node.
     nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
-/// Upper bound on the memory of a job's search.
+/// Upper bound on the memory of a job's search and of the expansions that it records.
 pub(crate) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
-    bytes_beside_nodes_of(size, job.plan.heuristic)
+    bytes_beside_nodes_of(size, job.plan.algorithm, job.plan.heuristic)
+        + Trace::most_bytes(size, job.most_expansions() as u64)
         + nodes * bytes_per_node_of(size, job.plan.algorithm, job.plan.heuristic)
 }
 

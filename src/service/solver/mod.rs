@@ -11,9 +11,9 @@ pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
-    Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
-    depth_first, ida_star, perfect,
+    Algorithm, BucketOpenList, Budget, Evaluation, Expansions, HeapOpenList, Helpers, HeuristicKind, IdaStar,
+    Objective, Observer, Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
+    constructive, depth_first, ida_star, perfect,
 };
 use crate::service::job::{Job, Plan, Report, ServiceError, Solution};
 use crate::service::tables::Tables;
@@ -34,7 +34,8 @@ pub struct SearchContext<'a> {
 /// Runs the search of a job and replays its solution.
 ///
 /// # Errors
-/// [`ServiceError::Failed`] if the solution does not replay, which is a bug.
+/// [`ServiceError::WrongSolution`] if the solution does not replay or is shorter than proven possible, because of a bug or
+/// of wrong tables.
 pub fn solve(job: &Job, tables: &Tables, context: SearchContext<'_>) -> Result<Report, ServiceError> {
     solve_with(job, &JobTables::new(tables), context)
 }
@@ -49,7 +50,7 @@ pub(crate) fn solve_with(
     let Job { puzzle, plan, limits, .. } = job;
     let SearchContext { deadline, cancel, helpers, observer } = context;
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
-    let mut trace = Trace::new(job.expansions);
+    let mut trace = Trace::new(job.most_expansions());
     let outcome = dispatch(
         puzzle,
         plan.heuristic,
@@ -64,7 +65,7 @@ pub(crate) fn solve_with(
 pub(crate) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let outcome = Outcome { result: Err(StopReason::Time), best: None, lower_bound: 0, stats: Stats::default() };
-    let report = conclude(job, &JobTables::new(tables), outcome, Trace::new(job.expansions))?;
+    let report = conclude(job, &JobTables::new(tables), outcome, Trace::default())?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
@@ -81,7 +82,7 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let (algorithm, outcome) =
         if needs_any_solution(job, stopped) { with_any_solution(job, outcome) } else { (plan.algorithm, outcome) };
     // The recorded expansions belong to the search whose solution was replaced.
-    let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Vec::new() };
+    let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Expansions::default() };
     let expansions = (job.expansions > 0).then_some(expansions);
     let report = report(job, tables, algorithm, outcome, stopped)?;
     Ok(Report { expansions, ..report })
@@ -102,7 +103,10 @@ fn report(
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
-        let tiles = path.replay(puzzle).map_err(|_| ServiceError::Failed("a solution does not replay"))?;
+        let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
+        if path.len() < lower_bound as usize {
+            return Err(ServiceError::WrongSolution);
+        }
         is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
         if job.states && is_enough {
             heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));

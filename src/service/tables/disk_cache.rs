@@ -116,6 +116,14 @@ impl DiskCache {
         Ok(tables)
     }
 
+    /// Removes the file of a choice of patterns, if there is one, and returns its path.
+    pub(crate) fn remove(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
+        let path = self.path(class, choice);
+        // If it cannot be removed, the tables that are built anew replace it.
+        let _ = fs::remove_file(&path);
+        path
+    }
+
     /// Writes the tables of a choice of patterns, unless another process holds the lock.
     pub(crate) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };

@@ -4,6 +4,7 @@ mod background_builder;
 mod disk_cache;
 mod pattern_cache;
 mod stage_cache;
+mod table_memory;
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -15,7 +16,7 @@ use pattern_cache::PatternCache;
 use stage_cache::StageCache;
 
 pub(crate) use background_builder::BackgroundBuilder;
-pub(crate) use pattern_cache::{LoadedPatterns, TableMemoryExceeded};
+pub(crate) use pattern_cache::{LoadedPatterns, MIN_STAY, TableShortage};
 
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
@@ -126,7 +127,8 @@ impl Tables {
         self.patterns.get(size, goal_blank)
     }
 
-    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](Self::patterns).
+    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](Self::patterns). If other
+    /// tables leave no memory for them, it waits for that if `waits_for_memory`.
     ///
     /// # Errors
     /// If they would exceed the memory for tables.
@@ -134,8 +136,30 @@ impl Tables {
         &self,
         size: Size,
         goal_blank: Cell,
-    ) -> Result<Arc<LoadedPatterns>, TableMemoryExceeded> {
-        self.patterns.get_async(size, goal_blank).await
+        waits_for_memory: bool,
+    ) -> Result<Arc<LoadedPatterns>, TableShortage> {
+        self.patterns.get_async(size, goal_blank, waits_for_memory).await
+    }
+
+    /// True if the patterns of a size and goal wait for memory that other tables use.
+    pub(crate) fn are_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
+        self.patterns.is_short_of_memory(size, goal_blank)
+    }
+
+    /// Drops patterns that led to a wrong solution, with their file, and returns others, built anew.
+    pub(crate) fn replace_wrong_patterns(
+        &self,
+        wrong: &Arc<LoadedPatterns>,
+        size: Size,
+        goal_blank: Cell,
+    ) -> Arc<LoadedPatterns> {
+        self.patterns.drop_wrong(wrong);
+        self.patterns(size, goal_blank)
+    }
+
+    /// Memory of the tables built on first use, with those evicted but still in use and those being built, in bytes.
+    pub fn memory_in_use(&self) -> u64 {
+        self.patterns.used_memory() + self.stages.bytes()
     }
 
     /// Waits for patterns stronger than these; returns these if none are being built.

@@ -7,22 +7,27 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use tracing::Level;
 
 use super::disk_cache::{DiskCache, ReadError};
+use super::table_memory::{TableMemory, TableReservation};
 use crate::domain::{Cell, Size};
 use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tier};
 
 /// The loaded pattern tables of each goal class.
 ///
 /// Small tables are built once, on first use; concurrent callers wait. Stronger tables replace them later, and running
-/// searches keep those that they started with. When the tables exceed their memory, the least recently used class is
-/// evicted. Recently used tables are never evicted for stronger ones.
+/// searches keep those that they started with. Evicted tables count until the last of these searches ends. Before a
+/// build, the least recently used classes are evicted until it fits. Recently used tables are never evicted for stronger
+/// ones. The first tables of a large board may replace any that have been loaded for a while; classes take turns.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     entries: Vec<ClassEntry>,
-    /// Memory of all classes that are not pinned, in bytes.
-    memory: u64,
+    /// Memory of all classes that are not pinned.
+    memory: Arc<TableMemory>,
+    /// Classes of large boards that wait for memory, first come, first served.
+    line: Mutex<Vec<GoalClass>>,
     /// Files of tables, kept between runs, if there is a directory for them.
     cache: Option<DiskCache>,
     /// Counts uses of any class.
@@ -55,20 +60,28 @@ struct ClassEntry {
     is_upgrade_pending: AtomicBool,
     /// Number of callers that wait for small tables.
     waiting: AtomicUsize,
-    /// Time and cause of the last rejected build of small tables.
-    rejected: Mutex<Option<(Instant, TableMemoryExceeded)>>,
+    /// Memory of the small tables.
+    small_need: OnceLock<MemoryNeed>,
+    /// Why the last build of small tables was not begun.
+    shortage: Mutex<Option<TableShortage>>,
+    /// Tier of the tables that were found wrong and dropped.
+    dropped: Mutex<Option<Tier>>,
 }
 
-/// The tables would exceed the memory for tables.
+/// There is no memory for the small tables of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TableMemoryExceeded {
-    pub(crate) bytes: u64,
+pub(crate) enum TableShortage {
+    /// They need so many bytes during their build, more than there are for all tables.
+    Lasting { bytes: u64 },
+    /// Other tables are in use now.
+    Passing,
 }
 
-/// Seconds since the last use during which tables are not evicted for the first tables of a large board.
-const FIRST_BUILD_KEEP_SECONDS: u64 = 60;
-/// Repeated requests are rejected for this time without another check.
-const REJECT_AGAIN_FOR: Duration = Duration::from_secs(10);
+/// Time since they were loaded during which tables are not evicted for the first tables of a large board. So classes
+/// that together exceed the memory take turns.
+pub(crate) const MIN_STAY: Duration = Duration::from_secs(10);
+/// Pause between two attempts to begin a build that waits for memory.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Seconds since the last use during which tables are not evicted for stronger ones of another class; also the minimum
 /// interval between upgrade requests of a class.
@@ -82,9 +95,29 @@ pub(crate) struct LoadedPatterns {
     pub(crate) partitions: Vec<Partition>,
     /// Time to build or to read them.
     pub(crate) time: Duration,
+    /// True if they were read from a file, whose hash does not prove that they are right.
+    pub(crate) is_from_file: bool,
+    loaded_at: Instant,
+    /// Released with the last search that uses them; `None` for those of the start.
+    _memory: Option<TableReservation>,
 }
 
 impl LoadedPatterns {
+    fn new(
+        class: GoalClass,
+        tier: Tier,
+        partitions: Vec<Partition>,
+        begun: Instant,
+        memory: Option<TableReservation>,
+    ) -> Self {
+        let memory = memory.map(|mut memory| {
+            memory.shrink_to(Partition::bytes_of(&partitions) as u64);
+            memory
+        });
+        let loaded_at = Instant::now();
+        Self { class, tier, partitions, time: loaded_at - begun, is_from_file: false, loaded_at, _memory: memory }
+    }
+
     /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         Partition::bytes_of(&self.partitions)
@@ -94,6 +127,16 @@ impl LoadedPatterns {
 impl ClassEntry {
     fn loaded(&self) -> Option<Arc<LoadedPatterns>> {
         self.loaded.read().clone()
+    }
+
+    /// True if a search uses the loaded tables. One reference is the cache's own.
+    fn is_used(&self) -> bool {
+        self.loaded.read().as_ref().is_some_and(|loaded| Arc::strong_count(loaded) > 1)
+    }
+
+    fn small_need(&self) -> MemoryNeed {
+        let need = || MemoryNeed::of(self.class, Tier::Small).expect("every class has small patterns");
+        *self.small_need.get_or_init(need)
     }
 
     fn put(&self, loaded: Option<Arc<LoadedPatterns>>) {
@@ -151,11 +194,14 @@ impl PatternCache {
             has_better: Partition::choose(class, Tier::Standard).is_some(),
             is_upgrade_pending: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
-            rejected: Mutex::default(),
+            small_need: OnceLock::new(),
+            shortage: Mutex::default(),
+            dropped: Mutex::default(),
         };
         Self {
             entries: GoalClass::all().map(entry).collect(),
-            memory,
+            memory: TableMemory::new(memory),
+            line: Mutex::default(),
             cache,
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
@@ -175,41 +221,68 @@ impl PatternCache {
     pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<LoadedPatterns> {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         self.mark_used(entry);
-        let loaded = entry.loaded().unwrap_or_else(|| self.small(entry, threads()));
+        let loaded = entry.loaded().unwrap_or_else(|| self.small_at_once(entry));
         self.request_if_weak(entry, loaded)
     }
 
+    /// Memory of all tables that are not pinned, with those evicted but still in use and those being built, in bytes.
+    pub(crate) fn used_memory(&self) -> u64 {
+        self.memory.used()
+    }
+
     /// Returns the strongest loaded tables without blocking the caller's thread. If there are none, a new thread builds
-    /// small ones as long as a caller waits; a started build is always completed.
+    /// small ones as long as a caller waits; a started build is always completed. If other tables leave no memory, it
+    /// waits for that if `waits_for_memory`.
     ///
     /// # Errors
-    /// If the tables of a large board would exceed the memory that recently used ones leave.
+    /// If the tables of a large board exceed the memory for tables, or what is left of it now.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
         goal_blank: Cell,
-    ) -> Result<Arc<LoadedPatterns>, TableMemoryExceeded> {
+        waits_for_memory: bool,
+    ) -> Result<Arc<LoadedPatterns>, TableShortage> {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         self.mark_used(entry);
         let _waiting = WaitGuard::begin(entry);
         loop {
-            let changed = entry.changed.notified();
+            let (changed, freed) = (entry.changed.notified(), self.memory.freed());
             if let Some(loaded) = entry.loaded() {
                 return Ok(self.request_if_weak(entry, loaded));
-            }
-            if let Some((_, exceeded)) = entry.rejected.lock().filter(|(since, _)| since.elapsed() < REJECT_AGAIN_FOR) {
-                return Err(exceeded);
             }
             if !entry.is_building.swap(true, Ordering::AcqRel) {
                 let (cache, class) = (Arc::clone(self), entry.class);
                 // If no thread can be created now, a later request may succeed.
                 if std::thread::Builder::new().spawn(move || cache.build_first(class)).is_err() {
                     drop(FirstBuildGuard(entry));
-                    return Err(TableMemoryExceeded { bytes: 0 });
+                    return Err(TableShortage::Passing);
                 }
             }
             changed.await;
+            match *entry.shortage.lock() {
+                _ if entry.loaded().is_some() => continue,
+                Some(TableShortage::Passing) if waits_for_memory => {}
+                Some(shortage) => return Err(shortage),
+                None => continue,
+            }
+            let _ = timeout(RETRY, freed).await;
         }
+    }
+
+    /// True if the last build of a class waits for memory that other tables use.
+    pub(crate) fn is_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
+        let entry = self.entry(GoalClass::of(size, goal_blank));
+        entry.loaded().is_none() && *entry.shortage.lock() == Some(TableShortage::Passing)
+    }
+
+    /// Builds the small tables of a class, even if they exceed the memory.
+    fn small_at_once(&self, entry: &ClassEntry) -> Arc<LoadedPatterns> {
+        let bytes = if is_pinned(entry.class) { 0 } else { entry.small_need().tables };
+        let changing = self.changing.lock();
+        self.evict_for(bytes, |_, _| false);
+        let memory = self.memory.count(bytes);
+        drop(changing);
+        self.small(entry, threads(), memory)
     }
 
     /// Waits until a pending upgrade of these tables is built or dropped. Returns the strongest tables.
@@ -234,39 +307,51 @@ impl PatternCache {
         if entry.waiting.load(Ordering::Acquire) == 0 {
             return;
         }
-        match self.memory_for_first(entry) {
-            Ok(threads) => drop(self.small(entry, threads)),
-            Err(exceeded) => *entry.rejected.lock() = Some((Instant::now(), exceeded)),
+        let memory = self.memory_for_first(entry);
+        *entry.shortage.lock() = memory.as_ref().err().copied();
+        if let Ok((memory, threads)) = memory {
+            drop(self.small(entry, threads, memory));
         }
     }
 
-    /// Returns the number of threads that memory allows for the small tables of a class, and evicts others to make
-    /// room. Small boards are always served.
-    fn memory_for_first(&self, entry: &ClassEntry) -> Result<usize, TableMemoryExceeded> {
-        if !entry.class.has_large_boards() {
-            return Ok(threads());
+    /// Reserves memory for the small tables of a class, evicting others to make room, and returns the number of threads
+    /// that may build them. A large board may not evict tables that were loaded just now, a small one none of these that
+    /// are used. Small boards are served even if there is hardly any memory for tables.
+    fn memory_for_first(&self, entry: &ClassEntry) -> Result<(TableReservation, usize), TableShortage> {
+        let is_large = entry.class.has_large_boards();
+        let MemoryNeed { tables, to_build } = entry.small_need();
+        // A build for a large board takes seconds: one core is left to searches.
+        let most = if is_large { (threads() - 1).max(1) } else { threads() } as u64;
+        if tables + to_build > self.memory.capacity() {
+            let bytes = tables + to_build;
+            return if is_large { Err(TableShortage::Lasting { bytes }) } else { Ok((self.memory.count(bytes), 1)) };
         }
-        let MemoryNeed { tables, to_build } =
-            MemoryNeed::of(entry.class, Tier::Small).expect("every class has small patterns");
-        let free = self.memory.saturating_sub(self.used_within(FIRST_BUILD_KEEP_SECONDS, entry.class));
-        if tables + to_build > free {
-            return Err(TableMemoryExceeded { bytes: tables + to_build });
+        if is_large && !self.is_first_in_line(entry.class) {
+            return Err(TableShortage::Passing);
         }
-        // The build takes seconds: one core is left to searches.
-        let threads = ((free - tables) / to_build.max(1)).clamp(1, (threads() - 1).max(1) as u64);
-        self.evict_to(self.memory - tables - threads * to_build, 0);
-        Ok(threads as usize)
+        let _changing = self.changing.lock();
+        self.evict_for(tables + to_build, |_, loaded| {
+            loaded.loaded_at.elapsed() < MIN_STAY && (is_large || Arc::strong_count(loaded) > 1)
+        });
+        let spare = self.memory.free().saturating_sub(tables) / to_build.max(1);
+        let threads = spare.clamp(1, most);
+        match self.memory.reserve(tables + threads * to_build) {
+            Some(memory) => {
+                self.line.lock().retain(|class| *class != entry.class);
+                Ok((memory, threads as usize))
+            }
+            None => Err(TableShortage::Passing),
+        }
     }
 
-    /// Memory of other classes used within so many seconds.
-    fn used_within(&self, seconds: u64, class: GoalClass) -> u64 {
-        let now = self.age_in_seconds();
-        let is_needed = |entry: &&ClassEntry| {
-            let is_recent = now < entry.last_used_second.load(Ordering::Relaxed) + seconds;
-            entry.class != class && !is_pinned(entry.class) && is_recent
-        };
-        let needed = self.entries.iter().filter(is_needed).filter_map(ClassEntry::loaded);
-        needed.map(|loaded| loaded.bytes() as u64).sum()
+    /// Puts a class in the line for memory. Returns true if no other class with a waiting caller is before it.
+    fn is_first_in_line(&self, class: GoalClass) -> bool {
+        let mut line = self.line.lock();
+        if !line.contains(&class) {
+            line.push(class);
+        }
+        line.retain(|waiting| self.entry(*waiting).waiting.load(Ordering::Acquire) > 0);
+        line.first().is_none_or(|first| *first == class)
     }
 
     fn mark_used(&self, entry: &ClassEntry) {
@@ -281,14 +366,39 @@ impl PatternCache {
         loaded
     }
 
-    /// Builds the small tables of a class, unless they are loaded.
-    fn small(&self, entry: &ClassEntry, threads: usize) -> Arc<LoadedPatterns> {
+    /// Builds the small tables of a class within reserved memory, unless they are loaded.
+    fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<LoadedPatterns> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
-            let loaded = build(entry.class, Tier::Small, threads).expect("every class has small patterns");
+            let memory = (!is_pinned(entry.class)).then_some(memory);
+            let loaded = build(entry.class, Tier::Small, threads, memory).expect("every class has small patterns");
             self.load(entry, &loaded);
             loaded
         })
+    }
+
+    /// Drops tables that led to a wrong solution, and their file. Their class is built anew. Returns false if they were
+    /// dropped or replaced before.
+    pub(crate) fn drop_wrong(&self, wrong: &Arc<LoadedPatterns>) -> bool {
+        let entry = self.entry(wrong.class);
+        let _changing = self.changing.lock();
+        if !entry.loaded().is_some_and(|loaded| Arc::ptr_eq(&loaded, wrong)) {
+            return false;
+        }
+        entry.put(None);
+        *entry.dropped.lock() = Some(wrong.tier);
+        entry.requested_at.store(0, Ordering::Relaxed);
+        let choice = Partition::choose(wrong.class, wrong.tier);
+        let path = self.cache.as_ref().zip(choice).map(|(cache, choice)| cache.remove(wrong.class, &choice));
+        let path = path.as_ref().map(|path| tracing::field::display(path.display()));
+        let GoalClass { size, goal_blank } = wrong.class;
+        tracing::event!(
+            target: "taquin::tables",
+            Level::ERROR,
+            tables.path = path,
+            "wrong tables of {size} boards, blank in cell {goal_blank}, were dropped and are built anew"
+        );
+        true
     }
 
     /// Sends a class to the background builder, unless that was done recently.
@@ -312,41 +422,64 @@ impl PatternCache {
 
     /// Builds the tables of a tier on all cores, unless the class has none or has tables as strong.
     pub(crate) fn improve(&self, class: GoalClass, tier: Tier) {
-        self.improve_on(threads(), class, tier);
+        let need = MemoryNeed::of(class, tier).filter(|_| !is_pinned(class));
+        self.improve_on(threads(), class, tier, need.map(|need| self.memory.count(need.tables)));
     }
 
     /// Builds stronger tables on one thread, if the class is still loaded and all recently used tables fit beside them.
     /// Returns true if anything was built.
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
-        let _guard = UpgradeGuard(self.entry(class));
+        let entry = self.entry(class);
+        let _guard = UpgradeGuard(entry);
         // No other large build runs meanwhile.
         let _building = class.has_large_boards().then(|| self.building.lock());
-        let others = self.used_within(UPGRADE_KEEP_SECONDS, class);
-        let fits = |MemoryNeed { tables, to_build }| others + tables + to_build <= self.memory;
-        let has_memory = is_pinned(class) || MemoryNeed::of(class, tier).is_some_and(fits);
-        has_memory && self.entry(class).loaded().is_some() && self.improve_on(1, class, tier)
+        let tier = entry.dropped.lock().map_or(tier, |dropped| dropped.max(tier));
+        let Some(memory) = self.memory_to_improve(entry, tier) else { return false };
+        entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
 
-    fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier) -> bool {
+    /// Reserves memory for stronger tables, if there is enough beside all tables that were used recently. The memory for
+    /// building those of small boards is that for building the tables of the start.
+    fn memory_to_improve(&self, entry: &ClassEntry, tier: Tier) -> Option<Option<TableReservation>> {
+        if is_pinned(entry.class) {
+            return Some(None);
+        }
+        let MemoryNeed { tables, to_build } = MemoryNeed::of(entry.class, tier)?;
+        let bytes = tables + if entry.class.has_large_boards() { to_build } else { 0 };
+        let now = self.age_in_seconds();
+        let is_recent = |used: &AtomicU64| now < used.load(Ordering::Relaxed) + UPGRADE_KEEP_SECONDS;
+        let _changing = self.changing.lock();
+        self.evict_for(bytes, |other, _| std::ptr::eq(other, entry) || is_recent(&other.last_used_second));
+        self.memory.reserve(bytes).map(Some)
+    }
+
+    fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier, memory: Option<TableReservation>) -> bool {
         let entry = self.entry(class);
         let is_wanted = entry.loaded().is_none_or(|loaded| loaded.tier < tier);
-        let tables = is_wanted.then(|| self.read_or_build(threads, class, tier)).flatten();
+        let tables = if is_wanted { self.read_or_build(threads, class, tier, memory) } else { None };
         tables.inspect(|tables| self.load(entry, tables)).is_some()
     }
 
     /// Reads tables from their file, or builds them and writes the file.
-    fn read_or_build(&self, threads: usize, class: GoalClass, tier: Tier) -> Option<Arc<LoadedPatterns>> {
-        let Some(cache) = &self.cache else { return build(class, tier, threads) };
+    fn read_or_build(
+        &self,
+        threads: usize,
+        class: GoalClass,
+        tier: Tier,
+        memory: Option<TableReservation>,
+    ) -> Option<Arc<LoadedPatterns>> {
+        let Some(cache) = &self.cache else { return build(class, tier, threads, memory) };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
         let unread = match cache.read(class, &choice) {
             Ok(tables) => {
                 let partitions = Partition::assemble(class, &choice, tables);
-                return Some(Arc::new(LoadedPatterns { class, tier, partitions, time: begun.elapsed() }));
+                let loaded = LoadedPatterns::new(class, tier, partitions, begun, memory);
+                return Some(Arc::new(LoadedPatterns { is_from_file: true, ..loaded }));
             }
             Err(unread) => unread,
         };
-        let loaded = build(class, tier, threads)?;
+        let loaded = build(class, tier, threads, memory)?;
         let path = cache.path(class, &choice);
         match (cache.write(&loaded.partitions, &choice), unread) {
             (Err(error), _) => {
@@ -364,29 +497,32 @@ impl PatternCache {
         self.entries.iter().find(|entry| entry.class == class).expect("every class has an entry")
     }
 
-    /// Replaces weaker tables, then evicts the least recently used classes if memory is exceeded.
+    /// Replaces weaker tables.
     fn load(&self, entry: &ClassEntry, tables: &Arc<LoadedPatterns>) {
         let _changing = self.changing.lock();
         if entry.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
             entry.put(Some(Arc::clone(tables)));
         }
-        // The last used class stays, or each of its requests would build it again.
-        self.evict_to(self.memory, 1);
     }
 
-    /// Evicts least recently used classes until the rest takes at most `memory` bytes; the `least` most recent ones
-    /// stay in any case.
-    fn evict_to(&self, memory: u64, least: usize) {
-        let all = self.entries.iter().filter(|entry| !is_pinned(entry.class));
-        let mut all: Vec<(&ClassEntry, u64)> =
-            all.filter_map(|entry| entry.loaded().map(|loaded| (entry, loaded.bytes() as u64))).collect();
-        all.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.last_used.load(Ordering::Relaxed)));
-        let mut total = 0;
-        for (nth, (entry, bytes)) in all.into_iter().enumerate() {
-            if nth >= least && total + bytes > memory {
+    /// Evicts classes until so many bytes are free or will be once the searches that use evicted tables have ended. Those
+    /// that no search uses go first, then the least recently used. The pinned class and those to keep stay.
+    fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<LoadedPatterns>) -> bool) {
+        let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
+        let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));
+        let mut total: u64 = all().filter_map(loaded).sum();
+        let mut order: Vec<&ClassEntry> = all().collect();
+        order.sort_by_cached_key(|entry| (entry.is_used(), entry.last_used.load(Ordering::Relaxed)));
+        for entry in order {
+            let will_fit = bytes <= self.memory.capacity().saturating_sub(total);
+            if self.memory.free() >= bytes || (will_fit && entry.is_used()) {
+                return;
+            }
+            if let Some(freed) = loaded(entry)
+                && !entry.loaded.read().as_ref().is_none_or(|loaded| keep(entry, loaded))
+            {
                 entry.put(None);
-            } else {
-                total += bytes;
+                total -= freed;
             }
         }
     }
@@ -410,7 +546,7 @@ fn threads() -> usize {
 #[derive(Clone, Copy, Debug)]
 struct MemoryNeed {
     tables: u64,
-    /// Temporary memory of each building thread; zero on small boards, where it is little.
+    /// Temporary memory of each building thread.
     to_build: u64,
 }
 
@@ -421,17 +557,22 @@ impl MemoryNeed {
         let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
         let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
         let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
-        Some(Self { tables: tables as u64, to_build: if class.has_large_boards() { to_build as u64 } else { 0 } })
+        Some(Self { tables: tables as u64, to_build: to_build as u64 })
     }
 }
 
 /// Builds the tables of a tier on so many threads; none if the class has no such tier.
-fn build(class: GoalClass, tier: Tier, threads: usize) -> Option<Arc<LoadedPatterns>> {
+fn build(
+    class: GoalClass,
+    tier: Tier,
+    threads: usize,
+    memory: Option<TableReservation>,
+) -> Option<Arc<LoadedPatterns>> {
     let begun = Instant::now();
     let choice = Partition::choose(class, tier)?;
     let tables = build_in_parallel(class, &choice, threads);
     let partitions = Partition::assemble(class, &choice, tables);
-    Some(Arc::new(LoadedPatterns { class, tier, partitions, time: begun.elapsed() }))
+    Some(Arc::new(LoadedPatterns::new(class, tier, partitions, begun, memory)))
 }
 
 fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
@@ -489,6 +630,7 @@ mod tests {
             cache.get(size, 0);
         }
         assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [true, false, true]);
+        assert_eq!(cache.used_memory(), bytes[0] + bytes[2]);
         // Even without memory, the last used class and the pinned one stay.
         let cache = PatternCache::new(0, None);
         cache.get(size(4, 4), 0);
@@ -498,12 +640,97 @@ mod tests {
     }
 
     #[test]
+    fn evicted_tables_count_until_their_last_search_ends() {
+        let all = PatternCache::new(u64::MAX, None);
+        let bytes = [all.get(size(2, 5), 0).bytes() as u64, all.get(size(2, 6), 0).bytes() as u64];
+        let cache = PatternCache::new(bytes[1], None);
+        let used = cache.get(size(2, 5), 0);
+        let other = cache.get(size(2, 6), 0);
+        assert!(!is_loaded(&cache, size(2, 5)) && is_loaded(&cache, size(2, 6)));
+        assert_eq!(cache.used_memory(), bytes[0] + bytes[1]);
+        drop(used);
+        assert_eq!(cache.used_memory(), bytes[1]);
+        // Stronger tables do not fit, whether or not this one is evicted, while it is used.
+        assert!(!cache.improve_later(GoalClass::of(size(4, 4), 1), Tier::Standard));
+        drop(other);
+    }
+
+    /// Two classes of large boards, and memory for one of them while it is built.
+    fn two_classes() -> ([GoalClass; 2], Arc<PatternCache>) {
+        let classes = [GoalClass::of(size(2, 9), 0), GoalClass::of(size(2, 9), 1)];
+        let needs = classes.map(|class| MemoryNeed::of(class, Tier::Small).unwrap());
+        let most = needs.map(|MemoryNeed { tables, to_build }| tables + to_build).into_iter().max().unwrap();
+        (classes, Arc::new(PatternCache::new(most, None)))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_class_waits_for_memory_until_its_turn() {
+        let ([first, second], cache) = two_classes();
+        let first_ones = cache.get_async(first.size, first.goal_blank, true).await.unwrap();
+        let refused = cache.get_async(second.size, second.goal_blank, false).await.unwrap_err();
+        assert_eq!(refused, TableShortage::Passing);
+        assert!(cache.is_short_of_memory(second.size, second.goal_blank));
+        assert!(is_loaded(&cache, first.size), "tables stay for a while");
+        drop(first_ones);
+        // Requests keep using the first class, at any rate.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let users = tokio::spawn({
+            let (cache, is_over) = (Arc::clone(&cache), Arc::clone(&is_over));
+            async move {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _ = timeout(MIN_STAY, cache.get_async(first.size, first.goal_blank, false)).await;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        });
+        let second_ones = timeout(6 * MIN_STAY, cache.get_async(second.size, second.goal_blank, true)).await;
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(second_ones.expect("its turn comes").unwrap().class, second);
+        assert!(cache.used_memory() <= cache.memory.capacity());
+        users.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn tables_larger_than_all_memory_for_tables_are_refused_for_good() {
+        let (classes, _) = two_classes();
+        let cache = Arc::new(PatternCache::new(1 << 20, None));
+        let refused = cache.get_async(classes[0].size, classes[0].goal_blank, true).await.unwrap_err();
+        assert!(matches!(refused, TableShortage::Lasting { bytes } if bytes > 1 << 20), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn small_boards_wait_for_memory_too_unless_there_is_hardly_any() {
+        let [first, other] = [GoalClass::of(size(2, 6), 0), GoalClass::of(size(2, 6), 1)];
+        let MemoryNeed { tables, to_build } = MemoryNeed::of(first, Tier::Small).unwrap();
+        let cache = Arc::new(PatternCache::new(tables + to_build, None));
+        let used = cache.get_async(first.size, first.goal_blank, true).await.unwrap();
+        let shortage = cache.get_async(other.size, other.goal_blank, false).await.unwrap_err();
+        assert_eq!(shortage, TableShortage::Passing);
+        drop(used);
+        assert_eq!(cache.get_async(other.size, other.goal_blank, true).await.unwrap().class, other);
+        assert!(cache.used_memory() <= tables + to_build && !cache.loaded().any(|loaded| loaded.class == first));
+        let least = Arc::new(PatternCache::new(0, None));
+        assert!(least.get_async(first.size, first.goal_blank, true).await.is_ok());
+    }
+
+    #[test]
+    fn wrong_tables_are_dropped_and_built_anew() {
+        let cache = PatternCache::new(u64::MAX, None);
+        let wrong = cache.get(size(2, 5), 0);
+        assert!(cache.drop_wrong(&wrong));
+        assert!(!cache.drop_wrong(&wrong), "once");
+        let right = cache.get(size(2, 5), 0);
+        assert!(!Arc::ptr_eq(&wrong, &right) && !cache.drop_wrong(&wrong));
+        assert!(is_loaded(&cache, size(2, 5)));
+    }
+
+    #[test]
     fn stronger_tables_replace_weaker_ones_only() {
         let cache = PatternCache::new(u64::MAX, None);
         let weak = cache.get(size(2, 5), 0);
         let loaded = |tier| {
             let partitions = weak.partitions.clone();
-            Arc::new(LoadedPatterns { class: weak.class, tier, partitions, time: Duration::ZERO })
+            Arc::new(LoadedPatterns::new(weak.class, tier, partitions, Instant::now(), None))
         };
         for (tier, expected) in [(Tier::Large, Tier::Large), (Tier::Standard, Tier::Large)] {
             cache.load(cache.entry(weak.class), &loaded(tier));
@@ -542,12 +769,8 @@ mod tests {
         cache.set_background_builder(sender);
         cache.get(size(4, 4), 1);
         let entry = cache.entry(requests.try_recv().unwrap());
-        let strong = Arc::new(LoadedPatterns {
-            class: entry.class,
-            tier: Tier::Standard,
-            partitions: small.partitions.clone(),
-            time: Duration::ZERO,
-        });
+        let (class, partitions) = (entry.class, small.partitions.clone());
+        let strong = Arc::new(LoadedPatterns::new(class, Tier::Standard, partitions, Instant::now(), None));
         let build = async {
             cache.load(entry, &strong);
             drop(UpgradeGuard(entry));

@@ -38,6 +38,11 @@ impl StageCache {
         first
     }
 
+    /// Memory of all cached stages, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.kept.lock().iter().map(|stages| stages.bytes()).sum()
+    }
+
     /// All cached stages.
     pub(crate) fn all(&self) -> Vec<Arc<Stages>> {
         self.kept.lock().clone()

@@ -5,6 +5,22 @@ use serde_json::{Value, json};
 /// The hardest 15-puzzles: 80 moves.
 const HARDEST: &str = include_str!("../../../benches/data/hard15.txt");
 
+/// 15-puzzles whose shortest solutions have 50 moves.
+pub(crate) const FIFTY_MOVES: [&str; 12] = [
+    "3 6 4 5/11 9 1 12/15 13 7 14/2 8 10 0",
+    "1 11 9 15/6 12 10 3/2 8 0 14/4 5 13 7",
+    "7 10 2 12/4 1 6 14/0 9 11 15/13 5 3 8",
+    "6 9 4 2/12 1 15 3/0 10 13 14/8 11 7 5",
+    "5 10 0 4/12 6 8 11/15 9 2 7/13 3 14 1",
+    "9 10 13 6/1 4 2 0/11 14 3 5/15 8 7 12",
+    "3 4 9 13/10 5 2 0/12 8 11 7/1 14 6 15",
+    "6 8 5 7/15 0 4 3/11 1 12 10/13 2 14 9",
+    "10 7 14 11/6 8 12 1/0 5 4 15/2 13 3 9",
+    "3 15 11 5/1 0 8 9/7 4 12 10/13 14 2 6",
+    "3 13 0 9/2 4 7 5/14 15 11 8/10 1 12 6",
+    "11 10 9 1/2 14 12 4/5 13 7 15/8 3 6 0",
+];
+
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct Random(pub(crate) u64);
 
@@ -32,6 +48,17 @@ pub(crate) fn near_board(random: &mut Random, rows: usize, cols: usize, moves: u
     let mut tiles: Vec<usize> = (1..rows * cols).chain([0]).collect();
     walk(random, &mut tiles, cols, moves);
     rows_of(&tiles, cols)
+}
+
+/// A request with a random goal and a board this many moves from it.
+pub(crate) fn random_goal(random: &mut Random, rows: usize, cols: usize, moves: usize) -> Value {
+    let mut tiles: Vec<usize> = (0..rows * cols).collect();
+    for place in (1..tiles.len()).rev() {
+        tiles.swap(place, random.below(place + 1));
+    }
+    let goal = rows_of(&tiles, cols);
+    walk(random, &mut tiles, cols, moves);
+    json!({ "board": rows_of(&tiles, cols), "goal": goal })
 }
 
 /// A solvable 3×3 board. Duplicates within a run are unlikely.

@@ -150,8 +150,15 @@ impl Answer {
 
 /// A `POST /solve` request with additional headers, each terminated by CRLF.
 pub(crate) fn post(question: &Value, headers: &str) -> Vec<u8> {
-    let body = question.to_string();
-    let length = body.len();
-    let head = "POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json";
-    format!("{head}\r\nContent-Length: {length}\r\n{headers}\r\n{body}").into_bytes()
+    request("POST", "/solve", Some(question), headers)
+}
+
+/// A request with additional headers, each terminated by CRLF.
+pub(crate) fn request(method: &str, target: &str, question: Option<&Value>, headers: &str) -> Vec<u8> {
+    let body = question.map(Value::to_string).unwrap_or_default();
+    let content = match question {
+        Some(_) => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
+        None => String::new(),
+    };
+    format!("{method} {target} HTTP/1.1\r\nHost: x\r\n{content}{headers}\r\n{body}").into_bytes()
 }

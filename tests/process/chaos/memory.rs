@@ -124,3 +124,11 @@ fn unread_long_responses_stay_within_their_memory_limit() {
     taquin.wait_until_idle();
     taquin.end(what);
 }
+
+#[test]
+fn freed_memory_is_returned_at_once_if_there_is_little() {
+    for (memory_mib, is_at_once) in [(512, true), (1024, false)] {
+        let taquin = Taquin::start(memory_mib, &["--tables=small", "--workers=2"]);
+        assert_eq!(taquin.environment().contains("MIMALLOC_PURGE_DELAY=0"), is_at_once, "{memory_mib} MiB");
+    }
+}

@@ -1,4 +1,5 @@
-//! Load and chaos tests of the binary: floods, disconnects, signals, a full disk, panics, and a soak.
+//! Load and chaos tests of the binary: floods, disconnects, signals, a full disk, panics, a storm of expensive requests,
+//! and a soak.
 //!
 //! `cargo test --test process chaos::` runs the short form. `.ci/chaos` runs the long form in a release build with the
 //! required bounds, and prints the measurements.
@@ -13,4 +14,5 @@ mod flood;
 mod memory;
 mod panics;
 mod soak;
+mod storm;
 mod taquin;

@@ -1,13 +1,13 @@
 //! The binary as a child process of the test.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -16,6 +16,11 @@ use super::client::{Client, TIMEOUT};
 use super::figures::print_row;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
+
+/// The binary to test: that of the environment variable `TAQUIN_CHAOS_BINARY`, for comparisons, or the one just built.
+fn binary() -> String {
+    env::var("TAQUIN_CHAOS_BINARY").unwrap_or_else(|_| BINARY.to_owned())
+}
 
 /// A child process, killed when dropped.
 pub(crate) struct Taquin {
@@ -30,7 +35,7 @@ impl Taquin {
     /// Starts the service with this memory limit and these flags on a free port. Waits until it is ready and has
     /// built its startup tables.
     pub(crate) fn start(memory_mib: u64, flags: &[&str]) -> Self {
-        let taquin = Self::spawn(Command::new(BINARY), memory_mib, flags);
+        let taquin = Self::spawn(Command::new(binary()), memory_mib, flags);
         let tables = if flags.contains(&"--tables=small") { "tables are ready" } else { "standard tables are ready" };
         taquin.wait_for_message(tables);
         taquin
@@ -116,6 +121,11 @@ impl Taquin {
 
     fn proc(&self, file: &str) -> String {
         fs::read_to_string(format!("/proc/{}/{file}", self.process.id())).expect("a process that runs")
+    }
+
+    /// Its environment variables.
+    pub(crate) fn environment(&self) -> String {
+        self.proc("environ")
     }
 
     fn status_kib(&self, field: &str) -> u64 {

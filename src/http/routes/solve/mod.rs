@@ -25,7 +25,7 @@ use crate::http::request::{
     board_and_goal, concat, plain_board, search,
 };
 use crate::http::state::AppState;
-use crate::search::named;
+use crate::search::{Expansions, named};
 use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
 use stream::SolveStream;
 use stream_body::END;
@@ -154,7 +154,7 @@ fn solved_in_pieces(
     let body = in_pieces(&reply, held, media_type);
     reply.search.elapsed_us = 0;
     let tag = || {
-        let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Vec::len)];
+        let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Expansions::len)];
         let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), media_type.content_type());
         [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
     };
