@@ -1,8 +1,14 @@
 //! The service as a whole: listeners, start and shutdown.
 
+mod client_socket;
+mod connection;
+mod departure;
+mod linger;
 mod listener;
+mod open_connections;
 mod open_files;
 mod process;
+mod request_body;
 mod timeouts;
 
 use std::future::Future;
@@ -12,7 +18,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::server::graceful::GracefulShutdown;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
@@ -21,6 +26,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::listener::{Listener, bind};
+use self::open_connections::OpenConnections;
 use self::timeouts::Timeouts;
 use crate::config::{Config, MemoryPlan, RateConfig, TableTier, Token, reachable};
 use crate::http::{Guards, HttpServices, HttpSettings, Rate, Tokens};
@@ -123,9 +129,9 @@ impl App {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         self.log_start();
         let Self { main, admin, service, shutdown_grace } = self;
-        let admin_connections = GracefulShutdown::new();
+        let admin_connections = OpenConnections::new();
         let work = async {
-            let connections = GracefulShutdown::new();
+            let connections = OpenConnections::new();
             tokio::select! {
                 biased;
                 () = shutdown => {}
@@ -143,7 +149,7 @@ impl App {
             None => work.await,
         }
         drop(admin);
-        let _ = timeout(CANCEL_TIME, admin_connections.shutdown()).await;
+        let _ = timeout(CANCEL_TIME, admin_connections.end()).await;
         tracing::info!("stopped");
     }
 
@@ -193,9 +199,9 @@ impl App {
     }
 }
 
-async fn drain(connections: GracefulShutdown, service: &Service, grace: Duration) {
+async fn drain(connections: OpenConnections, service: &Service, grace: Duration) {
     tracing::info!(connections = connections.count(), grace_ms = grace.as_millis() as u64, "draining");
-    let mut finished = pin!(connections.shutdown());
+    let mut finished = pin!(connections.end());
     if timeout(grace, &mut finished).await.is_err() {
         tracing::warn!("grace period over, cancelling the remaining requests");
         service.cancel_all();

@@ -1,25 +1,21 @@
 //! A listener: its accept loop and the connections it serves.
 
-use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ConnectInfo;
-use hyper::Request;
-use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use prometheus_client::metrics::gauge::Gauge;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use super::timeouts::{HeaderTimer, Idle, TimeoutStream, Timeouts};
+use super::connection::{Connection, LingeringPlaces};
+use super::open_connections::{EndSignal, OpenConnections};
+use super::timeouts::Timeouts;
 use crate::http::HttpService;
 
 /// Maximum number of headers of a request; more are rejected with 431.
@@ -28,6 +24,13 @@ const MAX_HEADERS: usize = 100;
 /// Maximum size of a request's first line and headers; more are rejected with 431. A connection without a complete
 /// request occupies at most this buffer.
 const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// Size of a connection's send buffer. Without it, Linux lets the buffer of a client that does not read grow to 4 MiB.
+/// Linux doubles the value, for its own records of the data, and lowers it to `net.core.wmem_max` first.
+const SEND_BUFFER_BYTES: usize = 128 << 10;
+
+/// Connections that linger (`linger`) are at most this part of the allowed ones, so that they cannot keep others out.
+const LINGERING_PART: usize = 4;
 
 /// Time after the listener is closed in which requests that arrived before are still read.
 const LAST_READ: Duration = Duration::from_millis(100);
@@ -42,6 +45,7 @@ pub(crate) struct Listener {
     timeouts: Timeouts,
     max_connections: usize,
     permits: Arc<Semaphore>,
+    lingering: LingeringPlaces,
     /// Number of open connections of all listeners.
     connections: Gauge,
     /// True if requests carry the address of their peer.
@@ -63,6 +67,10 @@ impl Drop for OpenConnection {
 /// Binds an address. Port 0 binds any free port; the returned address has the actual one.
 pub(crate) async fn bind(addr: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     let socket = TcpListener::bind(addr).await?;
+    // Connections inherit it.
+    if let Err(error) = set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES) {
+        tracing::debug!(%error, "cannot set SO_SNDBUF");
+    }
     let addr = socket.local_addr()?;
     Ok((socket, addr))
 }
@@ -82,6 +90,7 @@ impl Listener {
             .max_header_size(MAX_HEADER_BYTES)
             .max_buf_size(MAX_HEADER_BYTES);
         let permits = Arc::new(Semaphore::new(max_connections));
+        let lingering = LingeringPlaces::new(max_connections / LINGERING_PART);
         Self {
             socket,
             addr,
@@ -90,6 +99,7 @@ impl Listener {
             timeouts,
             max_connections,
             permits,
+            lingering,
             connections,
             has_peer_addresses: false,
         }
@@ -112,19 +122,19 @@ impl Listener {
     }
 
     /// Accepts connections for as long as it is polled.
-    pub(crate) async fn accept_connections(&self, connections: &GracefulShutdown) {
+    pub(crate) async fn accept_connections(&self, connections: &OpenConnections) {
         let mut warned = None;
         loop {
             // Before `accept`, so that connections beyond the limit wait in the system's queue.
             let permit = self.permit(&mut warned).await;
             let stream = accept(&self.socket).await;
-            self.serve(stream, permit, connections.watcher());
+            self.serve(stream, permit, connections.signal());
         }
     }
 
     /// Closes the listener. Connections that already wait in the system's queue are accepted, up to the limit, and the
     /// requests that have arrived are read: closing a connection with unread data resets it and loses the request.
-    pub(crate) async fn close(self, connections: &GracefulShutdown) {
+    pub(crate) async fn close(self, connections: &OpenConnections) {
         // Asks the system: the runtime may not have seen the last connections yet.
         if let Ok(listener) = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpListener::from) {
             while let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
@@ -132,7 +142,7 @@ impl Listener {
                 && stream.set_nonblocking(true).is_ok()
                 && let Ok(stream) = TcpStream::from_std(stream)
             {
-                self.serve(stream, permit, connections.watcher());
+                self.serve(stream, permit, connections.signal());
             }
         }
         drop(self);
@@ -153,7 +163,7 @@ impl Listener {
     }
 
     /// Serves a connection in a task of its own.
-    fn serve(&self, stream: TcpStream, permit: OwnedSemaphorePermit, watcher: Watcher) {
+    fn serve(&self, stream: TcpStream, permit: OwnedSemaphorePermit, end: EndSignal) {
         // Responses are small and events must arrive at once: Nagle's algorithm would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
@@ -161,31 +171,17 @@ impl Listener {
         if let Err(error) = self.timeouts.set_user_timeout(&stream) {
             tracing::debug!(%error, "cannot set TCP_USER_TIMEOUT");
         }
-        let peer = self.has_peer_addresses.then(|| stream.peer_addr().ok()).flatten();
-        let idle = Idle::default();
-        let io = TokioIo::new(TimeoutStream::new(stream, self.timeouts, idle.clone()));
-        let http = self.http.for_connection();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            if let Some(peer) = peer {
-                request.extensions_mut().insert(ConnectInfo(peer));
-            }
-            http.respond(request)
-        });
+        let connection = Connection {
+            http: self.http.for_connection(),
+            protocol: self.protocol.clone(),
+            timeouts: self.timeouts,
+            peer: self.has_peer_addresses.then(|| stream.peer_addr().ok()).flatten(),
+            lingering: self.lingering.clone(),
+        };
         self.connections.inc();
         let open = OpenConnection { _permit: permit, connections: self.connections.clone() };
-        let mut protocol = self.protocol.clone();
-        // Without a timer hyper silently ignores its timeouts.
-        protocol.timer(HeaderTimer::new(self.timeouts, idle.clone()));
-        let connection = watcher.watch(protocol.serve_connection(io, service));
         tokio::spawn(async move {
-            match connection.await {
-                Ok(()) => {}
-                Err(error) if error.is_timeout() && idle.get() => tracing::debug!("idle connection closed"),
-                Err(error) => {
-                    let cause = error.source().map(tracing::field::display);
-                    tracing::debug!(%error, cause, "connection ended early");
-                }
-            }
+            connection.serve(stream, end).await;
             drop(open);
         });
     }
@@ -211,4 +207,19 @@ async fn accept(socket: &TcpListener) -> TcpStream {
 fn is_about_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::sockopt::socket_send_buffer_size;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_inherit_the_send_buffer_of_their_listener() {
+        let (listener, addr) = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let _client = TcpStream::connect(addr).await.unwrap();
+        let size = socket_send_buffer_size(accept(&listener).await).unwrap();
+        assert!(size <= 2 * SEND_BUFFER_BYTES, "{size}");
+    }
 }

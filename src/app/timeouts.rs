@@ -3,9 +3,14 @@
 //! hyper has a single timeout for headers, which also runs while a connection is idle. hyper asks its [`Timer`] for a
 //! sleep whenever it starts to wait for a request, so a timer for each connection can separate the two: it sleeps for
 //! the idle timeout first, and for the header timeout once a byte has arrived.
+//!
+//! The first bytes of a request may have come with the request before, and are then in hyper's buffer already. Only a
+//! connection that has ended shows that buffer. So the first sleep of an idle connection lasts no longer than the header
+//! timeout; if the buffer is empty then, `connection` continues with a new hyper connection for the rest of the idle
+//! timeout.
 
 use std::future::Future;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +19,8 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::Timer;
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::{Sleep, sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 
 /// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -45,36 +49,53 @@ impl Timeouts {
     }
 }
 
-/// True between a response and the first byte of the next request. Shared by the timer and the stream.
+/// The wait of a connection for its next request. Shared by the timer, the stream and the connection.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Idle(Arc<AtomicBool>);
+pub(crate) struct Wait(Arc<State>);
 
-impl Idle {
-    pub(crate) fn get(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, idle: bool) {
-        self.0.store(idle, Ordering::Relaxed);
-    }
+#[derive(Default, Debug)]
+struct State {
+    /// True between a response and the first byte of the next request.
+    is_idle: AtomicBool,
+    /// End of the idle timeout; `None` before the first response.
+    idle_until: Mutex<Option<Instant>>,
+    /// True if the next wait continues the previous one.
+    is_resumed: AtomicBool,
+    /// The one timer entry of a connection. It fires no later than the current deadline; if it fires too early, it is
+    /// reset. So a busy connection does not reset it for every request.
+    sleep: Mutex<Option<Pin<Box<Sleep>>>>,
 }
 
-/// The one timer entry of a connection. It fires no later than the current deadline; if it fires too early, it is
-/// reset. So a busy connection does not reset it for every request.
-type SharedSleep = Arc<Mutex<Option<Pin<Box<Sleep>>>>>;
+impl Wait {
+    /// True between a response and the first byte of the next request.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.is_idle.load(Ordering::Relaxed)
+    }
+
+    /// Notes that bytes have arrived.
+    pub(crate) fn bytes_arrived(&self) {
+        self.0.is_idle.store(false, Ordering::Relaxed);
+    }
+
+    /// Lets the next wait continue the current one. Returns false if the idle timeout is over.
+    pub(crate) fn resume(&self) -> bool {
+        let is_left = self.0.idle_until.lock().is_some_and(|until| Instant::now() < until);
+        self.0.is_resumed.store(is_left, Ordering::Relaxed);
+        is_left
+    }
+}
 
 /// hyper's timer for one connection.
 #[derive(Debug)]
 pub(crate) struct HeaderTimer {
     timeouts: Timeouts,
-    idle: Idle,
-    sleep: SharedSleep,
+    wait: Wait,
     is_used: AtomicBool,
 }
 
 impl HeaderTimer {
-    pub(crate) fn new(timeouts: Timeouts, idle: Idle) -> Self {
-        Self { timeouts, idle, sleep: SharedSleep::default(), is_used: AtomicBool::new(false) }
+    pub(crate) fn new(timeouts: Timeouts, wait: Wait) -> Self {
+        Self { timeouts, wait, is_used: AtomicBool::new(false) }
     }
 }
 
@@ -85,16 +106,22 @@ impl Timer for HeaderTimer {
 
     /// hyper calls this when it starts to wait for a request. `deadline` is now plus the header timeout.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
+        let Timeouts { header, keep_alive, .. } = self.timeouts;
+        let state = &*self.wait.0;
         let is_idle = self.is_used.swap(true, Ordering::Relaxed);
-        self.idle.set(is_idle);
-        let deadline = if is_idle { deadline - self.timeouts.header + self.timeouts.keep_alive } else { deadline };
-        Box::pin(HeaderSleep {
-            deadline,
-            is_idle,
-            idle: self.idle.clone(),
-            sleep: Arc::clone(&self.sleep),
-            header: self.timeouts.header,
-        })
+        state.is_idle.store(is_idle, Ordering::Relaxed);
+        let deadline = if is_idle {
+            let mut idle_until = state.idle_until.lock();
+            if state.is_resumed.swap(false, Ordering::Relaxed) {
+                idle_until.unwrap_or(deadline)
+            } else {
+                let until = *idle_until.insert(deadline - header + keep_alive);
+                deadline.min(until)
+            }
+        } else {
+            deadline
+        };
+        Box::pin(HeaderSleep { deadline, is_idle, wait: self.wait.clone(), header })
     }
 }
 
@@ -103,8 +130,7 @@ impl Timer for HeaderTimer {
 struct HeaderSleep {
     deadline: Instant,
     is_idle: bool,
-    idle: Idle,
-    sleep: SharedSleep,
+    wait: Wait,
     header: Duration,
 }
 
@@ -114,13 +140,13 @@ impl Future for HeaderSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let wait = self.get_mut();
-        if wait.is_idle && !wait.idle.get() {
-            wait.is_idle = false;
-            wait.deadline = Instant::now() + wait.header;
+        let this = self.get_mut();
+        if this.is_idle && !this.wait.is_idle() {
+            this.is_idle = false;
+            this.deadline = Instant::now() + this.header;
         }
-        let deadline = wait.deadline.into();
-        let mut sleep = wait.sleep.lock();
+        let deadline = this.deadline.into();
+        let mut sleep = this.wait.0.sleep.lock();
         let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         if sleep.deadline() > deadline {
             sleep.as_mut().reset(deadline);
@@ -130,81 +156,5 @@ impl Future for HeaderSleep {
             sleep.as_mut().reset(deadline);
         }
         sleep.as_mut().poll(context)
-    }
-}
-
-/// A TCP stream that records arriving bytes in [`Idle`] and fails if the client reads nothing for the write timeout.
-#[derive(Debug)]
-pub(crate) struct TimeoutStream {
-    stream: TcpStream,
-    idle: Idle,
-    write: Duration,
-    /// Runs while a write is blocked.
-    stall: Option<Pin<Box<Sleep>>>,
-}
-
-impl TimeoutStream {
-    pub(crate) fn new(stream: TcpStream, timeouts: Timeouts, idle: Idle) -> Self {
-        Self { stream, idle, write: timeouts.write, stall: None }
-    }
-
-    fn stream(&mut self) -> Pin<&mut TcpStream> {
-        Pin::new(&mut self.stream)
-    }
-
-    fn with_write_timeout<T>(&mut self, context: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if write.is_ready() {
-            self.stall = None;
-            return write;
-        }
-        let limit = self.write;
-        let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(limit)));
-        ready!(stall.as_mut().poll(context));
-        // Closing then resets the connection, so the system drops the unread data.
-        let _ = self.stream.set_zero_linger();
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
-    }
-}
-
-impl AsyncRead for TimeoutStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = self.stream().poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.idle.set(false);
-        }
-        read
-    }
-}
-
-impl AsyncWrite for TimeoutStream {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let write = self.stream().poll_write(context, bytes);
-        self.with_write_timeout(context, write)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let write = self.stream().poll_write_vectored(context, bytes);
-        self.with_write_timeout(context, write)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream().poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream().poll_shutdown(context)
     }
 }

@@ -73,6 +73,13 @@ pub(crate) fn get(addr: SocketAddr, target: &str) -> Answer {
     client.answer()
 }
 
+/// The value of a metric.
+pub(crate) fn gauge(addr: SocketAddr, name: &str) -> u64 {
+    let metrics = get(addr, "/metrics").expect(200).body;
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
+}
+
 /// Polls until the condition holds.
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();

@@ -4,6 +4,8 @@
 mod caps;
 mod client;
 mod crowd;
+mod departures;
 mod framing;
+mod lingering;
 mod slowness;
 mod streams;

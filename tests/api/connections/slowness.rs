@@ -95,6 +95,23 @@ fn later_headers_have_the_header_timeout_from_their_first_byte() {
 }
 
 #[test]
+fn headers_that_begin_with_the_request_before_have_the_header_timeout() {
+    let service = Service::start(&["--header-timeout=1s", "--keep-alive-timeout=1h"]);
+    let begun = Instant::now();
+    let mut client = service.connect();
+    client.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /livez HTT");
+    client.answer().expect(200);
+    client.end();
+    took(begun, 1000 * MILLISECOND);
+    // An empty line is no request.
+    let mut client = service.connect();
+    client.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n\r\n");
+    client.answer().expect(200);
+    assert!(client.is_quiet(1500 * MILLISECOND));
+    client.get("/livez").expect(200);
+}
+
+#[test]
 fn a_client_that_does_not_read_is_disconnected() {
     let service = Service::start(&["--write-timeout=1500ms", "--max-expansions=1000000"]);
     let begun = Instant::now();

@@ -6,19 +6,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 
-use super::client::{Client, HARD, Service, get, until};
+use super::client::{Client, HARD, Service, gauge, until};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Requests the events of a search that runs for minutes.
 fn ask(client: &mut Client) {
     client.write(format!("GET {HARD} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n"));
-}
-
-fn gauge(addr: SocketAddr, name: &str) -> u64 {
-    let metrics = get(addr, "/metrics").expect(200).body;
-    let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
-    value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
 }
 
 fn until_idle(service: &Service) {

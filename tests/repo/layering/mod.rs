@@ -85,7 +85,7 @@ const RULES: [Rule; 10] = [
             "parking_lot",
             "procfs",
             "prometheus_client",
-            "rustix", // limit of open files
+            "rustix", // limit of open files, options of sockets
             "thiserror",
             "tokio",
             "tokio_util",

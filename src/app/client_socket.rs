@@ -1,0 +1,152 @@
+//! The socket of a client, shared by hyper's stream and the requests of the connection.
+
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use rustix::net::{Shutdown, shutdown};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::{Sleep, sleep};
+
+use super::timeouts::{Timeouts, Wait};
+
+/// The socket of a client.
+#[derive(Debug)]
+pub(crate) struct ClientSocket {
+    /// Owned, so that the socket can be used while hyper owns the other half.
+    half: OwnedWriteHalf,
+    has_unread_body: AtomicBool,
+}
+
+impl ClientSocket {
+    fn stream(&self) -> &TcpStream {
+        self.half.as_ref()
+    }
+
+    /// True if the client has closed its half of the connection, or has reset it, whether or not all bytes that it sent
+    /// before were read. Asks the runtime, not the system: the runtime keeps what the system reported.
+    pub(crate) fn is_closed_by_client(&self) -> bool {
+        let ready = pin!(self.stream().ready(Interest::READABLE | Interest::WRITABLE));
+        let ready = ready.poll(&mut Context::from_waker(Waker::noop()));
+        matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
+    }
+
+    /// True if a request body was dropped before its end.
+    pub(crate) fn has_unread_body(&self) -> bool {
+        self.has_unread_body.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_unread_body(&self) {
+        self.has_unread_body.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until bytes have arrived or the client has closed its half.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        self.stream().readable().await
+    }
+
+    /// Reads bytes that have arrived; `WouldBlock` if there are none, 0 at the end.
+    pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream().try_read(buffer)
+    }
+}
+
+/// hyper's stream of a client. It notes arriving bytes in [`Wait`] and fails if the client reads nothing for the write
+/// timeout.
+#[derive(Debug)]
+pub(crate) struct ClientStream {
+    half: OwnedReadHalf,
+    socket: Arc<ClientSocket>,
+    wait: Wait,
+    write: Duration,
+    /// Runs while a write is blocked.
+    stall: Option<Pin<Box<Sleep>>>,
+}
+
+impl ClientStream {
+    pub(crate) fn new(stream: TcpStream, timeouts: Timeouts, wait: Wait) -> Self {
+        let (read, write) = stream.into_split();
+        let socket = Arc::new(ClientSocket { half: write, has_unread_body: AtomicBool::new(false) });
+        Self { half: read, socket, wait, write: timeouts.write, stall: None }
+    }
+
+    pub(crate) fn socket(&self) -> Arc<ClientSocket> {
+        Arc::clone(&self.socket)
+    }
+
+    fn stream(&self) -> &TcpStream {
+        self.half.as_ref()
+    }
+
+    /// Writes as soon as the system takes bytes, within the write timeout.
+    fn poll_write_with(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        while let Poll::Ready(ready) = self.stream().poll_write_ready(context) {
+            ready?;
+            match write(self.stream()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => {
+                    self.stall = None;
+                    return Poll::Ready(written);
+                }
+            }
+        }
+        let limit = self.write;
+        let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(limit)));
+        ready!(stall.as_mut().poll(context));
+        // Closing then resets the connection, so the system drops the unread data.
+        let _ = self.stream().set_zero_linger();
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
+    }
+}
+
+impl AsyncRead for ClientStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.half).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.wait.bytes_arrived();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for ClientStream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_with(context, |stream| stream.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_with(context, |stream| stream.try_write_vectored(bytes))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// The system has no buffer that needs flushing.
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(shutdown(self.stream(), Shutdown::Write).map_err(io::Error::from))
+    }
+}

@@ -1,0 +1,129 @@
+//! One connection, from `accept` to its close.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::pin;
+use std::sync::Arc;
+
+use axum::extract::ConnectInfo;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+use super::client_socket::{ClientSocket, ClientStream};
+use super::departure::respond;
+use super::linger;
+use super::open_connections::EndSignal;
+use super::request_body::RequestBody;
+use super::timeouts::{HeaderTimer, Timeouts, Wait};
+use crate::http::HttpService;
+
+/// Log target of the lines about connections.
+const LOG_TARGET: &str = "taquin::app::listener";
+
+/// What a connection needs.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) http: Arc<HttpService>,
+    pub(crate) protocol: http1::Builder,
+    pub(crate) timeouts: Timeouts,
+    /// The peer's address, if requests carry it.
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) lingering: LingeringPlaces,
+}
+
+impl Connection {
+    /// Serves requests until the connection ends. Closes the service's half; the socket closes when it is dropped.
+    pub(crate) async fn serve(mut self, stream: TcpStream, mut end: EndSignal) {
+        let wait = Wait::default();
+        // Without a timer hyper silently ignores its timeouts.
+        self.protocol.timer(HeaderTimer::new(self.timeouts, wait.clone()));
+        let stream = ClientStream::new(stream, self.timeouts, wait.clone());
+        let socket = stream.socket();
+        let mut io = TokioIo::new(stream);
+        let (http, peer, requests) = (self.http, self.peer, Arc::clone(&socket));
+        let mut service = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(|body| RequestBody::new(body, &requests));
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(ConnectInfo(peer));
+            }
+            respond(Arc::clone(&requests), http.respond(request))
+        });
+        let (ended, has_unread_bytes) = loop {
+            let mut connection = self.protocol.serve_connection(io, service);
+            let ended = tokio::select! {
+                biased;
+                () = end.wait() => {
+                    pin::Pin::new(&mut connection).graceful_shutdown();
+                    (&mut connection).await
+                }
+                ended = &mut connection => ended,
+            };
+            let parts = connection.into_parts();
+            let has_unread_bytes = has_request_bytes(&parts.read_buf);
+            let is_idle = is_timeout(&ended) && wait.is_idle();
+            if !is_idle || has_unread_bytes || !wait.resume() {
+                log_end(&ended, is_idle && !has_unread_bytes);
+                break (ended, has_unread_bytes);
+            }
+            (io, service) = (parts.io, parts.service);
+        };
+        if is_answered(&ended) && must_linger(&socket, has_unread_bytes) {
+            self.lingering.linger(&socket, end).await;
+        }
+    }
+}
+
+/// Places for connections that linger (`linger`).
+#[derive(Clone, Debug)]
+pub(crate) struct LingeringPlaces(Arc<Semaphore>);
+
+impl LingeringPlaces {
+    pub(crate) fn new(count: usize) -> Self {
+        Self(Arc::new(Semaphore::new(count)))
+    }
+
+    /// Discards what the client still sends, if there is a place, until the service ends.
+    async fn linger(&self, socket: &ClientSocket, mut end: EndSignal) {
+        let Ok(_place) = self.0.try_acquire() else { return };
+        tokio::select! {
+            () = end.wait() => {}
+            () = linger::discard(socket) => {}
+        }
+    }
+}
+
+/// True if bytes of a request are in the buffer. Empty lines before a request are ignored (RFC 9112, section 2.2).
+fn has_request_bytes(buffer: &[u8]) -> bool {
+    buffer.iter().any(|byte| !matches!(byte, b'\r' | b'\n'))
+}
+
+fn is_timeout(ended: &hyper::Result<()>) -> bool {
+    ended.as_ref().is_err_and(hyper::Error::is_timeout)
+}
+
+/// True if every request that was read has a response; hyper itself responds to bytes that it cannot parse.
+fn is_answered(ended: &hyper::Result<()>) -> bool {
+    ended.as_ref().map_or_else(hyper::Error::is_parse, |()| true)
+}
+
+/// True if the client may still be sending, so that closing the socket could cost it the last response.
+fn must_linger(socket: &ClientSocket, has_unread_bytes: bool) -> bool {
+    let is_sending = has_unread_bytes || socket.has_unread_body();
+    (is_sending && !socket.is_closed_by_client()) || linger::has_unread_bytes(socket)
+}
+
+fn log_end(ended: &hyper::Result<()>, is_idle: bool) {
+    match ended {
+        Ok(()) => {}
+        Err(_) if is_idle => tracing::debug!(target: LOG_TARGET, "idle connection closed"),
+        Err(error) => {
+            let cause = error.source().map(tracing::field::display);
+            tracing::debug!(target: LOG_TARGET, %error, cause, "connection ended early");
+        }
+    }
+}
