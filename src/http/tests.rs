@@ -91,7 +91,10 @@ async fn send(line: &str, headers: &[(&str, &str)]) -> Answer {
 
 fn request(line: &str, headers: &[(&str, &str)]) -> Request {
     let (method, path) = line.split_once(' ').unwrap();
-    let builder = Request::builder().method(method).uri(path);
+    let mut builder = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        builder = builder.header("host", "x");
+    }
     headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value)).body(Body::empty()).unwrap()
 }
 

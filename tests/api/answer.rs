@@ -75,9 +75,10 @@ pub(crate) fn shortened(body: &[u8]) -> String {
 }
 
 /// Slug and status of every problem type.
-pub(crate) const PROBLEMS: [(&str, u16); 22] = [
+pub(crate) const PROBLEMS: [(&str, u16); 24] = [
     ("malformed-json", 400),
     ("invalid-parameter", 400),
+    ("invalid-header", 400),
     ("invalid-request", 422),
     ("invalid-board", 422),
     ("goal-mismatch", 422),
@@ -97,6 +98,7 @@ pub(crate) const PROBLEMS: [(&str, u16); 22] = [
     ("precondition-failed", 412),
     ("not-found", 404),
     ("method-not-allowed", 405),
+    ("not-implemented", 501),
     ("internal", 500),
 ];
 

@@ -8,6 +8,7 @@ mod access_log;
 mod browser_guard;
 mod context;
 mod deferred_body;
+mod head;
 mod metrics;
 mod problem_response;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
@@ -125,8 +126,11 @@ where
     Ok(response)
 }
 
-/// The response to a request that the browser guard rejects. Counts the request.
+/// The response to a request whose head is not valid, or which the browser guard rejects. The guard counts the request.
 fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<B>) -> Option<Response> {
+    if let Err(problem) = head::check(request.version(), request.headers()) {
+        return Some(problem.into_response());
+    }
     let (reason, problem) = service.browsers.rejection(route, request)?;
     service.jobs.refused(reason);
     Some(problem.into_response())
@@ -227,7 +231,8 @@ mod tests {
             Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
         let router = Arc::new(serving(routes));
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let request = Request::get(path).header("x-request-id", "abc").header("traceparent", traceparent);
+        let request = Request::get(path).header("host", "x");
+        let request = request.header("x-request-id", "abc").header("traceparent", traceparent);
         let response = router.respond(request.body(Body::empty()).unwrap());
         let _ = tokio::time::timeout(std::time::Duration::from_millis(20), response).await;
         let lines = lines.0.lock();

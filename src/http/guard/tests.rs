@@ -42,7 +42,10 @@ impl Asked {
 async fn ask_from(peer: [u8; 4], router: &HttpService, line: &str, headers: &[(&str, &str)]) -> Asked {
     let (method, path) = line.split_once(' ').unwrap();
     let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
-    let request = Request::builder().method(method).uri(path).extension(peer);
+    let mut request = Request::builder().method(method).uri(path).extension(peer);
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        request = request.header("host", "x");
+    }
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
     let response = Arc::new(router.clone()).respond(request.body(Body::empty()).unwrap()).await.unwrap();
     Asked { status: response.status(), headers: response.headers().clone() }

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 pub enum ProblemKind {
     MalformedJson,
     InvalidParameter,
+    InvalidHeader,
     InvalidRequest,
     InvalidBoard,
     GoalMismatch,
@@ -27,13 +28,14 @@ pub enum ProblemKind {
     PreconditionFailed,
     NotFound,
     MethodNotAllowed,
+    NotImplemented,
     Internal,
 }
 
 impl ProblemKind {
     /// All kinds, in the order of the contract.
-    pub const ALL: [Self; 22] = {
-        let mut kinds = [Self::Internal; 22];
+    pub const ALL: [Self; 24] = {
+        let mut kinds = [Self::Internal; 24];
         let mut at = 0;
         while at < kinds.len() {
             kinds[at] = TABLE[at].kind;
@@ -104,7 +106,7 @@ const fn row(
 }
 
 /// One row for each kind, in the order of the variants.
-static TABLE: [Row; 22] = [
+static TABLE: [Row; 24] = [
     row(
         ProblemKind::MalformedJson,
         "malformed-json",
@@ -122,6 +124,15 @@ static TABLE: [Row; 22] = [
         "A parameter of the query string is unknown, has two different values, is wrongly percent-encoded, or has \
          a value outside its range. Every error is listed under `errors`, with a pointer to the parameter. Correct \
          them all and send the request again.",
+    ),
+    row(
+        ProblemKind::InvalidHeader,
+        "invalid-header",
+        StatusCode::BAD_REQUEST,
+        "A header is not valid",
+        "A header that every request needs is missing, is given twice, or has a value that HTTP does not allow. The \
+         detail names the header. HTTP libraries and curl send valid headers by themselves; a program that writes \
+         requests by hand must send exactly one `Host`.",
     ),
     row(
         ProblemKind::InvalidRequest,
@@ -282,6 +293,14 @@ static TABLE: [Row; 22] = [
         StatusCode::METHOD_NOT_ALLOWED,
         "Method not allowed",
         "The path exists, but does not support this method. The `Allow` header lists the supported methods.",
+    ),
+    row(
+        ProblemKind::NotImplemented,
+        "not-implemented",
+        StatusCode::NOT_IMPLEMENTED,
+        "Not implemented",
+        "The request uses a part of HTTP that the service does not implement. The detail names it. A body may have \
+         the transfer coding `chunked` and no other: send it uncompressed.",
     ),
     row(
         ProblemKind::Internal,

@@ -93,9 +93,9 @@ fn the_path_of_a_problem_is_a_reference() {
 fn a_request_has_at_most_a_hundred_headers() {
     let service = Service::start(&[]);
     let mut client = service.connect();
-    client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(100)));
+    client.write(format!("GET /livez HTTP/1.1\r\nHost: x\r\n{}\r\n", headers(99)));
     client.answer().expect(200);
-    client.write(format!("GET /livez HTTP/1.1\r\n{}\r\n", headers(101)));
+    client.write(format!("GET /livez HTTP/1.1\r\nHost: x\r\n{}\r\n", headers(100)));
     expect_rejection(&mut client, 431);
 }
 
@@ -105,7 +105,7 @@ fn line_and_headers_have_at_most_16_kib() {
     for (header, target, status) in [(15 << 10, 0, 200), (20 << 10, 0, 431), (0, 15 << 10, 200), (0, 70_000, 431)] {
         let mut client = service.connect();
         let (header, target) = ("x".repeat(header), "x".repeat(target));
-        client.write(format!("GET /livez?{target} HTTP/1.1\r\nX: {header}\r\n\r\n"));
+        client.write(format!("GET /livez?{target} HTTP/1.1\r\nHost: x\r\nX: {header}\r\n\r\n"));
         if status == 200 {
             client.answer().expect(200);
         } else {
@@ -123,6 +123,61 @@ fn expect_rejection(client: &mut Client, status: u16) {
     assert_eq!((answer.connection.as_str(), answer.body.as_str()), ("close", ""), "{answer:?}");
     assert!(answer.head.contains("content-length: 0\r\n"), "{answer:?}");
     client.end();
+}
+
+#[test]
+fn a_request_without_a_valid_host_is_refused() {
+    let service = Service::start(&[]);
+    for host in ["", "Host: x\r\nHost: x\r\n", "Host: a b\r\n", "Host: http://a/\r\n", "Host: a:b\r\n"] {
+        let mut client = service.connect();
+        client.write(format!("GET /livez HTTP/1.1\r\n{host}\r\n"));
+        let answer = client.answer().expect(400);
+        assert!(answer.body.contains("/problems/invalid-header") && answer.body.contains("Host"), "{answer:?}");
+        assert!(answer.head.contains("x-request-id: "), "{answer:?}");
+        client.end();
+    }
+    service.connect().get("http://a.example/livez").expect(200);
+    let mut client = service.connect();
+    client.write("GET /livez HTTP/1.0\r\n\r\n");
+    client.until("ok");
+}
+
+#[test]
+fn a_transfer_coding_other_than_chunked_is_not_implemented() {
+    let service = Service::start(&[]);
+    for (codings, status, problem) in [
+        ("Transfer-Encoding: gzip, chunked", 501, "/problems/not-implemented"),
+        ("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", 501, "/problems/not-implemented"),
+        ("Transfer-Encoding: chunked, chunked", 400, "/problems/invalid-header"),
+    ] {
+        let mut client = service.connect();
+        let post = "POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n";
+        client.write(format!("{post}{codings}\r\n\r\n11\r\n8 6 7/2 5 4/3 0 1\r\n0\r\n\r\n{SMUGGLED}"));
+        let answer = client.answer().expect(status);
+        assert!(answer.body.contains(problem), "{answer:?}");
+        client.end();
+    }
+}
+
+#[test]
+fn a_length_of_any_size_is_refused() {
+    let service = Service::start(&[]);
+    for (length, status) in [
+        ("9223372036854775808", 413),
+        ("18446744073709551613", 413),
+        // hyper itself refuses these.
+        ("18446744073709551614", 431),
+        ("18446744073709551615", 431),
+        ("18446744073709551616", 400),
+        ("100000000000000000000000000000", 400),
+    ] {
+        let mut client = service.connect();
+        client.write(format!(
+            "POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n{SMUGGLED}"
+        ));
+        assert_eq!(client.answer().expect(status).connection, "close", "{length}");
+        client.end();
+    }
 }
 
 #[test]
