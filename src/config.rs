@@ -3,6 +3,7 @@
 //! clap passes every value as text, because it would stop at the first invalid one. [`Config::try_from`] parses them
 //! and reports all errors together.
 
+mod address;
 mod choices;
 mod generate;
 mod guard;
@@ -54,15 +55,18 @@ pub struct Flags {
     #[arg(long)]
     pub check_config: bool,
 
-    /// Address and port to listen on
-    #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "IP:PORT", global = true)]
+    /// Address and port to listen on: `127.0.0.1:8080`, `localhost:8080`, or `:8080` for all addresses
+    ///
+    /// A name is looked up once, at the start; of its addresses the service listens on the first IPv4 address, or else
+    /// on the first.
+    #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "[HOST]:PORT", global = true)]
     listen: String,
 
-    /// Address and port of a second listener that serves only probes, /metrics and /info, without tokens; none if
-    /// empty
+    /// Address and port, as in --listen, of a second listener that serves only probes, /metrics and /info, without
+    /// tokens; none if empty
     ///
     /// It still responds when the first listener is full, and it closes last.
-    #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "IP:PORT")]
+    #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "[HOST]:PORT")]
     admin_listen: Option<String>,
 
     /// Maximum number of open connections; further ones wait [range: 1 to 1000000]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+use super::address::resolve;
 use super::choices::{LogFormat, TableTier};
 
 /// An invalid setting.
@@ -50,8 +51,8 @@ impl SettingsParser {
     }
 
     pub(crate) fn address(&mut self, flag: &'static str, text: &str) -> SocketAddr {
-        text.parse().unwrap_or_else(|_| {
-            self.report(flag, format!("{text:?} is not an IP address and a port, such as 0.0.0.0:8080 or [::]:8080"));
+        resolve(text).unwrap_or_else(|reason| {
+            self.report(flag, reason);
             SocketAddr::from(([127, 0, 0, 1], 0))
         })
     }

@@ -98,9 +98,20 @@ fn an_empty_admin_address_is_none() {
     assert_eq!(config(&["--admin-listen="]).unwrap().admin_listen, None);
     assert_eq!(config(&["--admin-listen=[::1]:9090"]).unwrap().admin_listen.unwrap().port(), 9090);
     config(&["--listen=[::1]:9090", "--admin-listen=[::1]:9090"]).unwrap_err();
+    config(&["--listen=localhost:9090", "--admin-listen=:9090"]).unwrap_err();
     config(&["--listen=0.0.0.0:9090", "--admin-listen=127.0.0.1:9090"]).unwrap_err();
     assert!(config(&["--listen=127.0.0.2:9090", "--admin-listen=127.0.0.1:9090"]).is_ok());
     assert!(config(&["--listen=[::1]:0", "--admin-listen=[::1]:0"]).is_ok(), "each gets a port of its own");
+}
+
+#[test]
+fn listeners_take_names_and_ports_alone() {
+    let config = config(&["--listen=localhost:9000", "--admin-listen=:9001"]).unwrap();
+    assert!(config.listen.ip().is_loopback() && config.listen.port() == 9000);
+    assert!(config.admin_listen.is_some_and(|addr| addr.ip().is_unspecified() && addr.port() == 9001));
+    let errors = errors(&["--listen=no-such-host.invalid:9000"]);
+    let start = "--listen (TAQUIN_LISTEN): \"no-such-host.invalid\" has no address";
+    assert!(errors.len() == 1 && errors[0].starts_with(start), "{errors:?}");
 }
 
 #[test]

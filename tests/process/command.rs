@@ -1,7 +1,8 @@
 //! The command line: exit codes and messages.
 
-use std::net::TcpListener;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Output, Stdio};
 
 fn taquin(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_taquin")).args(args).output().expect("the binary runs")
@@ -52,6 +53,29 @@ fn invalid_settings_are_reported_together_with_exit_code_2() {
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("taquin: --workers (TAQUIN_WORKERS):"), "{lines:?}");
     }
+}
+
+/// The address in the first line of the log that has one.
+fn listening(listen: &str) -> SocketAddr {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
+    command.args(["--listen", listen, "--tables=small", "--log-format=json"]).stdout(Stdio::piped());
+    let mut service = command.spawn().expect("the binary runs");
+    let mut lines = BufReader::new(service.stdout.take().expect("a log")).lines().map_while(Result::ok);
+    let addr = lines.find_map(|line| line.split("\"addr\":\"").nth(1)?.split('"').next()?.parse().ok());
+    let addr: SocketAddr = addr.expect("an address");
+    let reached = TcpStream::connect(("localhost", addr.port()));
+    service.kill().and_then(|()| service.wait()).expect("it ends");
+    reached.unwrap_or_else(|error| panic!("{listen}, {addr}: {error}"));
+    addr
+}
+
+#[test]
+fn names_and_ports_alone_are_addresses_to_listen_on() {
+    assert!(listening("localhost:0").ip().is_loopback());
+    assert!(listening(":0").ip().is_unspecified());
+    let output = taquin(&["--check-config", "--listen=no-such-host.invalid:80"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr_of(&output).contains("\"no-such-host.invalid\" has no address"), "{}", stderr_of(&output));
 }
 
 #[test]

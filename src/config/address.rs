@@ -1,0 +1,84 @@
+//! Addresses to listen on: an IP address or a name, and a port.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+
+/// Resolves `IP:PORT`, `NAME:PORT` or `:PORT`. A name is looked up once, here; of its addresses the first IPv4 address
+/// is used, or else the first. Without a host, the address is the wildcard address.
+///
+/// # Errors
+/// Returns the reason as the end of a sentence about the setting.
+pub(crate) fn resolve(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(addr) = text.parse() {
+        return Ok(addr);
+    }
+    match text.rsplit_once(':').and_then(|(host, port)| Some((host, parse_port(port)?))) {
+        Some(("", port)) => Ok(SocketAddr::new(wildcard(), port)),
+        Some((name, port)) if is_name(name) => look_up(name, port),
+        _ => Err(format!(
+            "{text:?} is not an IP address or a name, and a port, such as 0.0.0.0:8080, [::]:8080, localhost:8080 or \
+             :8080"
+        )),
+    }
+}
+
+fn parse_port(text: &str) -> Option<u16> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+/// True for a host name. Numbers alone would be an abbreviated or mistyped IPv4 address.
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+fn look_up(name: &str, port: u16) -> Result<SocketAddr, String> {
+    let addrs: Vec<SocketAddr> = match (name, port).to_socket_addrs() {
+        Ok(addrs) => addrs.collect(),
+        Err(error) => return Err(format!("{name:?} has no address: {error}; correct the name, or use an IP address")),
+    };
+    let chosen = addrs.iter().find(|addr| addr.is_ipv4()).or(addrs.first());
+    chosen.copied().ok_or_else(|| format!("{name:?} has no address; correct the name, or use an IP address"))
+}
+
+/// The address that stands for all addresses of this machine. On usual systems the one of IPv6 includes IPv4.
+fn wildcard() -> IpAddr {
+    let has_ipv6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).is_ok();
+    if has_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ip_address_is_taken_as_it_is() {
+        for text in ["127.0.0.1:0", "[::1]:9000", "0.0.0.0:8080"] {
+            assert_eq!(resolve(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_name_is_looked_up() {
+        let addr = resolve("localhost:9000").unwrap();
+        assert!(addr.ip().is_loopback() && addr.port() == 9000, "{addr}");
+        let error = resolve("no-such-host.invalid:9000").unwrap_err();
+        assert!(error.starts_with("\"no-such-host.invalid\" has no address"), "{error}");
+    }
+
+    #[test]
+    fn a_port_alone_is_every_address() {
+        let addr = resolve(":9000").unwrap();
+        assert!(addr.ip().is_unspecified() && addr.port() == 9000, "{addr}");
+    }
+
+    #[test]
+    fn other_texts_are_rejected() {
+        for text in ["", ":", "9000", "localhost", "localhost:", "localhost:http", "localhost:+1", "localhost:65536"]
+            .into_iter()
+            .chain(["127.1:80", "1.2.3.4.5:80", "::1:80", "[::1]", "a b:80", "http://a:80"])
+        {
+            let error = resolve(text).unwrap_err();
+            assert!(error.contains("is not an IP address"), "{text:?}: {error}");
+        }
+    }
+}
