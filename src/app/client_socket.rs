@@ -22,6 +22,7 @@ pub(crate) struct ClientSocket {
     /// Owned, so that the socket can be used while hyper owns the other half.
     half: OwnedWriteHalf,
     has_unread_body: AtomicBool,
+    has_new_request: AtomicBool,
 }
 
 impl ClientSocket {
@@ -44,6 +45,16 @@ impl ClientSocket {
 
     pub(crate) fn note_unread_body(&self) {
         self.has_unread_body.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a request was read, or that its response was polled.
+    pub(crate) fn set_new_request(&self, is_new: bool) {
+        self.has_new_request.store(is_new, Ordering::Relaxed);
+    }
+
+    /// True once between the end of a request's headers and the first poll of its response.
+    fn take_new_request(&self) -> bool {
+        self.has_new_request.swap(false, Ordering::Relaxed)
     }
 
     /// Waits until bytes have arrived or the client has closed its half.
@@ -72,7 +83,11 @@ pub(crate) struct ClientStream {
 impl ClientStream {
     pub(crate) fn new(stream: TcpStream, timeouts: Timeouts, wait: Wait) -> Self {
         let (read, write) = stream.into_split();
-        let socket = Arc::new(ClientSocket { half: write, has_unread_body: AtomicBool::new(false) });
+        let socket = Arc::new(ClientSocket {
+            half: write,
+            has_unread_body: AtomicBool::new(false),
+            has_new_request: AtomicBool::new(false),
+        });
         Self { half: read, socket, wait, write: timeouts.write, stall: None }
     }
 
@@ -119,6 +134,10 @@ impl AsyncRead for ClientStream {
         let read = Pin::new(&mut self.half).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.wait.bytes_arrived();
+        } else if matches!(read, Poll::Ready(Ok(()))) && self.socket.take_new_request() {
+            // hyper would drop the request before it asks for the response, which may be ready at once.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         read
     }

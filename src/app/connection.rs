@@ -51,6 +51,7 @@ impl Connection {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
+            requests.set_new_request(true);
             respond(Arc::clone(&requests), http.respond(request))
         });
         let (ended, has_unread_bytes) = loop {

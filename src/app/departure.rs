@@ -1,8 +1,8 @@
 //! Notices that a client left while its response is pending.
 //!
-//! hyper looks for the end of a connection only while its read buffer is empty, and then notices it at once. Bytes after
-//! the request, such as a further request, or a body that no handler reads, hide it. So the socket itself is watched
-//! beside hyper, at intervals, from the first moment that a response is not ready.
+//! hyper looks for the end of a connection only while its read buffer is empty, and then notices it at once. Bytes
+//! after the request, such as a further request, or a body that no handler reads, hide it. So the socket itself is
+//! watched beside hyper, at intervals, from the first moment that a response is not ready.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -33,6 +33,7 @@ pub(crate) async fn respond(
     socket: Arc<ClientSocket>,
     response: impl Future<Output = Result<Response, Infallible>>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
+    socket.set_new_request(false);
     let mut response = pin!(response);
     let mut watch = Watch::new(socket);
     let response = poll_fn(|context| match response.as_mut().poll(context) {

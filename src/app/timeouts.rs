@@ -5,9 +5,9 @@
 //! the idle timeout first, and for the header timeout once a byte has arrived.
 //!
 //! The first bytes of a request may have come with the request before, and are then in hyper's buffer already. Only a
-//! connection that has ended shows that buffer. So the first sleep of an idle connection lasts no longer than the header
-//! timeout; if the buffer is empty then, `connection` continues with a new hyper connection for the rest of the idle
-//! timeout.
+//! connection that has ended shows that buffer. So the first sleep of an idle connection lasts no longer than the
+//! header timeout; if the buffer is empty then, `connection` continues with a new hyper connection for the rest of the
+//! idle timeout.
 
 use std::future::Future;
 use std::io;

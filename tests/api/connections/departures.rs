@@ -67,3 +67,16 @@ fn pipelined_requests_of_a_client_that_closed_its_half_are_answered() {
     client.stream.read_to_string(&mut answers).expect("all answers");
     assert_eq!(answers.matches("HTTP/1.1 ").count(), COUNT + 1);
 }
+
+#[test]
+fn a_response_that_is_ready_at_once_reaches_a_client_that_closed_its_half() {
+    let service = Service::start(&[]);
+    for nth in 0..100 {
+        let mut client = service.connect();
+        client.write("GET /solve?board=867254301 HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1 + nth % 3));
+        client.stream.shutdown(Shutdown::Write).expect("a connection");
+        let mut answers = String::new();
+        client.stream.read_to_string(&mut answers).expect("all answers");
+        assert_eq!(answers.matches("HTTP/1.1 200 ").count(), 1 + nth % 3, "{nth}: {answers}");
+    }
+}
