@@ -82,9 +82,11 @@ impl FieldReader {
             match value {
                 // In a query a dot separates an object from its member; in a body it is part of a name.
                 _ if has_dot => {
-                    let at = pointer(prefix).trim_end_matches('/').to_owned();
-                    let own = truncated(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
-                    self.report_unknown(&name, format!("{at}/{own}"), known, ProblemKind::InvalidRequest);
+                    let at = || {
+                        let own = truncated(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
+                        format!("{}/{own}", pointer(prefix).trim_end_matches('/'))
+                    };
+                    self.report_unknown(&name, at, known, ProblemKind::InvalidRequest);
                 }
                 Json::Null if is_group => {}
                 Json::Object(inner) if is_group => match groups.iter().find(|(group, _)| *group == name) {
@@ -106,7 +108,7 @@ impl FieldReader {
 
     fn add(&mut self, name: String, value: Value, known: &[&str]) {
         if !known.contains(&&*name) {
-            return self.report_unknown(&name, pointer(&truncated(&name)), known, value.kind());
+            return self.report_unknown(&name, || pointer(&truncated(&name)), known, value.kind());
         }
         if value == Value::Body(Json::Null) {
             return;
@@ -128,12 +130,12 @@ impl FieldReader {
         self.report(kind, RequestError::new(pointer(name), "repeated-field", detail));
     }
 
-    fn report_unknown(&mut self, name: &str, at: String, known: &[&str], kind: ProblemKind) {
+    fn report_unknown(&mut self, name: &str, at: impl FnOnce() -> String, known: &[&str], kind: ProblemKind) {
         self.errors.add(kind, || {
             let hint = did_you_mean(name, known);
             let what = if kind == ProblemKind::InvalidParameter { "parameter" } else { "field" };
             let detail = format!("there is no {what} {}{}", quoted(name), hint.unwrap_or_default());
-            RequestError::new(at, "unknown-field", detail)
+            RequestError::new(at(), "unknown-field", detail)
         });
     }
 
