@@ -28,7 +28,7 @@ use tokio::time::timeout;
 use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
 use self::timeouts::Timeouts;
-use crate::config::{Config, MemoryPlan, RateConfig, TableTier, Token, reachable};
+use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{Guards, HttpServices, HttpSettings, Rate, Tokens};
 use crate::service::{BeforeSearchHook, SearchMemory, Service, ServiceSettings, Tier};
 
@@ -45,6 +45,7 @@ pub struct App {
     admin: Option<Listener>,
     service: Arc<Service>,
     shutdown_grace: Duration,
+    threads: ThreadPlan,
 }
 
 /// The service cannot start.
@@ -111,7 +112,7 @@ impl App {
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
         let admin =
             admin_bound.map(|bound| Listener::new(bound, http.admin, timeouts, MAX_ADMIN_CONNECTIONS, connections));
-        Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace })
+        Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace, threads: config.threads })
     }
 
     /// The address of the main listener.
@@ -128,7 +129,7 @@ impl App {
     /// requests for at most the grace period, and cancels the searches that still run. The admin listener closes last.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         self.log_start();
-        let Self { main, admin, service, shutdown_grace } = self;
+        let Self { main, admin, service, shutdown_grace, .. } = self;
         let admin_connections = OpenConnections::new();
         let work = async {
             let connections = OpenConnections::new();
@@ -166,10 +167,20 @@ impl App {
             memory_bytes = settings.memory,
             // Limit of all searches together, without tables and the rest of the process.
             searches_max_bytes = settings.searches_memory.total(),
+            connection_threads = self.threads.connections,
+            search_threads = self.threads.searches,
             tables = settings.tables.name(),
             tables_max_bytes = settings.table_memory,
             "listening"
         );
+        if let Some(limit) = self.threads.limit {
+            tracing::warn!(
+                limit = limit.limit,
+                free = limit.free,
+                set_by = limit.source.name(),
+                "the system allows fewer threads than the service would use: long searches may delay others; raise the limit"
+            );
+        }
     }
 
     /// Runs until SIGTERM or SIGINT, then shuts down as [`App::run`] does. A second signal ends it at once.
@@ -207,8 +218,9 @@ async fn drain(connections: OpenConnections, service: &Service, grace: Duration)
         service.cancel_all();
         let _ = timeout(CANCEL_TIME, finished).await;
     }
-    // A job without a connection may still occupy a thread.
+    // A job without a connection may still occupy a thread. Its log line is written at its end.
     service.cancel_all();
+    let _ = timeout(CANCEL_TIME, service.idle()).await;
 }
 
 /// SIGTERM and SIGINT, which shut the service down.
@@ -248,6 +260,7 @@ fn service_settings(config: &Config) -> ServiceSettings {
     ServiceSettings {
         workers: config.workers,
         queue: config.queue,
+        job_threads: config.threads.searches,
         default_time: config.time_limit,
         max_time: config.max_time,
         max_expanded: config.max_expanded,

@@ -11,6 +11,7 @@ mod memory;
 mod parse;
 mod reachable;
 mod reference;
+mod threads;
 mod traces;
 mod unknown_variables;
 
@@ -31,6 +32,7 @@ pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
 pub use parse::ConfigError;
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
 pub use reachable::reachable;
+pub use threads::{LimitSource, ThreadLimit, ThreadPlan};
 pub use traces::TraceConfig;
 use traces::TraceFlags;
 pub use unknown_variables::unknown_variables;
@@ -205,6 +207,7 @@ pub struct Config {
     pub max_time: Duration,
     pub max_expanded: u64,
     pub memory: MemoryPlan,
+    pub threads: ThreadPlan,
     pub max_expansions: usize,
     pub max_body: usize,
     pub body_timeout: Duration,
@@ -245,6 +248,7 @@ impl TryFrom<&Flags> for Config {
             max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
             memory: flags.memory.parse(&mut parser, worker_count as u64, tables, max_expansions as u64),
+            threads: ThreadPlan::new(cores(), worker_count),
             max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),

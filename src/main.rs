@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use taquin::app::{App, Ending};
-use taquin::config::{self, Command, Config, Flags};
+use taquin::config::{self, Command, Config, Flags, ThreadPlan};
 use taquin::{healthcheck, telemetry};
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         unknown_variables()
             .iter()
             .for_each(|name| eprintln!("taquin: warning: {name} is not a setting and has no effect"));
-        eprintln!("taquin: the settings are valid\n{}", config.memory);
+        eprintln!("taquin: the settings are valid\n{}\n{}", config.memory, config.threads);
         return ExitCode::SUCCESS;
     }
     let ending = match flags.command {
@@ -95,10 +95,18 @@ fn unknown_variables() -> Vec<String> {
     config::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
+/// The runtime that serves connections. Searches have threads of their own.
+fn runtime(threads: &ThreadPlan) -> io::Result<tokio::runtime::Runtime> {
+    /// Enough for name resolution and the parsing of large bodies.
+    const BLOCKING: usize = 4;
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(threads.connections).max_blocking_threads(BLOCKING).enable_all().build()
+}
+
 fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
     let telemetry = telemetry::init(config)?;
     unknown_variables().iter().for_each(|variable| tracing::warn!(variable, "not a setting; it has no effect"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = runtime(&config.threads)?;
     let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
     // Cancelled searches end within one poll interval. A thread that hangs must not block the exit.
     runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });

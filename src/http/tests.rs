@@ -31,6 +31,7 @@ pub(crate) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 1,
         queue: 1,
+        job_threads: 8,
         default_time: Duration::from_secs(1),
         max_time: Duration::from_secs(1),
         max_expanded: 1_000_000,

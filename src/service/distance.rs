@@ -68,9 +68,39 @@ pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Ta
     AttemptCheck { played, distances }
 }
 
-/// True if the check takes microseconds: few moves, and a loaded distance table.
+/// True if the check takes less than half a millisecond: few moves, and bounds that are known soon.
 pub(crate) fn is_instant(goal: &Board, attempt: &Attempt, tables: &Tables) -> bool {
-    /// Microseconds on any board.
+    /// Tens of microseconds on any board.
     const INSTANT_MOVES: usize = 1_000;
-    attempt.len() <= INSTANT_MOVES && tables.has_distances(goal.size(), goal.blank())
+    attempt.len() <= INSTANT_MOVES && is_known_soon(goal, tables)
+}
+
+/// True if the distances of two boards take less than half a millisecond: the distance table is loaded, or the board
+/// is small enough for the constructive solution. On the largest board that takes five milliseconds.
+pub(crate) fn is_known_soon(goal: &Board, tables: &Tables) -> bool {
+    const INSTANT_CELLS: usize = 25;
+    let size = goal.size();
+    if DistanceTable::serves(size) { tables.has_distances(size, goal.blank()) } else { size.cells() <= INSTANT_CELLS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Move, Size};
+
+    #[test]
+    fn few_moves_on_small_boards_are_checked_at_once() {
+        let tables = Tables::default();
+        let goal = |rows, cols| Board::blank_last(Size::try_from((rows, cols)).unwrap());
+        let is_instant = |goal, moves| is_instant(&goal, &Attempt::Moves(vec![Move::Up; moves]), &tables);
+        for (rows, cols) in [(4, 4), (5, 5), (2, 10)] {
+            assert!(is_instant(goal(rows, cols), 1) && is_instant(goal(rows, cols), 1_000));
+            assert!(!is_instant(goal(rows, cols), 1_001));
+        }
+        assert!(!is_instant(goal(6, 6), 1) && !is_instant(goal(10, 10), 1));
+        // Building the distance table takes longer.
+        assert!(!is_instant(goal(3, 3), 1));
+        tables.distances(goal(3, 3).size(), goal(3, 3).blank());
+        assert!(is_instant(goal(3, 3), 1));
+    }
 }

@@ -76,6 +76,8 @@ pub enum Refusal {
     QueueFull,
     /// Its time ran out in the queue.
     Waited,
+    /// The system refuses to create a thread.
+    NoThread,
     /// The service is shutting down.
     Draining,
     /// It has no valid token.
@@ -93,9 +95,10 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::QueueFull,
         Self::Waited,
+        Self::NoThread,
         Self::Draining,
         Self::Unauthorized,
         Self::RateLimited,
@@ -109,6 +112,7 @@ impl Refusal {
         match self {
             Self::QueueFull => "queue_full",
             Self::Waited => "waited",
+            Self::NoThread => "no_thread",
             Self::Draining => "draining",
             Self::Unauthorized => "unauthorized",
             Self::RateLimited => "rate_limited",

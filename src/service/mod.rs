@@ -36,8 +36,8 @@ pub use crate::search::heuristic::Tier;
 pub use distance::{AttemptCheck, Distance, check_attempt};
 pub use hint::Hint;
 pub use job::{
-    Answer, BeforeSearchHook, Job, Limits, Origin, Plan, PlanConflict, Report, RequestedLimits, SearchOptions,
-    ServiceError, Solution,
+    Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Report, RequestedLimits,
+    SearchOptions, ServiceError, Solution,
 };
 pub use metrics::{Metrics, Refusal};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Board, Puzzle, RandomSource, Size, random_board, random_walk};
 use crate::search::heuristic::DistanceTable;
-use crate::service::distance::Distance;
+use crate::service::distance::{Distance, is_known_soon};
 use crate::service::tables::Tables;
 
 /// Distribution of a random board.
@@ -56,12 +56,12 @@ impl RandomSource for Seeded {
     }
 }
 
-/// True if drawing takes microseconds: a short walk, and a loaded distance table.
+/// True if drawing takes less than half a millisecond: a short walk, and bounds that are known soon.
 pub(crate) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
     /// Tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(moves) if *moves > INSTANT_WALK);
-    is_short && tables.has_distances(goal.size(), goal.blank())
+    is_short && is_known_soon(goal, tables)
 }
 
 /// Draws a board for a goal; equal seeds draw equal boards.

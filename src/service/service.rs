@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 use crate::domain::{Attempt, Board, Puzzle, Size};
 use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, HeuristicKind};
@@ -27,6 +25,8 @@ pub struct ServiceSettings {
     pub workers: usize,
     /// Jobs that may be queued beside them.
     pub queue: usize,
+    /// Maximum number of threads that run searches, or hold paused ones.
+    pub job_threads: usize,
     /// Default time limit of a search.
     pub default_time: Duration,
     /// Maximum time limit of a search.
@@ -64,8 +64,6 @@ pub struct Service {
     pool: Arc<Pool>,
     hint_cache: HintCache,
     reply_memory: Arc<ReplyMemory>,
-    /// One permit for each worker, for short work beside the searches.
-    blocking_permits: Arc<Semaphore>,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -77,21 +75,24 @@ impl Service {
         let is_ready = Arc::new(AtomicBool::new(false));
         let builder =
             BackgroundBuilder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
-        std::thread::spawn(move || builder.run());
+        // Without the thread, the service is never ready.
+        if let Err(error) = std::thread::Builder::new().spawn(move || builder.run()) {
+            tracing::error!(target: "taquin::tables", %error, "the system refuses a thread to build tables");
+        }
         let metrics = Metrics::default();
         // One eighth of the cache memory is for hints.
         let hint_cache = HintCache::new(settings.answer_memory / 8);
         let pool = PoolSettings {
             workers: settings.workers,
             queue: settings.queue,
+            threads: settings.job_threads,
             memory: settings.searches_memory,
             results: settings.answer_memory - settings.answer_memory / 8,
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
-        let blocking_permits = Arc::new(Semaphore::new(settings.workers));
         let reply_memory = ReplyMemory::new(settings.reply_memory);
-        Arc::new(Self { settings, tables, metrics, pool, hint_cache, reply_memory, blocking_permits, is_ready })
+        Arc::new(Self { settings, tables, metrics, pool, hint_cache, reply_memory, is_ready })
     }
 
     /// Settings of the service.
@@ -158,22 +159,35 @@ impl Service {
     /// Draws a board for a goal; equal seeds draw equal boards.
     ///
     /// # Errors
-    /// See [`DrawError`].
-    pub async fn draw(&self, goal: Board, how: Draw, seed: String) -> Result<DrawnBoard, DrawError> {
+    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board.
+    pub async fn draw(
+        &self,
+        goal: Board,
+        how: Draw,
+        seed: String,
+    ) -> Result<Result<DrawnBoard, DrawError>, ServiceError> {
         if random::is_instant(&goal, &how, &self.tables) {
-            return draw(&goal, &how, &seed, &self.tables);
+            return Ok(draw(&goal, &how, &seed, &self.tables));
         }
         let tables = Arc::clone(&self.tables);
-        self.run_blocking(move || draw(&goal, &how, &seed, &tables)).await
+        self.pool.run_work(self.settings.default_time, move || draw(&goal, &how, &seed, &tables)).await
     }
 
     /// Replays an attempt and returns the distances of both ends from the goal, without a search.
-    pub async fn check_attempt(&self, start: Board, goal: Board, attempt: Attempt) -> AttemptCheck {
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn check_attempt(
+        &self,
+        start: Board,
+        goal: Board,
+        attempt: Attempt,
+    ) -> Result<AttemptCheck, ServiceError> {
         if distance::is_instant(&goal, &attempt, &self.tables) {
-            return check_attempt(&start, &goal, &attempt, &self.tables);
+            return Ok(check_attempt(&start, &goal, &attempt, &self.tables));
         }
         let tables = Arc::clone(&self.tables);
-        self.run_blocking(move || check_attempt(&start, &goal, &attempt, &tables)).await
+        self.pool.run_work(self.settings.default_time, move || check_attempt(&start, &goal, &attempt, &tables)).await
     }
 
     /// Limits in force for a search: the requested ones, within those of the settings.
@@ -216,21 +230,18 @@ impl Service {
         self.pool.drain();
     }
 
-    /// Runs short work on a blocking thread, at most one for each worker at a time. Resumes a panic of the work.
-    async fn run_blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        // The semaphore is never closed. If the caller leaves, the work keeps the permit until it ends.
-        let permit = Arc::clone(&self.blocking_permits).acquire_owned().await.ok();
-        let span = tracing::Span::current();
-        let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            span.in_scope(work)
-        });
-        done.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-    }
-
     /// Stops every search.
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
+    }
+
+    /// Waits until no job runs.
+    pub async fn idle(&self) {
+        /// Much shorter than a cancelled search takes to notice.
+        const POLL_INTERVAL: Duration = Duration::from_millis(1);
+        while self.load().begun > 0 {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
     }
 
     /// Reserves memory for a long response until it is sent.

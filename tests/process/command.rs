@@ -24,6 +24,7 @@ fn check_config_accepts_valid_settings_and_starts_nothing() {
         "{}",
         stderr_of(&output)
     );
+    assert!(stderr_of(&output).contains("\nthreads: at most "), "{}", stderr_of(&output));
 }
 
 #[test]

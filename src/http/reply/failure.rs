@@ -11,7 +11,7 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
 use crate::search::{self, StopReason};
-use crate::service::{HeldReport, Report, ServiceError};
+use crate::service::{HeldReport, Overload, Report, ServiceError};
 
 /// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
 /// response, or `goal-mismatch`.
@@ -27,14 +27,8 @@ pub(crate) fn puzzle_failure(error: PuzzleError) -> Problem {
 /// Returns the problem for a service error.
 pub(crate) fn service_failure(error: &ServiceError) -> Problem {
     match error {
-        ServiceError::Overloaded { retry_after, waited } => {
-            let detail = if *waited {
-                "The time limit expired while the search was queued. Retry later, or with a higher `limits.time_ms`."
-            } else {
-                "All workers are busy and the queue is full. Retry after the time in `Retry-After`."
-            };
-            Problem::new(ProblemKind::Overloaded, detail).with_retry_after(retry_after.as_secs_f64().ceil() as u64)
-        }
+        ServiceError::Overloaded { retry_after, cause } => Problem::new(ProblemKind::Overloaded, lack(*cause))
+            .with_retry_after(retry_after.as_secs_f64().ceil() as u64),
         ServiceError::NoRoomForTables { bytes } => {
             let detail = format!(
                 "The pattern tables for this board and goal need {} MiB, more than this server has left for tables. \
@@ -64,6 +58,22 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
         }
         // The pool or the panic hook has logged the cause.
         ServiceError::WrongSolution | ServiceError::Failed(_) => Problem::internal(),
+    }
+}
+
+/// Describes what an overloaded service lacks.
+fn lack(cause: Overload) -> &'static str {
+    match cause {
+        Overload::QueueFull => "All workers are busy and the queue is full. Retry after the time in `Retry-After`.",
+        Overload::SearchWaited => {
+            "The time limit expired while the search was queued. Retry later, or with a higher `limits.time_ms`."
+        }
+        Overload::WorkWaited => {
+            "The request was queued too long. Retry after the time in `Retry-After`, or with fewer moves."
+        }
+        Overload::NoThread => {
+            "The system gives this server no thread for the request. Retry after the time in `Retry-After`."
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::{Board, Encoding, Sides, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
-use crate::http::reply::{Rows, grid, json};
+use crate::http::reply::{Rows, grid, json, service_failure};
 use crate::http::request::{FieldReader, NamedGoal, RequestFields, goal, sides};
 use crate::search::named;
 use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
@@ -77,7 +77,7 @@ pub(crate) async fn random(
         tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");
         Problem::internal()
     })?;
-    let drawn = service.draw(goal, draw.clone(), seed.clone()).await;
+    let drawn = service.draw(goal, draw.clone(), seed.clone()).await.map_err(|error| service_failure(&error))?;
     let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
         drawn.map_err(|error| draw_failure(&error, &draw))?;
     let body = match (media_type, form) {

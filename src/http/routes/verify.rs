@@ -10,7 +10,7 @@ use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, Move, Size, Tile
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
-use crate::http::reply::{Letter, Rows, counted, grid, json};
+use crate::http::reply::{Letter, Rows, counted, grid, json, service_failure};
 use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, concat};
 use crate::service::{AttemptCheck, Distance, Service};
 
@@ -69,7 +69,7 @@ pub(crate) async fn verify(
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let VerifyBody { board, goal, attempt } = VerifyBody::read(input)?;
-    let verdict = service.check_attempt(board, goal, attempt).await;
+    let verdict = service.check_attempt(board, goal, attempt).await.map_err(|error| service_failure(&error))?;
     let reply = VerifyReply::new(board, goal, &verdict);
     let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),

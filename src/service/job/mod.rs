@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::domain::Puzzle;
 
 pub use plan::{Plan, PlanConflict, SearchOptions};
-pub use report::{Answer, Origin, Report, ServiceError, Solution};
+pub use report::{Answer, Origin, Overload, Report, ServiceError, Solution};
 
 /// Limits of one search. The time counts from submission, so it includes waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

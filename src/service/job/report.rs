@@ -121,13 +121,13 @@ impl Report {
 /// Reason why a job has no report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The queue is full, or the job's time ran out in the queue.
+    /// There is no capacity for the job.
     #[error("overloaded: retry in {retry_after:?}")]
     Overloaded {
         /// Estimated time until a retry succeeds.
         retry_after: Duration,
-        /// True if the time ran out in the queue; false if the job was rejected at once.
-        waited: bool,
+        /// What is lacking.
+        cause: Overload,
     },
     /// The pattern tables exceed the memory for tables.
     #[error("the tables need {bytes} bytes, more than is available for tables")]
@@ -153,6 +153,19 @@ pub enum ServiceError {
     /// A bug: the search panicked.
     #[error("the search failed: {0}")]
     Failed(&'static str),
+}
+
+/// What an overloaded service lacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overload {
+    /// The queue is full.
+    QueueFull,
+    /// The time limit of a search ran out in the queue.
+    SearchWaited,
+    /// The time of other work ran out in the queue.
+    WorkWaited,
+    /// The system refuses to create a thread.
+    NoThread,
 }
 
 /// Origin of a report.

@@ -24,6 +24,8 @@ struct AdmittedJobs {
     deadlines: BTreeSet<(Instant, u64)>,
     /// The times at which rejected clients were asked to retry.
     retry_times: VecDeque<Instant>,
+    /// When a job last ended.
+    last_end: Option<Instant>,
 }
 
 /// Admission of one job; dropping it admits another one.
@@ -35,13 +37,17 @@ pub(crate) struct AdmissionPermit {
 
 impl Drop for AdmissionPermit {
     fn drop(&mut self) {
-        self.admission.admitted().deadlines.remove(&self.key);
+        let mut admitted = self.admission.admitted();
+        admitted.deadlines.remove(&self.key);
+        admitted.last_end = Some(Instant::now());
     }
 }
 
 impl Admission {
     /// Upper bound of the Retry-After estimate.
     const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
+    /// Number of seconds over which clients that share a place are spread.
+    const SPREAD_SECONDS: u64 = 4;
 
     pub(crate) fn new(capacity: usize, workers: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -76,26 +82,23 @@ impl Admission {
         self.retry_after(&mut self.admitted(), deadline)
     }
 
-    /// Estimates when there will be room for one more job than the clients rejected earlier. Each client gets its own
-    /// time, so that they do not all retry at once.
+    /// Estimates when a place will be free for a rejected client.
     ///
-    /// The estimate is the smaller of two: the recent rate at which jobs ended, and the deadlines of the admitted jobs,
-    /// by which they have ended in any case.
+    /// Each client gets the time of another place, so that they do not all retry at once: the n-th client that is still
+    /// to retry gets the time at which n places are free. Clients beyond the number of places share these times, some
+    /// seconds apart, because it cannot be foreseen how long the jobs that get the places will take. So the estimate
+    /// never exceeds the time at which the last of the admitted jobs has ended by much, however often clients are
+    /// rejected before.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
         admitted.retry_times.retain(|retry_time| *retry_time > now);
-        let before = admitted.retry_times.len();
-        let jobs = admitted.deadlines.len().max(1);
-        let free = admitted.deadlines.iter().nth(before % jobs).map_or(deadline, |(deadline, _)| *deadline);
-        // Clients retry a little late: one second of slack for each round.
-        let round = deadline.saturating_duration_since(now) + Duration::from_secs(1);
-        let rounds = (before / jobs) as u32;
-        let latest = free.saturating_duration_since(now) + round.saturating_mul(rounds);
-        let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
-        // One and a half times the average, because averages are often exceeded.
-        let likely = average.saturating_mul(3 * (before as u32 + 1)) / (2 * self.workers);
-        let wait = if average.is_zero() { latest } else { latest.min(likely) };
-        let wait = wait.clamp(Duration::from_secs(1), Self::MAX_RETRY_AFTER);
+        let (before, places) = (admitted.retry_times.len(), admitted.deadlines.len().max(1));
+        let nth = before % places;
+        let latest = admitted.deadlines.iter().nth(nth).map_or(deadline, |(deadline, _)| *deadline);
+        let latest = latest.saturating_duration_since(now);
+        let wait = self.likely(admitted, now, nth as u32).map_or(latest, |likely| latest.min(likely));
+        let apart = Duration::from_secs((before / places) as u64 % Self::SPREAD_SECONDS);
+        let wait = (wait.max(Duration::from_secs(1)) + apart).min(Self::MAX_RETRY_AFTER);
         // Bounds memory: more retry times change the estimate little.
         if admitted.retry_times.len() < 4 * self.capacity.max(64) {
             admitted.retry_times.push_back(now + wait);
@@ -103,7 +106,71 @@ impl Admission {
         wait
     }
 
+    /// The time until n + 1 more jobs have ended, at the rate at which jobs ended recently. None if no job has ended,
+    /// or none for so long that this rate no longer holds: then the jobs that run are longer than those before.
+    fn likely(&self, admitted: &AdmittedJobs, now: Instant, nth: u32) -> Option<Duration> {
+        let since_last = now.saturating_duration_since(admitted.last_end?);
+        let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
+        // One and a half times the average, because averages are often exceeded.
+        let interval = average.saturating_mul(3) / (2 * self.workers);
+        let is_recent = since_last <= (2 * interval).max(Duration::from_secs(1));
+        (is_recent && !average.is_zero()).then(|| interval.saturating_mul(nth + 1))
+    }
+
     fn admitted(&self) -> MutexGuard<'_, AdmittedJobs> {
         self.admitted.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn seconds(wait: Duration) -> u64 {
+        wait.as_secs_f64().ceil() as u64
+    }
+
+    fn reject(admission: &Arc<Admission>) -> u64 {
+        seconds(admission.try_admit(Instant::now() + 10 * SECOND).expect_err("there is no place"))
+    }
+
+    #[test]
+    fn rejections_behind_one_long_search_do_not_raise_the_estimate() {
+        let admission = Admission::new(1, 1);
+        let _running = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
+        for nth in 0..200 {
+            assert_eq!(reject(&admission), 12 + nth % 4, "the search has ended by then");
+        }
+    }
+
+    #[test]
+    fn short_jobs_before_a_long_one_do_not_lower_the_estimate_for_long() {
+        let admission = Admission::new(1, 1);
+        drop(admission.try_admit(Instant::now()).unwrap());
+        admission.record_duration(Duration::from_millis(5));
+        let _running = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
+        assert_eq!(reject(&admission), 1, "jobs end quickly");
+        // No job has ended for a while.
+        admission.admitted().last_end = Instant::now().checked_sub(2 * SECOND);
+        admission.admitted().retry_times.clear();
+        assert_eq!(reject(&admission), 12);
+    }
+
+    #[test]
+    fn clients_are_spread_over_the_times_of_all_places() {
+        let admission = Admission::new(3, 1);
+        let [first, _second, _third] =
+            [4, 8, 12].map(|time| admission.try_admit(Instant::now() + time * SECOND).unwrap());
+        let waits: Vec<u64> = (0..7).map(|_| reject(&admission)).collect();
+        assert_eq!(waits, [4, 8, 12, 5, 9, 13, 6]);
+        // At the rate of the jobs, if that is sooner.
+        admission.record_duration(2 * SECOND);
+        drop(first);
+        admission.admitted().retry_times.clear();
+        let _fourth = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
+        let waits: Vec<u64> = (0..4).map(|_| reject(&admission)).collect();
+        assert_eq!(waits, [3, 6, 9, 4]);
     }
 }

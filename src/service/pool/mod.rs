@@ -1,13 +1,17 @@
 //! The worker pool: from a submitted job to its report.
 
 mod admission;
+mod caller_context;
 mod cancel_on_drop;
 mod job_log;
+mod prepared_job;
 mod progress;
 mod result_cache;
 mod scheduler;
 mod subscription;
+mod threads;
 
+use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,37 +20,38 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::time::timeout_at;
-use tracing::Span;
 
 use admission::{Admission, AdmissionPermit};
+use caller_context::CallerContext;
 use cancel_on_drop::CancelOnDrop;
+use prepared_job::{PreparedJob, prepare};
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
-use scheduler::{Cancellation, RunPermit, Scheduler};
+use scheduler::{Cancellation, Need, RunPermit, Scheduler};
+use threads::{JobThreads, NoThread};
 
 pub use progress::FoundSolution;
 pub use result_cache::CacheUsage;
 pub use scheduler::{Load, SearchMemory};
 pub use subscription::{SearchEvent, Subscription};
 
-use crate::domain::{Packed, Packed64};
-use crate::search::heuristic::GoalClass;
-use crate::search::{HeuristicKind, Observer, StopReason};
-use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Report, ServiceError};
+use crate::search::{Observer, StopReason};
+use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Overload, Report, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::solver::{self, JobTables, SearchContext, bytes_for};
-use crate::service::spans::{SearchSpan, TraceContext};
-use crate::service::tables::{LoadedPatterns, MIN_STAY, TableShortage, Tables};
+use crate::service::spans::SearchSpan;
+use crate::service::tables::{LoadedPatterns, Tables};
 
-/// Runs jobs on blocking threads, at most one for each worker.
+/// Runs jobs on threads of its own, at most one for each worker at a time.
 ///
-/// A job is admitted at once or rejected. It then waits until its deadline for the scheduler. The admission and run
-/// permits move into the closure of the search, so they are released only when the search has stopped. A job that has
-/// not started is only a future.
+/// A job is a search, or other work that takes longer than handing it to a thread. It is admitted at once or rejected.
+/// It then waits until its deadline for the scheduler. The admission and run permits move into the closure of the job,
+/// so they are released only when it has stopped. A job that has not started is only a future.
 #[derive(Debug)]
 pub struct Pool {
     admission: Arc<Admission>,
     scheduler: Arc<Scheduler>,
+    threads: JobThreads,
     results: Arc<ResultCache>,
     tables: Arc<Tables>,
     metrics: Metrics,
@@ -64,6 +69,8 @@ pub struct PoolSettings {
     pub workers: usize,
     /// Jobs that may be queued beside them.
     pub queue: usize,
+    /// Maximum number of threads: of jobs that run, and of those that are paused.
+    pub threads: usize,
     /// Memory of all searches.
     pub memory: SearchMemory,
     /// Memory of the result cache, in bytes.
@@ -71,6 +78,9 @@ pub struct PoolSettings {
     /// Called before each search.
     pub before_search: Option<BeforeSearchHook>,
 }
+
+/// Retry-After if the system refuses threads. It may allow one at any time.
+const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
 /// A job after its submission.
 enum Submitted {
@@ -83,10 +93,12 @@ enum Submitted {
 impl Pool {
     /// Creates an idle pool.
     pub fn new(settings: PoolSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
-        let PoolSettings { workers, queue, memory, results, before_search } = settings;
+        let PoolSettings { workers, queue, threads, memory, results, before_search } = settings;
+        let scheduler = Scheduler::new(workers, memory);
         Arc::new(Self {
             admission: Admission::new(workers + queue, workers),
-            scheduler: Scheduler::new(workers, memory),
+            threads: JobThreads::start(&scheduler, workers, threads),
+            scheduler,
             results: ResultCache::new(results),
             tables,
             metrics,
@@ -117,16 +129,13 @@ impl Pool {
     pub async fn watch(self: &Arc<Self>, job: Job) -> Result<Subscription, ServiceError> {
         match self.begin(&job)? {
             Submitted::Finished(answer) => Ok(Subscription::finished(answer)),
-            Submitted::Running(search, origin) => Subscription::begin(&job, search, origin).await,
+            Submitted::Running(search, origin) => Subscription::begin(&job, search, origin, &self.threads).await,
         }
     }
 
     /// Answers a job on this thread or from the cache, or starts or joins its search.
     fn begin(self: &Arc<Self>, job: &Job) -> Result<Submitted, ServiceError> {
-        if self.is_draining() {
-            self.metrics.refused(Refusal::Draining);
-            return Err(ServiceError::ShuttingDown);
-        }
+        self.reject_while_draining()?;
         if self.is_instant(job) {
             let span = SearchSpan::begin();
             let report = solver::solve(job, &self.tables, SearchContext::default());
@@ -144,6 +153,57 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
+    /// Runs work that is no search, of short and limited duration, under the admission of searches: with a place, a
+    /// deadline `time` from now, a turn and a thread.
+    ///
+    /// Dropping the future dequeues the work; once started, it is completed. Resumes a panic of the work.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub(crate) async fn run_work<T: Send + 'static>(
+        self: &Arc<Self>,
+        time: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        self.reject_while_draining()?;
+        let submitted = Instant::now();
+        let deadline = submitted + time;
+        let admission = self.admit(deadline)?;
+        let (cancel, caller) = (Arc::default(), CallerContext::current());
+        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
+        let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
+        let permit = self.acquire_permit(Need::NONE, submitted, cancellation, Overload::WorkWaited);
+        let permit = self.or_shutdown(permit).await.flatten().inspect_err(|_| guard.disarm())?;
+        guard.set_running(permit.number());
+        self.metrics.waited(submitted.elapsed());
+        let pool = Arc::clone(self);
+        let done = self.threads.run(move || {
+            let done = caller.in_scope(work);
+            pool.admission.record_duration(permit.times().0);
+            drop((permit, admission));
+            done
+        });
+        let done = done.await;
+        guard.disarm();
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+
+    fn reject_while_draining(&self) -> Result<(), ServiceError> {
+        if self.is_draining() {
+            self.metrics.refused(Refusal::Draining);
+            return Err(ServiceError::ShuttingDown);
+        }
+        Ok(())
+    }
+
+    /// Admits a job that ends by its deadline.
+    fn admit(&self, deadline: Instant) -> Result<AdmissionPermit, ServiceError> {
+        self.admission.try_admit(deadline).map_err(|retry_after| {
+            self.metrics.refused(Refusal::QueueFull);
+            ServiceError::Overloaded { retry_after, cause: Overload::QueueFull }
+        })
+    }
+
     async fn run(
         self: Arc<Self>,
         job: Job,
@@ -152,14 +212,11 @@ impl Pool {
     ) -> Result<Report, ServiceError> {
         let submitted = Instant::now();
         let deadline = submitted + job.limits.time;
-        let admission = self.admission.try_admit(deadline).map_err(|retry_after| {
-            self.metrics.refused(Refusal::QueueFull);
-            ServiceError::Overloaded { retry_after, waited: false }
-        })?;
+        let admission = self.admit(deadline)?;
         progress.set_admitted();
         let cancel = Arc::new(AtomicBool::new(false));
         let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
-        let prepared = self.or_shutdown(self.prepare(job, submitted)).await?;
+        let prepared = self.or_shutdown(prepare(&self.tables, &self.metrics, job, submitted)).await?;
         let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| guard.disarm())? {
             PreparedJob::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
             PreparedJob::TooLate(job) => {
@@ -169,7 +226,9 @@ impl Pool {
             }
         };
         let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let permit = self.or_shutdown(self.acquire_permit(&job, submitted, cancellation.clone())).await?;
+        let need = Need { bytes: bytes_for(&job), is_light: job.is_light() };
+        let permit = self.acquire_permit(need, submitted, cancellation.clone(), Overload::SearchWaited);
+        let permit = self.or_shutdown(permit).await?;
         let permit = permit.inspect_err(|_| guard.disarm())?;
         guard.set_running(permit.number());
         let queued = submitted.elapsed();
@@ -181,62 +240,31 @@ impl Pool {
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// Waits for a worker and for memory until the job's deadline.
+    /// Waits for a worker, a thread and memory until the job's deadline.
     async fn acquire_permit(
         &self,
-        job: &Job,
+        need: Need,
         submitted: Instant,
         cancellation: Cancellation,
+        cause: Overload,
     ) -> Result<RunPermit, ServiceError> {
-        let deadline = submitted + job.limits.time;
-        let permit = self.scheduler.acquire(bytes_for(job), job.is_light(), cancellation);
-        timeout_at(deadline.into(), permit).await.map_err(|_| {
-            self.metrics.refused(Refusal::Waited);
-            self.metrics.waited(submitted.elapsed());
-            ServiceError::Overloaded { retry_after: self.admission.retry_after_waiting(deadline), waited: true }
-        })
+        let deadline = cancellation.deadline.unwrap_or(submitted);
+        match timeout_at(deadline.into(), self.turn(need, cancellation)).await {
+            Ok(permit) => permit,
+            Err(_) => {
+                self.metrics.refused(Refusal::Waited);
+                self.metrics.waited(submitted.elapsed());
+                Err(ServiceError::Overloaded { retry_after: self.admission.retry_after_waiting(deadline), cause })
+            }
+        }
     }
 
-    /// Loads the pattern tables that a job needs. A job whose heuristic is open waits for them for a part of its time
-    /// only. A job that requires an optimal solution on a large board waits for stronger tables, which save more time
-    /// than they cost.
-    async fn prepare(&self, job: Job, submitted: Instant) -> Result<PreparedJob, ServiceError> {
-        /// Divisor of the time limit: the longest wait for tables that a job can do without.
-        const SHARE: u32 = 4;
-        let Job { puzzle, plan, limits, .. } = &job;
-        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
-        if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
-            return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
-        }
-        let wait = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
-        let patterns = self.tables.ready_patterns(size, goal_blank, !plan.is_heuristic_open);
-        let patterns = timeout_at((submitted + wait).into(), patterns).await;
-        let patterns = match patterns {
-            Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
-                let stronger = self.tables.stronger_patterns(Arc::clone(&small));
-                Ok(Ok(timeout_at((submitted + limits.time / SHARE).into(), stronger).await.unwrap_or(small)))
-            }
-            other => other,
-        };
-        let is_heuristic_open = plan.is_heuristic_open;
-        let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
-        match patterns {
-            Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late: false }),
-            Ok(Err(TableShortage::Lasting { bytes })) if !is_heuristic_open => {
-                Err(ServiceError::NoRoomForTables { bytes })
-            }
-            Ok(Err(TableShortage::Lasting { .. })) => {
-                Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: false })
-            }
-            _ if is_heuristic_open => {
-                Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: true })
-            }
-            _ if !job.plan.falls_back && self.tables.are_short_of_memory(size, goal_blank) => {
-                self.metrics.refused(Refusal::TableMemoryFull);
-                Err(ServiceError::TablesWait { retry_after: MIN_STAY })
-            }
-            _ => Ok(PreparedJob::TooLate(job)),
-        }
+    /// Waits for a worker, a thread and memory.
+    async fn turn(&self, need: Need, cancellation: Cancellation) -> Result<RunPermit, ServiceError> {
+        self.threads.turn(need, cancellation).await.map_err(|NoThread| {
+            self.metrics.refused(Refusal::NoThread);
+            ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread }
+        })
     }
 
     /// Waits for a future, or returns an error when the grace period ends.
@@ -254,8 +282,8 @@ impl Pool {
         F: FnOnce(&Self) -> Result<Report, ServiceError> + Send + 'static,
     {
         let pool = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || caller.in_scope(|| work(&pool))).await;
-        done.unwrap_or_else(|_| {
+        let done = self.threads.run(move || caller.in_scope(|| work(&pool))).await;
+        done.unwrap_or_else(|_: Box<dyn Any + Send>| {
             self.metrics.panicked();
             Err(ServiceError::Failed("a search panicked"))
         })
@@ -268,8 +296,10 @@ impl Pool {
         admission: AdmissionPermit,
         caller: CallerContext,
     ) -> Result<Report, ServiceError> {
+        let cancellation = Cancellation { deadline: None, flags: [Arc::default(), Arc::clone(&self.cancel_all)] };
+        let permit = self.or_shutdown(self.turn(Need::NONE, cancellation)).await??;
         self.on_a_thread(caller, move |pool| {
-            let _admission = admission;
+            let _permits = (permit, admission);
             let span = SearchSpan::begin();
             let report = solver::too_late(&job, &pool.tables);
             pool.observe(&job, &report, span);
@@ -321,7 +351,8 @@ impl Pool {
         context: SearchContext<'_>,
     ) -> Result<Report, ServiceError> {
         let solve = |patterns: Option<&Arc<LoadedPatterns>>| {
-            solver::solve_with(job, &JobTables::with_patterns(&self.tables, patterns.cloned()), context)
+            let tables = JobTables::with_patterns(&self.tables, patterns.cloned());
+            solver::solve_with(job, &tables, context)
         };
         let Some(used) = patterns.filter(|patterns| patterns.is_from_file) else { return solve(patterns) };
         // Wrong entries lead to paths that miss the goal, to wrong bounds, or to entries that do not exist.
@@ -346,17 +377,6 @@ impl Pool {
         }
         job_log::write(job, report);
     }
-}
-
-/// A job with its pattern tables.
-enum PreparedJob {
-    Ready {
-        job: Job,
-        patterns: Option<Arc<LoadedPatterns>>,
-        tables_were_late: bool,
-    },
-    /// The job's time ran out before its tables were loaded.
-    TooLate(Job),
 }
 
 /// A search that may run, with the permits that it holds until it ends.
@@ -396,23 +416,6 @@ impl SearchTask {
     }
 }
 
-/// Span and trace of the caller that started the search; joined callers share them.
-struct CallerContext {
-    span: Span,
-    trace: TraceContext,
-}
-
-impl CallerContext {
-    fn current() -> Self {
-        Self { span: Span::current(), trace: TraceContext::current() }
-    }
-
-    fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
-        let Self { span, trace } = self;
-        trace.in_scope(|| span.in_scope(work))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,7 +445,8 @@ mod tests {
     }
 
     fn settings(workers: usize, queue: usize) -> PoolSettings {
-        PoolSettings { workers, queue, memory: SearchMemory::of(u64::MAX / 2), results: 1 << 20, before_search: None }
+        let memory = SearchMemory::of(u64::MAX / 2);
+        PoolSettings { workers, queue, threads: 64, memory, results: 1 << 20, before_search: None }
     }
 
     fn pool(workers: usize, queue: usize) -> Arc<Pool> {
@@ -477,7 +481,7 @@ mod tests {
     async fn a_dropped_request_stops_its_search() {
         let pool = pool(1, 0);
         let submitted = begun(&pool, hard(Duration::from_secs(3600))).await;
-        assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { waited: false, .. })));
+        assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { cause: Overload::QueueFull, .. })));
         submitted.abort();
         // The run permit is released only when the search has stopped; otherwise the test hangs.
         while pool.load() != Load::default() {
@@ -498,7 +502,10 @@ mod tests {
             limits: Limits { time: Duration::from_millis(20), ..stored(Duration::ZERO).limits },
             ..stored(Duration::ZERO)
         };
-        assert!(matches!(pool.submit(waiting).await, Err(ServiceError::Overloaded { waited: true, .. })));
+        assert!(matches!(
+            pool.submit(waiting).await,
+            Err(ServiceError::Overloaded { cause: Overload::SearchWaited, .. })
+        ));
         pool.cancel_all();
         assert_eq!(busy.await.unwrap().unwrap_err(), ServiceError::ShuttingDown);
     }
@@ -584,6 +591,34 @@ mod tests {
         let pool = pool(1, 1);
         pool.drain();
         assert_eq!(pool.submit(easy()).await.unwrap_err(), ServiceError::ShuttingDown);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn other_work_has_a_place_a_deadline_and_an_end() {
+        let pool = Pool::new(PoolSettings { threads: 1, ..settings(1, 2) }, Arc::default(), Metrics::default());
+        assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Ok(7));
+        // The search holds the only thread.
+        let busy = begun(&pool, hard(Duration::from_secs(3600))).await;
+        let waited = pool.run_work(Duration::from_millis(20), || 7).await;
+        assert!(matches!(waited, Err(ServiceError::Overloaded { cause: Overload::WorkWaited, .. })));
+        let waiting: Vec<_> = (0..2)
+            .map(|_| {
+                let pool = Arc::clone(&pool);
+                tokio::spawn(async move { pool.run_work(Duration::from_secs(3600), || 7).await })
+            })
+            .collect();
+        while pool.load().waiting < 2 {
+            tokio::task::yield_now().await;
+        }
+        let rejected = pool.run_work(Duration::from_secs(3600), || 7).await;
+        assert!(matches!(rejected, Err(ServiceError::Overloaded { cause: Overload::QueueFull, .. })));
+        pool.drain();
+        assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Err(ServiceError::ShuttingDown));
+        pool.cancel_all();
+        for waiting in waiting {
+            assert_eq!(waiting.await.unwrap(), Err(ServiceError::ShuttingDown));
+        }
+        assert_eq!(busy.await.unwrap().unwrap_err(), ServiceError::ShuttingDown);
     }
 
     #[tokio::test]

@@ -20,6 +20,9 @@ use crate::search::{Help, Helpers, MainWork};
 ///
 /// A started job keeps its memory until it ends, so its maximum is reserved before it starts. Light jobs and small ones
 /// may overtake larger ones meanwhile, and part of the memory is reserved for each.
+///
+/// It also keeps its thread, so it starts only if a thread is idle. [`add_thread`](Self::add_thread) counts the
+/// threads that exist; their number bounds the paused jobs.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
@@ -37,6 +40,8 @@ struct SchedulerState {
     memory: u64,
     /// Bytes of these that only lighter jobs may use, by class of job: light, small and large.
     reserves: [u64; 3],
+    /// Threads that no started job holds.
+    idle_threads: usize,
     /// Jobs that have started and not ended.
     begun: usize,
     /// Number of jobs so far.
@@ -75,8 +80,6 @@ const NO_LEVEL: u8 = u8::MAX;
 const MIN_SLICE: Duration = Duration::from_millis(5);
 /// After this many starts and resumptions the oldest job runs next.
 const OLDEST_FIRST: u32 = 8;
-/// Upper bound of paused jobs; each holds a thread.
-const MAX_PAUSED: usize = 240;
 /// Level of a job by its running time: below 5 ms, 50 ms, 0.5 s, 5 s, and above.
 fn level(worked: Duration) -> u8 {
     let slices = worked.as_micros() / MIN_SLICE.as_micros();
@@ -115,12 +118,13 @@ pub struct Load {
 }
 
 impl Scheduler {
-    /// Creates a scheduler of so many workers and bytes.
+    /// Creates a scheduler of so many workers and bytes. It starts no job until it has a thread.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState {
             free: workers,
             memory: memory.total(),
             reserves: [0, memory.light, memory.light + memory.small],
+            idle_threads: 0,
             begun: 0,
             arrivals: 0,
             queued: Default::default(),
@@ -130,7 +134,7 @@ impl Scheduler {
         Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
     }
 
-    /// Waits for a worker and for memory. Dropping the future removes the job from the queue.
+    /// Waits for a worker, a thread and memory. Dropping the future removes the job from the queue.
     pub(crate) async fn acquire(self: &Arc<Self>, bytes: u64, is_light: bool, cancellation: Cancellation) -> RunPermit {
         let bytes = bytes.min(self.memory.shared);
         let class = if is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
@@ -155,6 +159,31 @@ impl Scheduler {
             begun: state.begun,
             reserved: self.memory.total() - state.memory,
         }
+    }
+
+    /// Adds a thread that was created, and is idle.
+    pub(crate) fn add_thread(self: &Arc<Self>) {
+        self.change(|state| state.idle_threads += 1);
+    }
+
+    /// Removes an idle thread. Returns false if there is none.
+    pub(crate) fn remove_idle_thread(self: &Arc<Self>) -> bool {
+        self.change(|state| {
+            let is_idle = state.idle_threads > 0;
+            state.idle_threads -= usize::from(is_idle);
+            is_idle
+        })
+    }
+
+    /// True if a thread is idle.
+    pub(crate) fn has_idle_thread(&self) -> bool {
+        self.lock().idle_threads > 0
+    }
+
+    /// True if jobs are queued and no thread is idle.
+    pub(crate) fn lacks_thread(&self) -> bool {
+        let state = self.lock();
+        state.idle_threads == 0 && state.queued.iter().any(|class| !class.is_empty())
     }
 
     /// Wakes every paused job so that it re-checks its deadline and cancel flags.
@@ -206,6 +235,7 @@ impl Scheduler {
     fn begin(self: &Arc<Self>, state: &mut SchedulerState, number: u64) -> Option<RunPermit> {
         let QueuedJob { bytes, start } = state.queued.iter_mut().find_map(|class| class.remove(&number))?;
         state.memory -= bytes;
+        state.idle_threads -= 1;
         state.begun += 1;
         state.since_oldest += 1;
         let clock = RunClock { since: Some(Instant::now()), worked: Duration::ZERO, paused: Duration::ZERO };
@@ -248,12 +278,15 @@ impl SchedulerState {
         self.next_queued().map(NextJob::Queued).or(paused)
     }
 
-    /// The first queued job whose memory is available.
+    /// The first queued job whose memory is available, if there is a thread for it.
     fn next_queued(&self) -> Option<u64> {
+        if self.idle_threads == 0 {
+            return None;
+        }
         let firsts = self.queued.iter().zip(self.reserves);
         let firsts = firsts.filter_map(|(class, reserve)| class.first_key_value().map(|first| (first, reserve)));
         let fitting = firsts.filter(|((_, queued), reserve)| queued.bytes.saturating_add(*reserve) <= self.memory);
-        fitting.map(|((number, _), _)| *number).min().filter(|_| self.paused.len() < MAX_PAUSED)
+        fitting.map(|((number, _), _)| *number).min()
     }
 
     fn oldest(&self) -> Option<(u8, u64)> {
@@ -276,6 +309,19 @@ impl SchedulerState {
             job.thread.unpark();
         }
     }
+}
+
+/// Memory that a job needs, and its class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    pub(crate) bytes: u64,
+    /// True if the job stores neither nodes nor expansions.
+    pub(crate) is_light: bool,
+}
+
+impl Need {
+    /// That of work other than a search.
+    pub(crate) const NONE: Self = Self { bytes: 0, is_light: true };
 }
 
 /// Conditions that end a wait.
@@ -310,7 +356,7 @@ impl Drop for DequeueOnDrop<'_> {
     }
 }
 
-/// Permission to run: reserved memory, and a worker unless the job is paused.
+/// Permission to run: reserved memory, a thread, and a worker unless the job is paused.
 #[derive(Debug)]
 pub(crate) struct RunPermit {
     scheduler: Arc<Scheduler>,
@@ -353,6 +399,7 @@ impl Drop for RunPermit {
         self.scheduler.change(|state| {
             state.free += usize::from(has_worker);
             state.memory += self.bytes;
+            state.idle_threads += 1;
             state.begun -= 1;
         });
     }
@@ -421,6 +468,13 @@ mod tests {
         }
     }
 
+    /// A scheduler with as many threads as a test needs.
+    fn scheduler(workers: usize, memory: SearchMemory) -> Arc<Scheduler> {
+        let scheduler = Scheduler::new(workers, memory);
+        (0..12).for_each(|_| scheduler.add_thread());
+        scheduler
+    }
+
     /// A search on a separate thread that calls `pause` until the test ends it.
     struct Hog {
         is_over: Arc<AtomicBool>,
@@ -457,7 +511,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_new_job_runs_while_an_older_one_continues() {
-        let scheduler = Scheduler::new(1, SearchMemory::of(0));
+        let scheduler = scheduler(1, SearchMemory::of(0));
         let hog = Hog::start(&scheduler, Cancellation::default()).await;
         for _ in 0..5 {
             // There is one worker: it is released, or the test hangs.
@@ -470,7 +524,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn the_oldest_job_is_not_starved() {
-        let scheduler = Scheduler::new(1, SearchMemory::of(0));
+        let scheduler = scheduler(1, SearchMemory::of(0));
         let hog = Hog::start(&scheduler, Cancellation::default()).await;
         // The next job waits before the current one ends.
         let mut next = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
@@ -490,7 +544,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn jobs_wait_for_memory_and_small_ones_overtake() {
-        let scheduler = Scheduler::new(4, SearchMemory::of(100));
+        let scheduler = scheduler(4, SearchMemory::of(100));
         let large = scheduler.acquire(60, false, Cancellation::default()).await;
         let mut second = Box::pin(scheduler.acquire(60, false, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
@@ -507,7 +561,7 @@ mod tests {
 
     #[tokio::test]
     async fn light_jobs_start_while_others_hold_all_their_memory() {
-        let scheduler = Scheduler::new(9, SearchMemory { shared: 100, small: 20, light: 30 });
+        let scheduler = scheduler(9, SearchMemory { shared: 100, small: 20, light: 30 });
         let large = scheduler.acquire(100, false, Cancellation::default()).await;
         let small = scheduler.acquire(20, false, Cancellation::default()).await;
         let mut next = Box::pin(scheduler.acquire(20, false, Cancellation::default()));
@@ -526,7 +580,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_jobs_leave_memory_for_small_ones() {
-        let scheduler = Scheduler::new(3, SearchMemory::of(100));
+        let scheduler = scheduler(3, SearchMemory::of(100));
         let all = scheduler.acquire(1_000, false, Cancellation::default()).await;
         drop(scheduler.acquire(3, false, Cancellation::default()).await);
         let mut large = Box::pin(scheduler.acquire(26, false, Cancellation::default()));
@@ -537,7 +591,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_cancelled_wait_releases_everything() {
-        let scheduler = Scheduler::new(1, SearchMemory::of(0));
+        let scheduler = scheduler(1, SearchMemory::of(0));
         let flags = [Arc::<AtomicBool>::default(), Arc::default()];
         let cancellation = Cancellation { deadline: None, flags: flags.clone() };
         let hog = Hog::start(&scheduler, cancellation).await;
@@ -554,8 +608,31 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
+        let scheduler = Scheduler::new(1, SearchMemory::of(0));
+        (0..2).for_each(|_| scheduler.add_thread());
+        let flags = [Arc::<AtomicBool>::default(), Arc::default()];
+        let hog = Hog::start(&scheduler, Cancellation { deadline: None, flags: flags.clone() }).await;
+        let permit = scheduler.acquire(0, true, Cancellation::default()).await;
+        // Both threads are taken: one by the paused job, one by this job.
+        let mut third = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
+        drop(permit);
+        // The thread that this job gives back is for the third, which does not wait for the hog.
+        drop(third.await);
+        assert!(!scheduler.lacks_thread() && scheduler.remove_idle_thread() && !scheduler.remove_idle_thread());
+        let mut fourth = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
+        assert!(scheduler.lacks_thread());
+        // A job without a thread takes no worker from the one that runs.
+        assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 1, reserved: 0 });
+        hog.end();
+        drop(fourth.await);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn helpers_leave_when_a_job_waits() {
-        let scheduler = Scheduler::new(2, SearchMemory::of(0));
+        let scheduler = scheduler(2, SearchMemory::of(0));
         let own = scheduler.acquire(0, true, Cancellation::default()).await;
         let helpers = Arc::new(AtomicUsize::new(0));
         let search = tokio::task::spawn_blocking({

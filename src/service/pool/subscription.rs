@@ -1,13 +1,17 @@
 //! Subscriptions to the progress of a search.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout_at;
 
 use super::progress::{FoundSolution, SearchProgress};
 use super::result_cache::SharedSearch;
+use super::scheduler::{Cancellation, Need};
+use super::threads::JobThreads;
+use crate::domain::Path;
 use crate::search::{Observer, Progress};
 use crate::service::job::{Answer, Job, Origin, ServiceError};
 use crate::service::solver;
@@ -51,14 +55,22 @@ impl Subscription {
     ///
     /// # Errors
     /// The error of the search if it is not admitted.
-    pub(crate) async fn begin(job: &Job, mut search: SharedSearch, origin: Origin) -> Result<Self, ServiceError> {
+    pub(crate) async fn begin(
+        job: &Job,
+        mut search: SharedSearch,
+        origin: Origin,
+        threads: &JobThreads,
+    ) -> Result<Self, ServiceError> {
         let progress = Arc::clone(search.progress());
+        let is_ready = async {
+            progress.admitted().await;
+            report_initial_solution(job, &progress, threads).await;
+        };
         tokio::select! {
             biased;
             outcome = &mut search => return outcome.map(|report| Self::finished(Answer { report, origin })),
-            () = progress.admitted() => {}
+            () = is_ready => {}
         }
-        report_initial_solution(job, &progress).await;
         let (best, later) = progress.subscribe();
         Ok(Self(State::Running(Box::new(Running { search, origin, best, later }))))
     }
@@ -110,14 +122,25 @@ impl Running {
 }
 
 /// Reports a lower bound and a constructed solution before a search that reports none itself.
-async fn report_initial_solution(job: &Job, progress: &SearchProgress) {
+async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
     }
-    let puzzle = job.puzzle;
-    // This takes milliseconds on the largest boards.
-    if let Ok((lower_bound, path)) = tokio::task::spawn_blocking(move || solver::bounds(&puzzle)).await {
+    if let Some((lower_bound, path)) = bounds(job, threads).await {
         progress.reached(Progress { lower_bound, ..progress.progress() });
         progress.found(&path);
     }
+}
+
+/// A lower bound and a constructed solution, unless the job's time runs out before there is a turn.
+async fn bounds(job: &Job, threads: &JobThreads) -> Option<(u32, Path)> {
+    let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
+    let turn = threads.turn(Need::NONE, Cancellation { deadline: Some(deadline), ..Cancellation::default() });
+    let permit = timeout_at(deadline.into(), turn).await.ok()?.ok()?;
+    let work = move || {
+        let bounds = solver::bounds(&puzzle);
+        drop(permit);
+        bounds
+    };
+    threads.run(work).await.ok()
 }

@@ -96,7 +96,15 @@ const RULES: [Rule; 10] = [
     Rule {
         part: "config",
         parts: &["config"],
-        crates: &["clap", "clap_complete", "clap_mangen", "humantime", "tracing_subscriber"],
+        crates: &[
+            "clap",
+            "clap_complete",
+            "clap_mangen",
+            "humantime",
+            "procfs", // threads in use
+            "rustix", // limit of threads
+            "tracing_subscriber",
+        ],
     },
     Rule {
         part: "telemetry",

@@ -1,0 +1,207 @@
+//! The number of threads that the system allows, and how they are divided.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The division of threads between connections and searches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadPlan {
+    /// The limit that leaves fewest threads, if there is any.
+    pub limit: Option<ThreadLimit>,
+    /// Threads of the runtime, which serve connections.
+    pub connections: usize,
+    /// Maximum number of threads that run searches, or hold paused ones.
+    pub searches: usize,
+}
+
+/// A limit on threads, and what it leaves to this process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadLimit {
+    /// What sets the limit.
+    pub source: LimitSource,
+    /// Maximum number of threads, of this process and others.
+    pub limit: u64,
+    /// Threads that may still be created.
+    pub free: u64,
+}
+
+/// What limits the number of threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitSource {
+    /// A control group, such as that of a container.
+    ControlGroup,
+    /// The resource limit of the user.
+    User,
+}
+
+/// Threads beside those of connections and searches: the log, the builders of tables, the export of traces, and a
+/// health check in the same container.
+const OTHERS: u64 = 12;
+/// Maximum number of paused searches.
+const PAUSED: usize = 240;
+
+impl ThreadPlan {
+    /// Divides the threads that the system allows.
+    pub(crate) fn new(cores: usize, workers: usize) -> Self {
+        Self::within(most_restrictive(), cores, workers)
+    }
+
+    /// Divides the threads that a limit leaves. Connections and helpers of searches get at most a quarter each.
+    fn within(limit: Option<ThreadLimit>, cores: usize, workers: usize) -> Self {
+        let free = limit.map_or(u64::MAX, |limit| limit.free).saturating_sub(OTHERS);
+        let free = usize::try_from(free).unwrap_or(usize::MAX);
+        let connections = cores.min(free / 4).max(1);
+        let helpers = (workers - 1).min(free / 4);
+        let searches = free.saturating_sub(connections + helpers).clamp(1, workers + PAUSED);
+        let is_limiting = connections < cores || searches < workers + PAUSED;
+        Self { limit: limit.filter(|_| is_limiting), connections, searches }
+    }
+}
+
+impl LimitSource {
+    /// The name used in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ControlGroup => "control group",
+            Self::User => "user",
+        }
+    }
+}
+
+impl fmt::Display for ThreadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, connections, searches } = self;
+        write!(f, "threads: at most {connections} for connections and {searches} for searches")?;
+        match limit {
+            None => Ok(()),
+            Some(limit) => write!(f, ", because {limit}"),
+        }
+    }
+}
+
+impl fmt::Display for ThreadLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, limit, free } = self;
+        write!(f, "the {} may have {limit} threads, and {free} are left", source.name())
+    }
+}
+
+/// The limit that leaves fewest threads.
+fn most_restrictive() -> Option<ThreadLimit> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let groups = groups.lines().filter_map(group_of).flat_map(|(root, group)| limits(Path::new(root), &group));
+    groups.chain(user_limit()).min_by_key(|limit| limit.free)
+}
+
+/// Root and group of a line of `/proc/self/cgroup`. Version 2 has one group for all controllers, version 1 one for
+/// threads and processes.
+fn group_of(line: &str) -> Option<(&'static str, PathBuf)> {
+    let mut fields = line.splitn(3, ':');
+    let (number, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
+    let group = PathBuf::from(group.trim_start_matches('/'));
+    if number == "0" && controllers.is_empty() {
+        Some(("/sys/fs/cgroup", group))
+    } else if controllers.split(',').any(|controller| controller == "pids") {
+        Some(("/sys/fs/cgroup/pids", group))
+    } else {
+        None
+    }
+}
+
+/// The limits of a group and of its ancestors. A group without a limit has `max` instead of a number. Inside a
+/// container the group's path may not exist; then the root is the container's group.
+fn limits(root: &Path, group: &Path) -> Vec<ThreadLimit> {
+    let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let groups = group.ancestors().map(|group| root.join(group));
+    let limits = groups.filter_map(|group| number(group.join("pids.max")).zip(number(group.join("pids.current"))));
+    limits
+        .map(|(limit, used)| ThreadLimit { source: LimitSource::ControlGroup, limit, free: limit.saturating_sub(used) })
+        .collect()
+}
+
+/// `RLIMIT_NPROC`, which counts the threads of all processes of the user. It does not apply to root.
+#[cfg(target_os = "linux")]
+fn user_limit() -> Option<ThreadLimit> {
+    use procfs::process::{Process, all_processes};
+    /// `CAP_SYS_ADMIN` and `CAP_SYS_RESOURCE`, which exempt a process.
+    const EXEMPT: u64 = 1 << 21 | 1 << 24;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current?;
+    let own = Process::myself().ok()?.status().ok()?;
+    if own.ruid == 0 || own.capeff & EXEMPT != 0 {
+        return None;
+    }
+    let all = all_processes().ok()?.filter_map(|process| process.ok()?.status().ok());
+    let used: u64 = all.filter(|status| status.ruid == own.ruid).map(|status| status.threads).sum();
+    Some(ThreadLimit { source: LimitSource::User, limit, free: limit.saturating_sub(used) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn user_limit() -> Option<ThreadLimit> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(free: Option<u64>, cores: usize, workers: usize) -> (usize, usize) {
+        let limit = free.map(|free| ThreadLimit { source: LimitSource::ControlGroup, limit: 1000, free });
+        let plan = ThreadPlan::within(limit, cores, workers);
+        (plan.connections, plan.searches)
+    }
+
+    #[test]
+    fn all_parts_fit_into_the_limit() {
+        assert_eq!(plan(None, 16, 16), (16, 256));
+        assert_eq!(plan(Some(100_000), 2, 2), (2, 242));
+        // 16 for connections, 15 for helpers.
+        assert_eq!(plan(Some(255), 16, 16), (16, 212));
+        assert_eq!(plan(Some(59), 2, 2), (2, 44));
+        assert_eq!(plan(Some(28), 16, 16), (4, 8));
+        // The service always has a thread of each kind, if the system grants it.
+        for free in 0..13 {
+            assert_eq!(plan(Some(free), 16, 16), (1, 1));
+        }
+        for (free, cores) in (16..400).flat_map(|free| [1, 2, 7, 64].map(|cores| (free, cores))) {
+            let (connections, searches) = plan(Some(free), cores, cores);
+            let helpers = (cores - 1).min((free - OTHERS) as usize / 4);
+            assert!((connections + searches + helpers) as u64 + OTHERS <= free, "{free} for {cores}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_reported_where_it_changes_the_plan() {
+        let limit = |free| Some(ThreadLimit { source: LimitSource::ControlGroup, limit: 64, free });
+        let text = ThreadPlan::within(limit(60), 2, 2).to_string();
+        let expected = "threads: at most 2 for connections and 45 for searches, because the control group may have 64 \
+                        threads, and 60 are left";
+        assert_eq!(text, expected);
+        assert_eq!(ThreadPlan::within(limit(1000), 2, 2).limit, None);
+    }
+
+    #[test]
+    fn cgroup_versions_1_and_2_are_parsed() {
+        let group = |line| group_of(line).map(|(root, group)| (root, group.to_str().unwrap_or_default().to_owned()));
+        assert_eq!(group("0::/a/b:c"), Some(("/sys/fs/cgroup", "a/b:c".to_owned())));
+        assert_eq!(group("8:pids:/x"), Some(("/sys/fs/cgroup/pids", "x".to_owned())));
+        assert_eq!(group("7:cpu,memory:/x"), None);
+        assert_eq!(group("garbage"), None);
+    }
+
+    #[test]
+    fn the_limits_of_all_ancestor_groups_count() {
+        let root = std::env::temp_dir().join(format!("taquin-threads-{}", std::process::id()));
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        for (group, limit, used) in [("", "max\n", "900\n"), ("a", "100\n", "70\n"), ("a/b", "50\n", "10\n")] {
+            fs::write(root.join(group).join("pids.max"), limit).unwrap();
+            fs::write(root.join(group).join("pids.current"), used).unwrap();
+        }
+        let free: Vec<u64> = limits(&root, Path::new("a/b")).iter().map(|limit| limit.free).collect();
+        assert_eq!(free, [40, 30]);
+        // A path of the host that does not exist inside a container.
+        let free: Vec<u64> = limits(&root.join("a"), Path::new("docker/7")).iter().map(|limit| limit.free).collect();
+        assert_eq!(free, [30]);
+        fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,271 @@
+//! Threads that run started jobs.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::oneshot;
+
+use super::scheduler::{Cancellation, Need, RunPermit, Scheduler};
+
+/// The threads of a pool.
+///
+/// A started job keeps its thread until it ends, also while it is paused. The scheduler counts the idle threads and
+/// starts a job only if there is one, so no job that has a worker waits for a thread. A runtime's threads for blocking
+/// work hide whether the system refuses a thread; work then waits without end.
+#[derive(Debug)]
+pub(crate) struct JobThreads(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    scheduler: Arc<Scheduler>,
+    /// Number of threads that stay while they are idle.
+    kept: usize,
+    /// Maximum number of threads.
+    max: usize,
+    state: Mutex<ThreadsState>,
+    changed: Condvar,
+    /// True while the system refuses threads.
+    is_refused: AtomicBool,
+    spawn: Spawn,
+}
+
+#[derive(Default)]
+struct ThreadsState {
+    /// Number of threads.
+    count: usize,
+    /// Work that the next idle threads take: at most one piece for each of them.
+    work: VecDeque<Work>,
+    is_closed: bool,
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+/// Creates a thread that runs this work.
+type Spawn = fn(Work) -> io::Result<()>;
+
+/// There is no thread, and the system refuses to create one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoThread;
+
+/// Time after which an idle thread ends.
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
+impl fmt::Debug for ThreadsState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, work, is_closed } = self;
+        f.debug_struct("ThreadsState")
+            .field("count", count)
+            .field("work", &work.len())
+            .field("is_closed", is_closed)
+            .finish()
+    }
+}
+
+impl JobThreads {
+    /// Creates the first `kept` threads, as far as the system allows it. There will be at most `max`.
+    pub(crate) fn start(scheduler: &Arc<Scheduler>, kept: usize, max: usize) -> Self {
+        Self::start_with(scheduler, kept, max, |work| {
+            Builder::new().name("taquin-job".to_owned()).spawn(work).map(drop)
+        })
+    }
+
+    fn start_with(scheduler: &Arc<Scheduler>, kept: usize, max: usize, spawn: Spawn) -> Self {
+        let shared = Shared {
+            scheduler: Arc::clone(scheduler),
+            kept: kept.min(max),
+            max,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            is_refused: AtomicBool::new(false),
+            spawn,
+        };
+        let threads = Self(Arc::new(shared));
+        for _ in 0..threads.0.kept {
+            if threads.create().is_err() {
+                break;
+            }
+        }
+        threads
+    }
+
+    /// Waits for a worker, a thread and memory.
+    ///
+    /// # Errors
+    /// If there is no thread.
+    pub(crate) async fn turn(&self, need: Need, cancellation: Cancellation) -> Result<RunPermit, NoThread> {
+        let scheduler = &self.0.scheduler;
+        self.provide()?;
+        let permit = scheduler.acquire(need.bytes, need.is_light, cancellation).await;
+        // Each job that starts provides a thread for the next one.
+        if scheduler.lacks_thread() {
+            let _ = self.provide();
+        }
+        Ok(permit)
+    }
+
+    /// Creates a thread if none is idle and there are fewer than the maximum.
+    ///
+    /// # Errors
+    /// If there is no thread. Otherwise a job gets one when another job ends.
+    fn provide(&self) -> Result<(), NoThread> {
+        if self.0.scheduler.has_idle_thread() { Ok(()) } else { self.create() }
+    }
+
+    fn create(&self) -> Result<(), NoThread> {
+        let shared = &self.0;
+        {
+            let mut state = shared.state.lock();
+            if state.count >= shared.max {
+                return Ok(());
+            }
+            state.count += 1;
+        }
+        let own = Arc::clone(shared);
+        match (shared.spawn)(Box::new(move || own.work())) {
+            Ok(()) => {
+                shared.is_refused.store(false, Ordering::Relaxed);
+                shared.scheduler.add_thread();
+                Ok(())
+            }
+            Err(error) => {
+                let left = {
+                    let mut state = shared.state.lock();
+                    state.count -= 1;
+                    state.count
+                };
+                if !shared.is_refused.swap(true, Ordering::Relaxed) {
+                    tracing::event!(target: "taquin::job", tracing::Level::WARN, threads = left, %error, "the system refuses another thread: jobs wait for those that exist");
+                }
+                if left == 0 { Err(NoThread) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Runs the work of a started job on an idle thread, and returns its result or its panic.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Box<dyn Any + Send>> {
+        let (sender, done) = oneshot::channel();
+        let work: Work = Box::new(move || {
+            // Nobody receives the result of work whose caller has left.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+        });
+        self.0.state.lock().work.push_back(work);
+        self.0.changed.notify_one();
+        done.await.expect("the threads end after the last work")
+    }
+}
+
+impl Drop for JobThreads {
+    fn drop(&mut self) {
+        self.0.state.lock().is_closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        while let Some(work) = self.next() {
+            work();
+        }
+    }
+
+    /// Waits for work. Returns none if the thread is to end.
+    fn next(&self) -> Option<Work> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(work) = state.work.pop_front() {
+                return Some(work);
+            }
+            if state.is_closed {
+                return None;
+            }
+            let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
+            let is_spare = is_idle && state.work.is_empty() && state.count > self.kept;
+            // The scheduler may have given the thread to a job whose work is not here yet.
+            if is_spare && self.scheduler.remove_idle_thread() {
+                state.count -= 1;
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scheduler::SearchMemory;
+    use super::*;
+
+    fn threads(kept: usize, max: usize) -> (Arc<Scheduler>, JobThreads) {
+        let scheduler = Scheduler::new(8, SearchMemory::of(0));
+        let threads = JobThreads::start(&scheduler, kept, max);
+        (scheduler, threads)
+    }
+
+    #[tokio::test]
+    async fn threads_are_created_for_started_jobs_up_to_the_maximum() {
+        let (scheduler, threads) = threads(1, 3);
+        let mut permits = Vec::new();
+        for _ in 0..3 {
+            threads.provide().unwrap();
+            permits.push(scheduler.acquire(0, true, Cancellation::default()).await);
+        }
+        // Workers are idle, but there is no thread for another job.
+        threads.provide().unwrap();
+        let mut fourth = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
+        assert_eq!(scheduler.load().busy, 3);
+        drop(permits.pop());
+        drop(fourth.await);
+        assert_eq!(threads.0.state.lock().count, 3);
+    }
+
+    #[tokio::test]
+    async fn work_returns_its_result_or_its_panic() {
+        let (_, threads) = threads(1, 1);
+        assert!(threads.run(|| panic!("as the test requires")).await.is_err());
+        assert_eq!(threads.run(|| 7).await.unwrap(), 7, "the thread survives a panic");
+    }
+
+    #[tokio::test]
+    async fn refused_threads_leave_the_existing_ones_to_work() {
+        use std::sync::atomic::AtomicUsize;
+        static LEFT: AtomicUsize = AtomicUsize::new(0);
+        let spawn: Spawn = |work| {
+            let take = |left: usize| left.checked_sub(1);
+            LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map_err(|_| io::ErrorKind::WouldBlock)?;
+            Builder::new().spawn(work).map(drop)
+        };
+        let scheduler = Scheduler::new(8, SearchMemory::of(0));
+        let threads = JobThreads::start_with(&scheduler, 2, 8, spawn);
+        assert_eq!(threads.provide(), Err(NoThread), "a job would wait without end");
+        LEFT.store(1, Ordering::Relaxed);
+        threads.provide().unwrap();
+        let first = scheduler.acquire(0, true, Cancellation::default()).await;
+        threads.provide().expect("the second job gets the thread of the first");
+        let mut second = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
+        drop(first);
+        let second = second.await;
+        assert_eq!(threads.run(move || drop(second)).await.unwrap(), ());
+    }
+
+    #[test]
+    fn threads_end_with_the_pool() {
+        let (_, threads) = threads(2, 2);
+        let shared = Arc::downgrade(&threads.0);
+        drop(threads);
+        // Each thread holds a reference; the test hangs if one stays.
+        while shared.strong_count() > 0 {
+            std::thread::yield_now();
+        }
+    }
+}
