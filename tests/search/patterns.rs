@@ -1,14 +1,14 @@
 //! Pattern databases compared with costs that are computed without bits, regions or ranks.
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::reference::{self, SplitMix, UnreliableHelper, distances, goal_with_blank, neighbors, size};
 use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
-use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, Tier};
+use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, TableUpgrade, Tier};
 use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
@@ -297,6 +297,57 @@ fn check_limits_on_expansions(limits: u64) {
                     assert_eq!(outcome.stats.iterations, sequential.stats.iterations);
                 }
             }
+        }
+    }
+}
+
+/// Tables of a higher tier that arrive after some polls.
+#[derive(Debug)]
+struct LateTables<'p> {
+    partitions: &'p [Partition],
+    polls_left: AtomicU64,
+}
+
+impl TableUpgrade for LateTables<'_> {
+    fn has_better(&self, than: Tier) -> bool {
+        let poll = |left: u64| left.checked_sub(1);
+        than < Tier::Large && self.polls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, poll).is_err()
+    }
+
+    fn better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
+        (than < Tier::Large).then_some((Tier::Large, self.partitions))
+    }
+}
+
+#[test]
+fn tables_that_arrive_during_a_search_keep_its_result_optimal() {
+    let goal = Board::blank_first(size(4, 4));
+    // The tables that arrive are weaker, so that it shows in the counters when they are used.
+    let (strong, weak) = (chosen(&goal, Tier::Small), {
+        let class = GoalClass::of(goal.size(), goal.blank());
+        reference::partitions(class, std::slice::from_ref(&patterns_of(class, 5)))
+    });
+    let patterns = AdditivePatterns::new(goal.size(), goal.blank(), &strong);
+    let (_, start, _, length) = instances(KORF).next().unwrap();
+    let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
+    let plain = ida_star(&space, &patterns, &Budget::UNLIMITED, &mut Trace::new(0));
+    let helpers = UnreliableHelper::default();
+    for helpers in [None, Some(&helpers as &dyn Helpers)] {
+        for polls in [0, 1, 8, 20, u64::MAX] {
+            let late = LateTables { partitions: &weak, polls_left: polls.into() };
+            let patterns = patterns.clone().with_upgrade(Some((&late, Tier::Small)));
+            let budget = Budget { helpers, ..Budget::UNLIMITED };
+            let outcome = ida_star(&space, &patterns, &budget, &mut Trace::new(0));
+            assert_eq!(outcome.result.unwrap().len() as u32, length, "after {polls} polls");
+            assert_eq!(outcome.lower_bound, length);
+            assert_eq!(outcome.stats.initial_h, plain.stats.initial_h);
+            match polls {
+                u64::MAX => assert_eq!(outcome.stats, plain.stats),
+                _ => assert_ne!(outcome.stats.expanded, plain.stats.expanded, "after {polls} polls"),
+            }
+            // Recorded expansions are those of one heuristic.
+            let recorded = ida_star(&space, &patterns, &Budget { expanded: 1000, ..budget }, &mut Trace::new(10));
+            assert_eq!(recorded.stats.initial_h, plain.stats.initial_h);
         }
     }
 }

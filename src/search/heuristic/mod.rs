@@ -21,7 +21,7 @@ pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
 pub use pattern::{
     AdditivePatterns, Costs, Geometry, GoalClass, LargeAdditivePatterns, LargeCosts, Partition, PatternTable, Patterns,
-    Symmetry, Tier,
+    Symmetry, TableUpgrade, Tier,
 };
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 

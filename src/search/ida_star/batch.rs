@@ -48,6 +48,8 @@ struct Lane {
 pub(super) enum Interrupt {
     /// The search has stopped.
     Stopped(StopReason),
+    /// Stronger tables have arrived.
+    Outdated,
     /// The thread is needed for more important work.
     Yield,
 }
@@ -244,7 +246,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             if number != Lane::IDLE {
                 match interrupt {
                     Interrupt::Yield => subtrees.put_back(number, this.expanded),
-                    Interrupt::Stopped(_) => subtrees.abandon(this.spent(subtrees.threshold())),
+                    Interrupt::Stopped(_) | Interrupt::Outdated => subtrees.abandon(this.spent(subtrees.threshold())),
                 }
             }
         }

@@ -14,17 +14,29 @@ use super::heuristic::{
     AdditivePatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns, LinearConflict,
     Manhattan, Sum, WalkingDistance, Zero,
 };
+use super::observer::PartObserver;
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, Outcome, Progress, Space, State, Stats, StopReason, Trace};
+use super::{Budget, Heuristic, Meter, Observer, Outcome, Progress, Space, State, Stats, StopReason, Trace};
 use crate::domain::{Move, Packed, Packed64, Packed128, PackedBytes, Path};
 use board_form::{BoardForm, Form16, Form25};
-use parallel::parallel_ida_star;
+use parallel::{Outdated, parallel_ida_star};
 
 /// IDA\* with a heuristic.
 pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
     /// True if the search skips every move that the [`MoveAutomaton`] refuses. Otherwise it skips only the move
     /// straight back, so its node counts can be compared with those in papers.
     const PRUNES: bool = false;
+
+    /// True if [`upgraded`](Self::upgraded) returns a heuristic. A search then continues with it, unless it records its
+    /// expansions.
+    fn has_upgrade(&self) -> bool {
+        false
+    }
+
+    /// A stronger heuristic of the same kind that has become available.
+    fn upgraded(&self) -> Option<Self> {
+        None
+    }
 
     /// Runs [`ida_star`], given that no solution is shorter than `proven`. Iterations with lower thresholds are
     /// skipped.
@@ -46,16 +58,33 @@ impl IdaStar<Packed64> for ExactDistance<'_> {}
 impl IdaStar<Packed64> for AdditivePatterns<'_> {
     const PRUNES: bool = true;
 
+    fn has_upgrade(&self) -> bool {
+        self.has_upgrade()
+    }
+
+    fn upgraded(&self) -> Option<Self> {
+        self.upgraded()
+    }
+
     fn ida_star(&self, space: &Space<Packed64>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         if trace.is_recording() {
             return sequential(space, self, proven, budget, trace);
         }
-        parallel_ida_star::<Form16, _>(self, space, proven, budget)
+        parallel_ida_star::<Form16, _>(self, space, proven, budget, &|| self.has_upgrade())
+            .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
 }
 
 impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
+
+    fn has_upgrade(&self) -> bool {
+        self.has_upgrade()
+    }
+
+    fn upgraded(&self) -> Option<Self> {
+        self.upgraded()
+    }
 
     fn ida_star(&self, space: &Space<Packed128>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         /// The parallel search keeps sums of costs and the threshold in bytes. The threshold rises from its initial
@@ -66,12 +95,21 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
         if trace.is_recording() || !fits {
             return sequential(space, self, proven, budget, trace);
         }
-        parallel_ida_star::<Form25, _>(self, space, proven, budget)
+        parallel_ida_star::<Form25, _>(self, space, proven, budget, &|| self.has_upgrade())
+            .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
 }
 
 impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
+
+    fn has_upgrade(&self) -> bool {
+        self.has_upgrade()
+    }
+
+    fn upgraded(&self) -> Option<Self> {
+        self.upgraded()
+    }
 }
 
 /// Depth-first search within f ≤ threshold. The threshold rises to the least f that exceeded it (Korf 1985). Memory is
@@ -86,6 +124,24 @@ pub fn ida_star<P: Packed, H: IdaStar<P>>(
     trace: &mut Trace,
 ) -> Outcome {
     heuristic.ida_star(space, 0, budget, trace)
+}
+
+/// Continues a search with the stronger heuristic that has become available.
+fn continue_upgraded<P: Packed, H: IdaStar<P>>(
+    space: &Space<P>,
+    heuristic: &H,
+    Outdated { proven, spent }: Outdated,
+    budget: &Budget<'_>,
+    trace: &mut Trace,
+) -> Outcome {
+    let heuristic = heuristic.upgraded().expect("an upgrade stays available");
+    let observer = budget.observer.map(|whole| PartObserver { whole, before: spent });
+    let observer = observer.as_ref().map(|observer| observer as &dyn Observer);
+    let budget = Budget { expanded: budget.expanded.saturating_sub(spent.expanded), observer, ..*budget };
+    let outcome = heuristic.ida_star(space, proven, &budget, trace);
+    let mut stats = spent;
+    stats += outcome.stats;
+    Outcome { stats, ..outcome }
 }
 
 /// State of the sequential search.
@@ -130,8 +186,13 @@ fn sequential<P: Packed, H: IdaStar<P>>(
     };
     let result = search.run(start);
     let lower_bound = if H::ADMISSIBLE { search.threshold } else { 0 };
-    let peak_open = u64::from(search.deepest) + 1;
-    Outcome { result, best: None, lower_bound, stats: Stats { peak_open, ..search.stats } }
+    let stats = Stats { peak_open: u64::from(search.deepest) + 1, ..search.stats };
+    match result.transpose() {
+        Some(result) => Outcome { result, best: None, lower_bound, stats },
+        None => {
+            continue_upgraded(space, heuristic, Outdated { proven: lower_bound, spent: stats }, budget, search.trace)
+        }
+    }
 }
 
 impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
@@ -140,8 +201,9 @@ impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
         self.automaton.map_or(MoveHistory::straight_back(mv), |automaton| automaton.next(history, mv))
     }
 
-    fn run(&mut self, start: H::Memo) -> Result<Path, StopReason> {
-        loop {
+    /// Returns the path to the goal; none once a stronger heuristic is available.
+    fn run(&mut self, start: H::Memo) -> Result<Option<Path>, StopReason> {
+        while self.trace.is_recording() || !self.heuristic.has_upgrade() {
             self.stats.iterations += 1;
             self.stats.generated += 1;
             self.next_threshold = u32::MAX;
@@ -153,10 +215,11 @@ impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
             };
             if is_found {
                 self.found.reverse();
-                return Ok(std::mem::take(&mut self.found).into());
+                return Ok(Some(std::mem::take(&mut self.found).into()));
             }
             self.threshold = self.next_threshold;
         }
+        Ok(None)
     }
 
     /// Searches below a board whose f is within the threshold. Returns true if the goal was found.

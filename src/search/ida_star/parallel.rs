@@ -13,12 +13,16 @@ use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
 
 /// IDA\* with pattern databases. It is many times as fast as the sequential search, and returns the same solution and
 /// counters.
+///
+/// # Errors
+/// Once `has_upgrade` returns true.
 pub(super) fn parallel_ida_star<S, V>(
     patterns: &V,
     space: &Space<S::Tiles>,
     proven: u32,
     budget: &Budget<'_>,
-) -> Outcome
+    has_upgrade: &(dyn Fn() -> bool + Sync),
+) -> Result<Outcome, Outdated>
 where
     S: BoardForm,
     V: PatternViews<S, Costs = V::Memo> + Heuristic<S::Tiles>,
@@ -31,6 +35,7 @@ where
         tables: &tables,
         budget,
         batch,
+        has_upgrade,
         threshold: threshold_from(initial_h, proven),
         iterations: 0,
         spent: NodeCounts::default(),
@@ -39,7 +44,17 @@ where
     let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = search;
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
-    Outcome { result: found.map(Into::into), best: None, lower_bound: threshold, stats }
+    let result = found.transpose().ok_or(Outdated { proven: threshold, spent: stats })?;
+    Ok(Outcome { result: result.map(Into::into), best: None, lower_bound: threshold, stats })
+}
+
+/// State of a search that is to continue with stronger tables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outdated {
+    /// No solution is shorter.
+    pub proven: u32,
+    /// Counters so far.
+    pub spent: Stats,
 }
 
 /// The first threshold, given that no solution is shorter than `proven`. It has the parity of h, because f changes by
@@ -49,10 +64,22 @@ fn threshold_from(initial_h: u32, proven: u32) -> u32 {
     least + (least - initial_h) % 2
 }
 
+/// How an iteration ended.
+enum Iteration {
+    Found(Vec<Move>),
+    /// There is no solution within the threshold.
+    Completed,
+    /// Stronger tables have arrived. With them, the iteration starts again: it has as many nodes as all before it
+    /// together, and mostly several times as many, so its end is too late.
+    Abandoned,
+}
+
 struct ParallelSearch<'a, S: BoardForm> {
     tables: &'a MoveTables<'a, S>,
     budget: &'a Budget<'a>,
     batch: BatchSearch<'a, S>,
+    /// True if stronger tables have arrived.
+    has_upgrade: &'a (dyn Fn() -> bool + Sync),
     threshold: u32,
     iterations: u32,
     spent: NodeCounts,
@@ -64,41 +91,49 @@ const NODES_PER_PART: u64 = 16;
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl<S: BoardForm> ParallelSearch<'_, S> {
-    fn run(&mut self) -> Result<Vec<Move>, StopReason> {
+    /// Returns the moves to the goal; none once stronger tables have arrived.
+    fn run(&mut self) -> Result<Option<Vec<Move>>, StopReason> {
         let mut expanded = 0;
-        loop {
+        while !(self.has_upgrade)() {
             self.iterations += 1;
             self.spent.generated += 1;
             let before = self.spent.expanded;
-            if let Some(moves) = self.iterate((expanded / NODES_PER_PART).clamp(*PARTS.start(), *PARTS.end()))? {
-                return Ok(moves);
+            match self.iterate((expanded / NODES_PER_PART).clamp(*PARTS.start(), *PARTS.end()))? {
+                Iteration::Found(moves) => return Ok(Some(moves)),
+                Iteration::Abandoned => return Ok(None),
+                Iteration::Completed => {}
             }
             expanded = self.spent.expanded - before;
             // f never falls along a path, and rises by two if at all.
             self.threshold += 2;
         }
+        Ok(None)
     }
 
     /// Runs one iteration.
-    fn iterate(&mut self, parts: u64) -> Result<Option<Vec<Move>>, StopReason> {
+    fn iterate(&mut self, parts: u64) -> Result<Iteration, StopReason> {
         let root =
             self.tables.root(u8::try_from(self.threshold).expect("thresholds of boards with patterns fit a byte"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
         // Close to the limit, the tree is not split, so that its nodes are expanded in sequential order.
         let subtrees = if allowed > MAX_NODES_PER_PART as u64 * parts {
             let subtrees = self.batch.split(root, parts as usize);
-            self.search(&subtrees, allowed);
+            self.search(&subtrees, allowed, self.has_upgrade);
             subtrees
         } else {
             Subtrees::of(Frontier::new(root))
         };
-        self.sum_up(&subtrees)
+        if subtrees.is_abandoned() {
+            self.spent += subtrees.spent();
+            return Ok(Iteration::Abandoned);
+        }
+        Ok(self.sum_up(&subtrees)?.map_or(Iteration::Completed, Iteration::Found))
     }
 
     /// Searches parts within the budget, with helpers if there are any.
-    fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64) {
+    fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64, has_upgrade: &(dyn Fn() -> bool + Sync)) {
         let Self { tables, budget, threshold, spent: before, .. } = *self;
-        let shared = SharedMeter { meter: budget.meter(), subtrees, allowed, threshold, before };
+        let shared = SharedMeter { meter: budget.meter(), subtrees, allowed, has_upgrade, threshold, before };
         // A helper that must yield puts its parts back, perhaps after all other threads are done.
         while subtrees.is_any_left() && shared.check().is_ok() {
             // The reason for stopping is stored in `subtrees`.
@@ -162,7 +197,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
     /// Searches one part, up to exactly the allowed number of nodes.
     fn search_alone(&mut self, part: Subtrees<S>, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
         // One more, because the goal may follow the last expansion allowed.
-        self.search(&part, allowed.saturating_add(1));
+        self.search(&part, allowed.saturating_add(1), &|| false);
         self.spent += part.spent_from(0);
         self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
         match part.searched(0) {
@@ -177,6 +212,7 @@ struct SharedMeter<'a, S: BoardForm> {
     meter: Meter<'a>,
     subtrees: &'a Subtrees<S>,
     allowed: u64,
+    has_upgrade: &'a (dyn Fn() -> bool + Sync),
     threshold: u32,
     /// Counters of earlier iterations.
     before: NodeCounts,
@@ -193,7 +229,13 @@ impl<S: BoardForm> SharedMeter<'_, S> {
             Some(reason) => Err(*reason),
             None => self.meter.check(),
         };
-        stopped.map_err(|reason| Interrupt::Stopped(*self.subtrees.stopped.get_or_init(|| reason)))
+        stopped.map_err(|reason| Interrupt::Stopped(*self.subtrees.stopped.get_or_init(|| reason)))?;
+        let is_outdated = &self.subtrees.is_outdated;
+        if is_outdated.load(Ordering::Relaxed) || (self.has_upgrade)() {
+            is_outdated.store(true, Ordering::Relaxed);
+            return Err(Interrupt::Outdated);
+        }
+        Ok(())
     }
 
     /// Adds nodes that a thread expanded. Returns how many it may expand before the next call.

@@ -1,7 +1,7 @@
 //! Work queue of one iteration of parallel IDA\*.
 
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::board_form::BoardForm;
@@ -66,6 +66,8 @@ pub(super) struct Subtrees<S: BoardForm> {
     pub generated: AtomicU64,
     /// Why the search stopped early, if it did.
     pub stopped: OnceLock<StopReason>,
+    /// True if the search is to continue with stronger tables.
+    pub is_outdated: AtomicBool,
     /// Counters of abandoned parts.
     abandoned: Mutex<NodeCounts>,
 }
@@ -102,6 +104,7 @@ impl<S: BoardForm> Subtrees<S> {
             expanded: AtomicU64::new(0),
             generated: AtomicU64::new(0),
             stopped: OnceLock::new(),
+            is_outdated: AtomicBool::new(false),
             abandoned: Mutex::default(),
             frontier,
             list,
@@ -183,6 +186,22 @@ impl<S: BoardForm> Subtrees<S> {
     /// The moves to the goal, if it was found in any part.
     pub(super) fn found(&self) -> Option<&Vec<Move>> {
         self.searched.get(self.best())?.get()?.found.as_ref()
+    }
+
+    /// True if the search ended before all parts were searched, because stronger tables have arrived.
+    pub(super) fn is_abandoned(&self) -> bool {
+        let is_searched = |searched: &OnceLock<_>| searched.get().is_some();
+        self.is_outdated.load(Ordering::Relaxed)
+            && self.stopped.get().is_none()
+            && self.best() >= self.list.len()
+            && !self.searched.iter().all(is_searched)
+    }
+
+    /// Nodes expanded in all parts and above them.
+    pub(super) fn spent(&self) -> NodeCounts {
+        let mut spent = self.spent_from(0);
+        (0..=self.len()).for_each(|nth| spent += self.above(nth));
+        spent
     }
 
     /// Nodes expanded in all parts from one on, completed or abandoned.

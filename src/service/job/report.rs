@@ -39,7 +39,7 @@ pub struct Report {
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution.
     pub search_stopped: Option<StopReason>,
-    /// True if another heuristic was used because the tables were not loaded in time.
+    /// True if weaker tables or another heuristic were used because the tables were not loaded in time.
     pub tables_were_late: bool,
     /// Limits in force.
     pub limits: Limits,

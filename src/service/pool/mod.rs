@@ -352,7 +352,7 @@ impl Pool {
     ) -> Result<Report, ServiceError> {
         let solve = |patterns: Option<&Arc<LoadedPatterns>>| {
             let tables = JobTables::with_patterns(&self.tables, patterns.cloned());
-            solver::solve_with(job, &tables, context)
+            solver::solve_with(job, &tables.upgradable(!job.counts_expansions()), context)
         };
         let Some(used) = patterns.filter(|patterns| patterns.is_from_file) else { return solve(patterns) };
         // Wrong entries lead to paths that miss the goal, to wrong bounds, or to entries that do not exist.
@@ -584,6 +584,36 @@ mod tests {
         let job = job("9 8 7 6/5 4 3 2/1 0 10 11/12 13 15 14", None, Duration::from_millis(1));
         let report = pool.submit(job).await.unwrap().report;
         assert_eq!((report.algorithm, report.search_stopped), (Algorithm::Constructive, Some(StopReason::Time)));
+    }
+
+    /// Builds the stronger tables that are requested, as the background builder does, but late.
+    fn late_builder(tables: &Arc<Tables>) -> std::thread::JoinHandle<()> {
+        let (sender, requests) = std::sync::mpsc::channel();
+        tables.set_background_builder(sender);
+        let tables = Arc::clone(tables);
+        std::thread::spawn(move || {
+            let class = requests.recv().unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+            assert!(tables.improve_later(class));
+        })
+    }
+
+    #[tokio::test]
+    async fn a_limit_on_expansions_has_the_same_result_while_tables_are_built() {
+        let tables = Arc::new(Tables::default());
+        let builder = late_builder(&tables);
+        let limited = || {
+            let job = job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IdaStar), Duration::from_secs(600));
+            Job { limits: Limits { expanded: 20_000, ..job.limits }, ..job }
+        };
+        let mut reports = Vec::new();
+        for _ in 0..2 {
+            let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
+            reports.push(pool.submit(limited()).await.unwrap().report);
+        }
+        builder.join().unwrap();
+        assert_eq!((reports[0].stats, reports[0].lower_bound), (reports[1].stats, reports[1].lower_bound));
+        assert!(reports[0].is_repeatable() && reports[0].search_stopped == Some(StopReason::Expanded));
     }
 
     #[tokio::test]

@@ -24,8 +24,11 @@ pub(crate) enum PreparedJob {
 }
 
 /// Loads the pattern tables that a job needs. A job whose heuristic is open waits for them for a part of its time
-/// only. A job that requires an optimal solution on a large board waits for stronger tables, which save more time
-/// than they cost.
+/// only.
+///
+/// Two kinds of jobs wait for stronger tables that are being built: one that requires an optimal solution on a large
+/// board, because they save more time than they cost; and one with a limit on expansions, because its result must
+/// not depend on when it is asked for.
 pub(crate) async fn prepare(
     tables: &Tables,
     metrics: &Metrics,
@@ -39,20 +42,23 @@ pub(crate) async fn prepare(
     if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
         return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
     }
+    let (is_large, mut tables_were_late) = (size.cells() > Packed64::MAX_CELLS, false);
     let wait = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
     let patterns = tables.ready_patterns(size, goal_blank, !plan.is_heuristic_open);
     let patterns = timeout_at((submitted + wait).into(), patterns).await;
     let patterns = match patterns {
-        Ok(Ok(small)) if plan.require_optimal && size.cells() > Packed64::MAX_CELLS => {
+        Ok(Ok(small)) if job.counts_expansions() || is_large && plan.require_optimal => {
             let stronger = tables.stronger_patterns(Arc::clone(&small));
-            Ok(Ok(timeout_at((submitted + limits.time / SHARE).into(), stronger).await.unwrap_or(small)))
+            let stronger = timeout_at((submitted + limits.time / SHARE).into(), stronger).await;
+            tables_were_late = stronger.is_err() && job.counts_expansions();
+            Ok(Ok(stronger.unwrap_or(small)))
         }
         other => other,
     };
     let is_heuristic_open = plan.is_heuristic_open;
     let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
     match patterns {
-        Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late: false }),
+        Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late }),
         Ok(Err(TableShortage::Lasting { bytes })) if !is_heuristic_open => Err(ServiceError::NoRoomForTables { bytes }),
         Ok(Err(TableShortage::Lasting { .. })) => {
             Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: false })

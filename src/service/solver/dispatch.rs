@@ -1,12 +1,12 @@
 //! Static dispatch: from board size and `HeuristicKind` to code compiled for the packed board and the heuristic.
 
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::domain::{Packed, Packed64, Packed128, PackedBytes, Puzzle, Size};
 use crate::search::heuristic::{
     AdditivePatterns, Costs, ExactDistance, Gaschnig, GoalClass, Hamming, InversionDistance, LargeAdditivePatterns,
-    LargeCosts, LinearConflict, Manhattan, Sum, WalkingDistance, Zero,
+    LargeCosts, LinearConflict, Manhattan, Partition, Sum, TableUpgrade, Tier, WalkingDistance, Zero,
 };
 use crate::search::{
     Algorithm, HeuristicKind, IdaStar, Space, Trace, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
@@ -29,15 +29,32 @@ const BYTES_PATTERNS: usize = 7;
 type PairPatterns<'t> = LargeAdditivePatterns<'t, PAIR_PATTERNS>;
 type BytesPatterns<'t> = LargeAdditivePatterns<'t, BYTES_PATTERNS>;
 
-/// The tables of one job. Its patterns stay the same from start to end, even if stronger ones are loaded meanwhile.
+/// Polls of a search for each look at the loaded patterns: about one in five milliseconds.
+const POLLS_PER_LOOK_UP: u64 = 256;
+
+/// The tables of one job.
+#[derive(Debug)]
 pub(crate) struct JobTables<'t> {
     tables: &'t Tables,
-    patterns: OnceCell<Arc<LoadedPatterns>>,
+    /// The patterns that the job starts with.
+    patterns: OnceLock<Arc<LoadedPatterns>>,
+    /// True if IDA\* may continue with stronger patterns.
+    is_upgradable: bool,
+    /// Stronger patterns that were loaded meanwhile, by tier.
+    stronger: [OnceLock<Arc<LoadedPatterns>>; Tier::Large as usize + 1],
+    /// Number of times that a search has asked for stronger patterns.
+    polls: AtomicU64,
 }
 
 impl<'t> JobTables<'t> {
     pub(crate) fn new(tables: &'t Tables) -> Self {
-        Self { tables, patterns: OnceCell::new() }
+        Self {
+            tables,
+            patterns: OnceLock::new(),
+            is_upgradable: false,
+            stronger: Default::default(),
+            polls: AtomicU64::new(0),
+        }
     }
 
     pub(crate) fn tables(&self) -> &'t Tables {
@@ -46,7 +63,34 @@ impl<'t> JobTables<'t> {
 
     /// The tables of a job whose patterns are loaded already.
     pub(crate) fn with_patterns(tables: &'t Tables, patterns: Option<Arc<LoadedPatterns>>) -> Self {
-        Self { tables, patterns: patterns.map_or_else(OnceCell::new, OnceCell::from) }
+        Self { patterns: patterns.map_or_else(OnceLock::new, OnceLock::from), ..Self::new(tables) }
+    }
+
+    /// Lets IDA\* continue with stronger patterns once they are loaded.
+    pub(crate) fn upgradable(self, is_upgradable: bool) -> Self {
+        Self { is_upgradable, ..self }
+    }
+
+    /// The source of stronger patterns and the tier of those that the job starts with.
+    fn upgrade(&self, loaded: &LoadedPatterns) -> Option<(&dyn TableUpgrade, Tier)> {
+        self.is_upgradable.then_some((self, loaded.tier))
+    }
+}
+
+impl TableUpgrade for JobTables<'_> {
+    fn has_better(&self, than: Tier) -> bool {
+        if self.polls.fetch_add(1, Ordering::Relaxed).is_multiple_of(POLLS_PER_LOOK_UP) {
+            let class = self.patterns.get().map(|loaded| loaded.class);
+            if let Some(loaded) = class.and_then(|class| self.tables.loaded_patterns(class)) {
+                self.stronger[loaded.tier as usize].get_or_init(|| loaded);
+            }
+        }
+        self.better(than).is_some()
+    }
+
+    fn better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
+        let stronger = self.stronger[than as usize + 1..].iter().rev();
+        stronger.filter_map(OnceLock::get).map(|loaded| (loaded.tier, &*loaded.partitions)).next()
     }
 }
 
@@ -64,15 +108,21 @@ pub(crate) fn dispatch<C: HeuristicCall>(
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
-            let partitions = &job.patterns.get_or_init(|| tables.patterns(size, goal_blank)).partitions;
+            let loaded = job.patterns.get_or_init(|| tables.patterns(size, goal_blank));
+            let (partitions, upgrade) = (&loaded.partitions, job.upgrade(loaded));
             match size.cells() {
                 ..=Packed64::MAX_CELLS => {
-                    call.call(&Space::<Packed64>::new(puzzle), &AdditivePatterns::new(size, goal_blank, partitions))
+                    let patterns = AdditivePatterns::new(size, goal_blank, partitions).with_upgrade(upgrade);
+                    call.call(&Space::<Packed64>::new(puzzle), &patterns)
                 }
                 17..=Packed128::MAX_CELLS => {
-                    call.call(&Space::<Packed128>::new(puzzle), &PairPatterns::new(size, goal_blank, partitions))
+                    let patterns = PairPatterns::new(size, goal_blank, partitions).with_upgrade(upgrade);
+                    call.call(&Space::<Packed128>::new(puzzle), &patterns)
                 }
-                _ => call.call(&Space::<PackedBytes>::new(puzzle), &BytesPatterns::new(size, goal_blank, partitions)),
+                _ => {
+                    let patterns = BytesPatterns::new(size, goal_blank, partitions).with_upgrade(upgrade);
+                    call.call(&Space::<PackedBytes>::new(puzzle), &patterns)
+                }
             }
         }
         (_, HeuristicKind::PatternDatabase) => {
@@ -164,5 +214,24 @@ fn bytes_per_node_of(size: Size, algorithm: Algorithm, heuristic: HeuristicKind)
         (..=Packed64::MAX_CELLS, _) => bytes_per_node::<Packed64, Memo>(),
         (..=Packed128::MAX_CELLS, _) => bytes_per_node::<Packed128, Memo>(),
         _ => bytes_per_node::<PackedBytes, Memo>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_loaded_during_a_job_are_its_upgrade() {
+        let class = GoalClass::corner_of_4x4();
+        let tables = Tables::default();
+        let small = tables.patterns(class.size, class.goal_blank);
+        let job = JobTables::with_patterns(&tables, Some(Arc::clone(&small))).upgradable(true);
+        assert!(!job.has_better(small.tier) && job.better(small.tier).is_none());
+        assert!(job.upgrade(&small).is_some() && JobTables::new(&tables).upgrade(&small).is_none());
+        tables.improve(class, Tier::Standard);
+        assert!((0..POLLS_PER_LOOK_UP).any(|_| job.has_better(Tier::Small)) && !job.has_better(Tier::Standard));
+        let (tier, partitions) = job.better(Tier::Small).unwrap();
+        assert!(tier == Tier::Standard && Partition::bytes_of(partitions) > small.bytes());
     }
 }

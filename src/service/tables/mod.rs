@@ -9,6 +9,7 @@ mod table_memory;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use disk_cache::DiskCache;
@@ -162,6 +163,11 @@ impl Tables {
         self.patterns.used_memory() + self.stages.bytes()
     }
 
+    /// The loaded patterns of a class, if any. They are not marked as used.
+    pub(crate) fn loaded_patterns(&self, class: GoalClass) -> Option<Arc<LoadedPatterns>> {
+        self.patterns.loaded().find(|loaded| loaded.class == class)
+    }
+
     /// Waits for patterns stronger than these; returns these if none are being built.
     pub(crate) async fn stronger_patterns(&self, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
         self.patterns.stronger(loaded).await
@@ -171,7 +177,8 @@ impl Tables {
     /// searches use.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         std::thread::scope(|scope| {
-            scope.spawn(MoveAutomaton::get);
+            // If no thread can be created, the background builder or the first search builds it.
+            let _ = Builder::new().spawn_scoped(scope, MoveAutomaton::get);
             self.patterns.improve(class, tier);
         });
     }
@@ -190,14 +197,17 @@ impl Tables {
     /// Builds in about 0.1 s what most requests need: the distances to the named goals, and the small patterns of
     /// 15-puzzles whose blank belongs in a corner.
     pub fn build_for_start(&self) {
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for size in DistanceTable::sizes() {
-                    for goal in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
-                        self.distances(size, goal.blank());
-                    }
+        let build_named_distances = || {
+            for size in DistanceTable::sizes() {
+                for goal in [Board::blank_last(size), Board::blank_first(size), Board::snail(size)] {
+                    self.distances(size, goal.blank());
                 }
-            });
+            }
+        };
+        std::thread::scope(|scope| {
+            if Builder::new().spawn_scoped(scope, build_named_distances).is_err() {
+                build_named_distances();
+            }
             let GoalClass { size, goal_blank } = GoalClass::corner_of_4x4();
             self.patterns(size, goal_blank);
         });

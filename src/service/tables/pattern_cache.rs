@@ -502,6 +502,7 @@ impl PatternCache {
         let _changing = self.changing.lock();
         if entry.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
             entry.put(Some(Arc::clone(tables)));
+            entry.changed.notify_waiters();
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::database::{Entry16, Lookup16};
 use super::index_16::TileStep16;
-use super::partition::Partition;
+use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
+use super::upgrade::{TableUpgrade, Upgrade};
 use super::view::{View, update_within};
 use crate::domain::{Cell, Packed64, Size};
 use crate::search::heuristic::Heuristic;
@@ -17,6 +18,7 @@ use crate::search::{Slide, State};
 #[derive(Clone, Debug)]
 pub struct AdditivePatterns<'t> {
     views: Vec<View16<'t>>,
+    upgrade: Upgrade<'t>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,7 +51,25 @@ impl<'t> AdditivePatterns<'t> {
             let lookups = std::array::from_fn(|pattern| tables.get(pattern).unwrap_or(&tables[0]).lookup_16());
             View16 { view, lookups }
         });
-        Self { views: views.collect() }
+        Self { views: views.collect(), upgrade: Upgrade { size, goal_blank, source: None } }
+    }
+
+    /// Lets IDA\* continue with the stronger tables of a source, if any, given the tier of these tables.
+    #[must_use]
+    pub fn with_upgrade(mut self, source: Option<(&'t dyn TableUpgrade, Tier)>) -> Self {
+        self.upgrade.source = source;
+        self
+    }
+
+    /// True if there are stronger tables.
+    pub(crate) fn has_upgrade(&self) -> bool {
+        self.upgrade.has_better()
+    }
+
+    /// The heuristic with the strongest tables, if there are stronger ones.
+    pub(crate) fn upgraded(&self) -> Option<Self> {
+        let (partitions, upgrade) = self.upgrade.better()?;
+        Some(Self { upgrade, ..Self::new(upgrade.size, upgrade.goal_blank, partitions) })
     }
 
     /// The views of a board.

@@ -2,8 +2,9 @@
 
 use super::database::{Lookup36, PatternTable};
 use super::index_36::{Placement36, TileStep36};
-use super::partition::Partition;
+use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
+use super::upgrade::{TableUpgrade, Upgrade};
 use super::view::{View, update_within};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::heuristic::Heuristic;
@@ -14,6 +15,7 @@ use crate::search::{Slide, State};
 #[derive(Clone, Debug)]
 pub struct LargeAdditivePatterns<'t, const N: usize> {
     views: Vec<View36<'t>>,
+    upgrade: Upgrade<'t>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,7 +63,25 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     /// If a partition has more than `N` patterns, or the board has at most sixteen cells.
     pub fn new(size: Size, goal_blank: Cell, partitions: &'t [Partition]) -> Self {
         let views = View::all(size, goal_blank, partitions, N).map(|view| View36::new(size, view));
-        Self { views: views.collect() }
+        Self { views: views.collect(), upgrade: Upgrade { size, goal_blank, source: None } }
+    }
+
+    /// Lets IDA\* continue with the stronger tables of a source, if any, given the tier of these tables.
+    #[must_use]
+    pub fn with_upgrade(mut self, source: Option<(&'t dyn TableUpgrade, Tier)>) -> Self {
+        self.upgrade.source = source;
+        self
+    }
+
+    /// True if there are stronger tables.
+    pub(crate) fn has_upgrade(&self) -> bool {
+        self.upgrade.has_better()
+    }
+
+    /// The heuristic with the strongest tables, if there are stronger ones.
+    pub(crate) fn upgraded(&self) -> Option<Self> {
+        let (partitions, upgrade) = self.upgrade.better()?;
+        Some(Self { upgrade, ..Self::new(upgrade.size, upgrade.goal_blank, partitions) })
     }
 
     /// The views of a board.

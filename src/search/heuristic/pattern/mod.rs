@@ -13,6 +13,7 @@ mod permutation;
 mod prefetch;
 mod row_shift;
 pub(crate) mod symmetry;
+mod upgrade;
 pub(crate) mod view;
 
 pub use additive::{AdditivePatterns, Costs};
@@ -20,3 +21,4 @@ pub use additive_large::{LargeAdditivePatterns, LargeCosts};
 pub use database::{Geometry, PatternTable};
 pub use partition::{Partition, Patterns, Tier};
 pub use symmetry::{GoalClass, Symmetry};
+pub use upgrade::TableUpgrade;
