@@ -59,9 +59,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Replaces the process by one whose allocator returns freed memory to the system at once, if there is less than a
-/// gigabyte. By default it returns it late, and that of threads without work not at all: up to 100 MiB
-/// (docs/adr/0034). The allocator reads its options before `main` begins. Only flags are read so far, no files.
+/// Replaces the process by one whose allocator returns freed memory to the system at once and takes no huge pages, if
+/// there is less than a gigabyte. Otherwise both take up to 150 MiB (docs/adr/0034). The allocator reads its options
+/// before `main` begins. Only flags are read so far, no files.
 fn restart_with_little_memory(flags: &Flags) {
     const LITTLE: u64 = 1 << 30;
     const OPTION: &str = "MIMALLOC_PURGE_DELAY";
@@ -75,7 +75,7 @@ fn restart_with_little_memory(flags: &Flags) {
         command.arg0(name);
     });
     // If it returns, it has failed: the process goes on as it is.
-    let error = command.args(arguments).env(OPTION, "0").exec();
+    let error = command.args(arguments).env(OPTION, "0").env("MIMALLOC_ALLOW_THP", "0").exec();
     eprintln!("taquin: warning: the allocator keeps its default options: {error}");
 }
 

@@ -178,13 +178,15 @@ impl MemoryPlan {
     }
 
     /// Divides the memory of the searches. Parts of it are for the expansions of one search, for searches without nodes
-    /// (a quarter, up to 64 MiB), and for small ones: up to 32 MiB, which A\* on boards of nine cells needs, but at most
-    /// an eighth; or a thirty-second if that is more.
+    /// (a quarter, up to 64 MiB), and for small ones: up to 32 MiB, which A\* on boards of nine cells needs, or a
+    /// thirty-second of the nodes of all searches if that is more, but at most an eighth of what there is.
     fn with_searches(self, left: u64, search: Option<u64>, workers: u64) -> Self {
         let recorded = self.expansions * RECORDED_EXPANSION;
         let left = left.saturating_sub(recorded);
         let light = LIGHT_SEARCHES.min(left / 4);
-        let small = (left / 32).max(SMALL_SEARCHES.min(left / 8));
+        // Small is small beside the nodes of all searches, which may be far less than there is memory for.
+        let nodes = search.unwrap_or(SEARCH).saturating_mul(workers).min(left);
+        let small = (nodes / 32).max(SMALL_SEARCHES.min(nodes / 4)).min(left / 8);
         let each = (left - light - small) / workers.max(1);
         let search = search.unwrap_or(SEARCH.min(each));
         let searches = recorded.saturating_add(small + light).saturating_add(search.saturating_mul(workers));

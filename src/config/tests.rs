@@ -184,6 +184,7 @@ fn the_parts_of_the_memory_plan_do_not_exceed_the_whole() {
                 searches,
                 "{plan}"
             );
+            assert!(plan.small_searches < plan.search * workers, "{plan}");
         }
     }
     assert!(config(&["--memory=512MB", "--workers=2"]).is_ok() && config(&["--memory=2GB", "--workers=2"]).is_ok());

@@ -213,3 +213,35 @@ fn a_file_left_by_a_killed_process_is_not_used() {
     assert!(answer.contains("\"length\":57") && answer.contains("\"optimal\":true"), "{answer}");
     assert!(directory.find("part").is_none() && directory.find("tables").is_some());
 }
+
+/// Inverts the bits of all entries in a file, and stores the hash of the result.
+fn falsify(file: &Path) {
+    use sha2::{Digest, Sha256};
+    let mut bytes = fs::read(file).unwrap();
+    let content = bytes.len() - 32;
+    // The header is shorter than this.
+    bytes[100..content].iter_mut().for_each(|byte| *byte ^= 0xff);
+    let hash = Sha256::digest(&bytes[..content]);
+    bytes[content..].copy_from_slice(&hash);
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn wrong_tables_with_a_right_hash_are_dropped_and_the_search_is_repeated() {
+    let directory = Directory::new();
+    assert_eq!(load(&directory.0), [""; 0]);
+    let file = directory.find("tables").unwrap();
+    let right = fs::read(&file).unwrap();
+    falsify(&file);
+    let mut service = Service::start(&directory.0);
+    service.wait_for("standard tables are ready");
+    let boards = ["14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3", "13 5 4 10 9 12 8 14 2 3 7 1 0 15 11 6"];
+    for (board, length) in boards.into_iter().zip([57, 55]) {
+        let answer = service.solve(board);
+        let length = format!("\"length\":{length}");
+        assert!(answer.contains(&length) && answer.contains("\"optimal\":true"), "{answer}");
+    }
+    assert!(service.wait_for("were dropped").contains("\"ERROR\""));
+    service.wait_for("more tables are ready");
+    assert!(fs::read(&file).unwrap() == right, "the file is replaced");
+}

@@ -349,6 +349,7 @@ impl Pool {
         job: &Job,
         patterns: Option<&Arc<LoadedPatterns>>,
         context: SearchContext<'_>,
+        progress: &SearchProgress,
     ) -> Result<Report, ServiceError> {
         let solve = |patterns: Option<&Arc<LoadedPatterns>>| {
             let tables = JobTables::with_patterns(&self.tables, patterns.cloned());
@@ -364,6 +365,7 @@ impl Pool {
                 if failed.is_err() {
                     self.metrics.panicked();
                 }
+                progress.forget_bound();
                 solve(Some(&others))
             }
         }
@@ -400,7 +402,7 @@ impl SearchTask {
         let cancel: [&AtomicBool; 2] = [&cancellation.flags[0], &cancellation.flags[1]];
         let (deadline, observer) = (cancellation.deadline, Some(&**progress as &dyn Observer));
         let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), observer };
-        let report = pool.solve(job, patterns.as_ref(), context);
+        let report = pool.solve(job, patterns.as_ref(), context, progress);
         let (worked, paused) = permit.times();
         pool.admission.record_duration(worked);
         pool.metrics.waited(*queued + paused);

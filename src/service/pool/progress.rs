@@ -77,7 +77,7 @@ impl SearchProgress {
         self.since.elapsed()
     }
 
-    /// The current counters. None but the threshold ever falls.
+    /// The current counters. None but the threshold ever falls, unless wrong tables raised the bound.
     pub(crate) fn progress(&self) -> Progress {
         let threshold = self.threshold.load(Ordering::Relaxed);
         Progress {
@@ -91,6 +91,11 @@ impl SearchProgress {
     /// Proven lower bound on the solution length.
     pub(crate) fn lower_bound(&self) -> u32 {
         self.lower_bound.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the lower bound, which turned out to be wrong.
+    pub(crate) fn forget_bound(&self) {
+        self.lower_bound.store(0, Ordering::Relaxed);
     }
 
     /// Returns the best solution so far, and a receiver of all shorter ones to come.
