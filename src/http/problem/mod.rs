@@ -73,7 +73,10 @@ impl Problem {
 
     /// Creates the problem of an internal error. The caller has logged the cause.
     pub fn internal() -> Self {
-        Self::new(ProblemKind::Internal, "Internal error. The log has the cause under this request id.")
+        Self::new(
+            ProblemKind::Internal,
+            "Internal error. Please report it with the request id; the log has the cause under that id.",
+        )
     }
 
     /// Sets the errors. Those beyond [`Problem::MAX_ERRORS`] are dropped.

@@ -1,5 +1,5 @@
-//! Load and chaos tests of the binary: floods, disconnects, signals, a full disk, panics, a storm of expensive requests,
-//! and a soak.
+//! Load and chaos tests of the binary: floods, disconnects, responses under load, signals, a full disk, panics, a storm
+//! of expensive requests, and a soak.
 //!
 //! `cargo test --test process chaos::` runs the short form. `.ci/chaos` runs the long form in a release build with the
 //! required bounds, and prints the measurements.
@@ -7,6 +7,7 @@
 mod boards;
 mod client;
 mod departures;
+mod differential;
 mod disk;
 mod endings;
 mod figures;
