@@ -204,12 +204,14 @@ fn storm(memory_mib: u64, tables: &str) {
 }
 
 #[test]
+#[ignore = "keeps both cores busy for twenty seconds"]
 fn a_storm_stays_within_256_megabytes() {
     let _alone = alone();
     storm(244, "small");
 }
 
 #[test]
+#[ignore = "keeps both cores busy for twenty seconds"]
 fn a_storm_stays_within_512_megabytes() {
     let _alone = alone();
     storm(488, "standard");
