@@ -1,7 +1,9 @@
 //! Precomputed tables, each built once.
 
 mod background_builder;
+mod class_entry;
 mod disk_cache;
+mod loaded_patterns;
 mod pattern_cache;
 mod stage_cache;
 mod table_memory;
@@ -17,7 +19,9 @@ use pattern_cache::PatternCache;
 use stage_cache::StageCache;
 
 pub(crate) use background_builder::BackgroundBuilder;
-pub(crate) use pattern_cache::{LoadedPatterns, MIN_STAY, TableShortage};
+pub(crate) use class_entry::TableShortage;
+pub(crate) use loaded_patterns::LoadedPatterns;
+pub(crate) use pattern_cache::MIN_STAY;
 
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};

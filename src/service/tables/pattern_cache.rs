@@ -1,19 +1,20 @@
 //! Cache of pattern tables by goal class, with LRU eviction.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
-use tokio::sync::Notify;
+use parking_lot::Mutex;
 use tokio::time::timeout;
 use tracing::Level;
 
+use super::class_entry::{ClassEntry, FirstBuildGuard, TableShortage, UpgradeGuard, WaitGuard, is_pinned};
 use super::disk_cache::{DiskCache, ReadError};
+use super::loaded_patterns::{LoadedPatterns, MemoryNeed, build};
 use super::table_memory::{TableMemory, TableReservation};
 use crate::domain::{Cell, Size};
-use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tier};
+use crate::search::heuristic::{GoalClass, Partition, Tier};
 
 /// The loaded pattern tables of each goal class.
 ///
@@ -41,42 +42,6 @@ pub(crate) struct PatternCache {
     started: Instant,
 }
 
-#[derive(Debug)]
-struct ClassEntry {
-    class: GoalClass,
-    loaded: RwLock<Option<Arc<LoadedPatterns>>>,
-    /// Held while small tables are built.
-    building: Mutex<()>,
-    /// True while a thread builds the first tables; `changed` wakes the callers that wait for them.
-    is_building: AtomicBool,
-    changed: Notify,
-    /// Last use, by the cache's counter and in seconds since its creation.
-    last_used: AtomicU64,
-    last_used_second: AtomicU64,
-    /// Second of the last upgrade request plus one; zero before the first.
-    requested_at: AtomicU64,
-    has_better: bool,
-    /// True while an upgrade request is pending.
-    is_upgrade_pending: AtomicBool,
-    /// Number of callers that wait for small tables.
-    waiting: AtomicUsize,
-    /// Memory of the small tables.
-    small_need: OnceLock<MemoryNeed>,
-    /// Why the last build of small tables was not begun.
-    shortage: Mutex<Option<TableShortage>>,
-    /// Tier of the tables that were found wrong and dropped.
-    dropped: Mutex<Option<Tier>>,
-}
-
-/// There is no memory for the small tables of a class.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum TableShortage {
-    /// They need so many bytes during their build, more than there are for all tables.
-    Lasting { bytes: u64 },
-    /// Other tables are in use now.
-    Passing,
-}
-
 /// Time since they were loaded during which tables are not evicted for the first tables of a large board. So classes
 /// that together exceed the memory take turns.
 pub(crate) const MIN_STAY: Duration = Duration::from_secs(10);
@@ -87,119 +52,10 @@ const RETRY: Duration = Duration::from_secs(1);
 /// interval between upgrade requests of a class.
 const UPGRADE_KEEP_SECONDS: u64 = 600;
 
-/// Loaded pattern tables of a class.
-#[derive(Debug)]
-pub(crate) struct LoadedPatterns {
-    pub(crate) class: GoalClass,
-    pub(crate) tier: Tier,
-    pub(crate) partitions: Vec<Partition>,
-    /// Time to build or to read them.
-    pub(crate) time: Duration,
-    /// True if they were read from a file, whose hash does not prove that they are right.
-    pub(crate) is_from_file: bool,
-    loaded_at: Instant,
-    /// Released with the last search that uses them; `None` for those of the start.
-    _memory: Option<TableReservation>,
-}
-
-impl LoadedPatterns {
-    fn new(
-        class: GoalClass,
-        tier: Tier,
-        partitions: Vec<Partition>,
-        begun: Instant,
-        memory: Option<TableReservation>,
-    ) -> Self {
-        let memory = memory.map(|mut memory| {
-            memory.shrink_to(Partition::bytes_of(&partitions) as u64);
-            memory
-        });
-        let loaded_at = Instant::now();
-        Self { class, tier, partitions, time: loaded_at - begun, is_from_file: false, loaded_at, _memory: memory }
-    }
-
-    /// Memory in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        Partition::bytes_of(&self.partitions)
-    }
-}
-
-impl ClassEntry {
-    fn loaded(&self) -> Option<Arc<LoadedPatterns>> {
-        self.loaded.read().clone()
-    }
-
-    /// True if a search uses the loaded tables. One reference is the cache's own.
-    fn is_used(&self) -> bool {
-        self.loaded.read().as_ref().is_some_and(|loaded| Arc::strong_count(loaded) > 1)
-    }
-
-    fn small_need(&self) -> MemoryNeed {
-        let need = || MemoryNeed::of(self.class, Tier::Small).expect("every class has small patterns");
-        *self.small_need.get_or_init(need)
-    }
-
-    fn put(&self, loaded: Option<Arc<LoadedPatterns>>) {
-        *self.loaded.write() = loaded;
-    }
-}
-
-/// Counts a caller that waits for small tables.
-struct WaitGuard<'a>(&'a ClassEntry);
-
-impl<'a> WaitGuard<'a> {
-    fn begin(entry: &'a ClassEntry) -> Self {
-        entry.waiting.fetch_add(1, Ordering::AcqRel);
-        Self(entry)
-    }
-}
-
-impl Drop for WaitGuard<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// Marks a running first build; wakes the waiting callers when dropped, even after a failure.
-struct FirstBuildGuard<'a>(&'a ClassEntry);
-
-impl Drop for FirstBuildGuard<'_> {
-    fn drop(&mut self) {
-        self.0.is_building.store(false, Ordering::Release);
-        self.0.changed.notify_waiters();
-    }
-}
-
-/// Marks a pending upgrade; wakes the waiting callers when dropped, even after a failure.
-struct UpgradeGuard<'a>(&'a ClassEntry);
-
-impl Drop for UpgradeGuard<'_> {
-    fn drop(&mut self) {
-        self.0.is_upgrade_pending.store(false, Ordering::Release);
-        self.0.changed.notify_waiters();
-    }
-}
-
 impl PatternCache {
     pub(crate) fn new(memory: u64, cache: Option<DiskCache>) -> Self {
-        let entry = |class| ClassEntry {
-            class,
-            loaded: RwLock::default(),
-            building: Mutex::default(),
-            is_building: AtomicBool::new(false),
-            changed: Notify::new(),
-            last_used: AtomicU64::new(0),
-            last_used_second: AtomicU64::new(0),
-            requested_at: AtomicU64::new(0),
-            has_better: Partition::choose(class, Tier::Standard).is_some(),
-            is_upgrade_pending: AtomicBool::new(false),
-            waiting: AtomicUsize::new(0),
-            small_need: OnceLock::new(),
-            shortage: Mutex::default(),
-            dropped: Mutex::default(),
-        };
         Self {
-            entries: GoalClass::all().map(entry).collect(),
+            entries: GoalClass::all().map(ClassEntry::new).collect(),
             memory: TableMemory::new(memory),
             line: Mutex::default(),
             cache,
@@ -534,71 +390,13 @@ impl PatternCache {
     }
 }
 
-/// True for the class of most requests, whose tables are built at start and never evicted.
-fn is_pinned(class: GoalClass) -> bool {
-    class == GoalClass::corner_of_4x4()
-}
-
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Memory of the tables of a tier.
-#[derive(Clone, Copy, Debug)]
-struct MemoryNeed {
-    tables: u64,
-    /// Temporary memory of each building thread.
-    to_build: u64,
-}
-
-impl MemoryNeed {
-    fn of(class: GoalClass, tier: Tier) -> Option<Self> {
-        let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
-        let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
-        let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
-        let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
-        let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
-        Some(Self { tables: tables as u64, to_build: to_build as u64 })
-    }
-}
-
-/// Builds the tables of a tier on so many threads; none if the class has no such tier.
-fn build(
-    class: GoalClass,
-    tier: Tier,
-    threads: usize,
-    memory: Option<TableReservation>,
-) -> Option<Arc<LoadedPatterns>> {
-    let begun = Instant::now();
-    let choice = Partition::choose(class, tier)?;
-    let tables = build_in_parallel(class, &choice, threads);
-    let partitions = Partition::assemble(class, &choice, tables);
-    Some(Arc::new(LoadedPatterns::new(class, tier, partitions, begun, memory)))
-}
-
-fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
-    let geometries = Partition::geometries(class, choice);
-    let patterns: Vec<_> = choice.iter().flatten().zip(&geometries).collect();
-    let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(nth) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < patterns.len()) {
-            let (labels, geometry) = patterns[nth];
-            tables[nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(patterns.len()) {
-            // If no thread can be created, the others do its work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    tables.into_iter().map(|table| table.into_inner().expect("every pattern was taken")).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
     use std::sync::mpsc::channel;
 
     use super::*;
