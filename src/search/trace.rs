@@ -174,7 +174,7 @@ impl Trace {
     /// Maximum bytes of an entry of the index by node: a table twice as large as needed, and the smaller one before it.
     const INDEX_BYTES: usize = 32;
 
-    /// A trace of the first `limit` expansions.
+    /// A trace of the first `limit` expansions. Memory is reserved for all of them once a few hundred are recorded.
     pub fn new(limit: usize) -> Self {
         Self { limit, ..Self::default() }
     }
