@@ -381,7 +381,7 @@ async fn a_huge_body_is_rejected_without_a_list_of_all_its_errors() {
     ] {
         let problem = client.send(json(body)).await.problem("invalid-request");
         assert_eq!(problem["errors"].as_array().map(Vec::len), Some(20));
-        assert_eq!(problem["detail"], "60000 errors; see the first 20 in \"errors\".");
+        assert_eq!(problem["detail"], "The request has 60000 errors. The first 20 are listed.");
     }
 }
 

@@ -56,9 +56,9 @@ impl Errors {
         let detail = match self.listed.as_slice() {
             [(_, only)] => sentence(&only.detail),
             listed if listed.len() < self.count => {
-                format!("{} errors; see the first {} in \"errors\".", self.count, listed.len())
+                format!("The request has {} errors. The first {} are listed.", self.count, listed.len())
             }
-            listed => format!("{} errors; see \"errors\".", listed.len()),
+            listed => format!("The request has {} errors.", listed.len()),
         };
         let errors = self.listed.into_iter().map(|(_, error)| error).collect();
         Some(Problem::new(self.most_severe?, detail).with_errors(errors))
@@ -80,7 +80,7 @@ mod tests {
         let problem = errors.into_problem().unwrap();
         assert_eq!(problem.kind, ProblemKind::InvalidRequest);
         assert_eq!(problem.errors.len(), Problem::MAX_ERRORS);
-        assert_eq!(problem.detail, "22 errors; see the first 20 in \"errors\".");
+        assert_eq!(problem.detail, "The request has 22 errors. The first 20 are listed.");
     }
 
     #[test]

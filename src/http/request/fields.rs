@@ -390,7 +390,7 @@ fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
 fn unknown_choice(name: &str, word: &str, words: &[&str]) -> String {
     let hint = did_you_mean(word, words);
     let hint = hint.as_deref().unwrap_or(".");
-    format!("`{name}` has no value {}{hint} The values are {}", quoted(word), words.join(", "))
+    format!("{} is not a value of `{name}`{hint} The values are {}", quoted(word), words.join(", "))
 }
 
 /// Returns `: did you mean …?` with the most similar word, or `None` if none is similar.
