@@ -41,6 +41,8 @@ def amount(text):
 def planned_memory(settings):
     """Returns the bytes that give every worker its full share, as docs/OPERATING.md plans them."""
     searches = int(settings["TAQUIN_WORKERS"]) * amount(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
+    # Searches that store no nodes, and small ones.
+    searches += amount("64MiB") + max(amount("32MiB"), searches / 32)
     base = amount(BASE_MEMORY[settings.get("TAQUIN_TABLES", "standard")])
     tables = amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB"))
     cache = amount(settings.get("TAQUIN_CACHE_MEMORY", "32MiB"))
