@@ -29,6 +29,7 @@ struct MetricFamilies {
     refusals: Family<ReasonLabel, Counter>,
     cancellations: Family<PhaseLabel, Counter>,
     cache_requests: Family<ResultLabel, Counter>,
+    restarts: Counter,
     panics: Counter,
 }
 
@@ -154,6 +155,7 @@ impl Default for Metrics {
             refusals: Family::default(),
             cancellations: Family::default(),
             cache_requests: Family::default(),
+            restarts: Counter::default(),
             panics: Counter::default(),
         };
         // Created at start, so that the first increase is visible as one.
@@ -179,6 +181,11 @@ impl Metrics {
     /// Counts a caught panic.
     pub fn panicked(&self) {
         self.0.panics.inc();
+    }
+
+    /// Counts a search that was stopped after its trial, and starts again.
+    pub(crate) fn restarted(&self) {
+        self.0.restarts.inc();
     }
 
     pub(crate) fn cancelled(&self, stage: JobPhase) {
@@ -235,6 +242,7 @@ impl Metrics {
             refusals,
             cancellations,
             cache_requests,
+            restarts,
             panics,
             ..
         } = &*self.0;
@@ -249,6 +257,7 @@ impl Metrics {
         registry.register("refusals", "Requests rejected for lack of capacity or authorization", refusals.clone());
         registry.register("cancellations", "Jobs whose clients left before the response", cancellations.clone());
         registry.register("cache_requests", "Requested searches, by origin of the result", cache_requests.clone());
+        registry.register("search_restarts", "Searches that gave their thread back and start again", restarts.clone());
         registry.register("panics", "Caught panics; each is a bug", panics.clone());
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use taquin::domain::Size;
 use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::service::Tables;
 use tracing::field::{Field, Visit};
@@ -74,12 +75,16 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Loads the standard tables from a directory, and returns the warnings.
+/// Loads the standard tables of 15-puzzles with the blank in a corner from a directory, and returns the warnings.
 fn load(directory: &Path) -> Vec<String> {
+    load_of(GoalClass::corner_of_4x4(), directory)
+}
+
+fn load_of(class: GoalClass, directory: &Path) -> Vec<String> {
     let warnings = Warnings::default();
     tracing::subscriber::with_default(warnings.clone(), || {
         let tables = Tables::new(u64::MAX, Some(directory.to_owned()));
-        tables.improve(GoalClass::corner_of_4x4(), Tier::Standard);
+        tables.improve(class, Tier::Standard);
         assert!(tables.entries().iter().any(|entry| entry.size.ends_with("7-7-1")));
     });
     let warnings = warnings.0.lock().unwrap();
@@ -164,9 +169,9 @@ impl Service {
         }
     }
 
-    fn solve(&self, board: &str) -> String {
+    fn solve(&self, board: &str, goal: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let body = format!("{{\"board\":\"{board}\",\"goal\":\"blank_first\"}}");
+        let body = format!("{{\"board\":\"{board}\",\"goal\":\"{goal}\",\"limits\":{{\"time_ms\":60000}}}}");
         let length = body.len();
         let head = "POST /solve HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json";
         write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
@@ -209,7 +214,7 @@ fn a_file_left_by_a_killed_process_is_not_used() {
         "{:?}",
         service.warnings
     );
-    let answer = service.solve("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3");
+    let answer = service.solve("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3", "blank_first");
     assert!(answer.contains("\"length\":57") && answer.contains("\"optimal\":true"), "{answer}");
     assert!(directory.find("part").is_none() && directory.find("tables").is_some());
 }
@@ -237,11 +242,24 @@ fn wrong_tables_with_a_right_hash_are_dropped_and_the_search_is_repeated() {
     service.wait_for("standard tables are ready");
     let boards = ["14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3", "13 5 4 10 9 12 8 14 2 3 7 1 0 15 11 6"];
     for (board, length) in boards.into_iter().zip([57, 55]) {
-        let answer = service.solve(board);
+        let answer = service.solve(board, "blank_first");
         let length = format!("\"length\":{length}");
         assert!(answer.contains(&length) && answer.contains("\"optimal\":true"), "{answer}");
     }
     assert!(service.wait_for("were dropped").contains("\"ERROR\""));
     service.wait_for("more tables are ready");
     assert!(fs::read(&file).unwrap() == right, "the file is replaced");
+}
+
+#[test]
+fn wrong_tables_that_arrive_during_a_search_are_dropped_and_the_search_is_repeated() {
+    let directory = Directory::new();
+    let goal_blank = 9;
+    assert_eq!(load_of(GoalClass::of(Size::try_from((4, 4)).unwrap(), goal_blank), &directory.0), [""; 0]);
+    falsify(&directory.find("tables").unwrap());
+    let mut service = Service::start(&directory.0);
+    // The search begins with the small tables, and takes seconds with them.
+    let answer = service.solve("10 9 8 7 11 0 15 6 12 13 14 4 1 2 3 5", "snail");
+    assert!(answer.contains("\"length\":67") && answer.contains("\"optimal\":true"), "{answer}");
+    assert!(service.wait_for("were dropped").contains("\"ERROR\""));
 }

@@ -314,7 +314,7 @@ impl TableUpgrade for LateTables<'_> {
         than < Tier::Large && self.polls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, poll).is_err()
     }
 
-    fn better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
+    fn take_better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
         (than < Tier::Large).then_some((Tier::Large, self.partitions))
     }
 }

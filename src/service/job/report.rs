@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{Path, Tile};
+use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, Expansions, HeuristicKind, Stats, StopReason, Weight};
 use crate::service::job::{Job, Limits};
 
@@ -29,6 +30,8 @@ pub struct Report {
     pub algorithm: Algorithm,
     /// The heuristic of that algorithm.
     pub heuristic: HeuristicKind,
+    /// The strongest pattern tables that the heuristic used, if it uses any.
+    pub tables: Option<Tier>,
     /// Weight of h, for weighted A*.
     pub weight: Weight,
     /// Counters of the search.

@@ -5,6 +5,7 @@ use tracing::Span;
 use crate::service::spans::TraceContext;
 
 /// Span and trace of the caller that started the search; joined callers share them.
+#[derive(Clone)]
 pub(crate) struct CallerContext {
     span: Span,
     trace: TraceContext,

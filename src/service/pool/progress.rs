@@ -106,6 +106,11 @@ impl SearchProgress {
         (solutions.best.clone(), receiver)
     }
 
+    /// The shortest solution so far.
+    pub(crate) fn best(&self) -> Option<Path> {
+        self.solutions().best.as_ref().map(|best| best.path.clone())
+    }
+
     /// True if a solution was found.
     pub(crate) fn has_solution(&self) -> bool {
         self.solutions().best.is_some()

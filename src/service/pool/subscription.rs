@@ -135,7 +135,7 @@ async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: 
 /// A lower bound and a constructed solution, unless the job's time runs out before there is a turn.
 async fn bounds(job: &Job, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
-    let turn = threads.turn(Need::NONE, Cancellation { deadline: Some(deadline), ..Cancellation::default() });
+    let turn = threads.turn(Need::NONE, None, Cancellation { deadline: Some(deadline), ..Cancellation::default() });
     let permit = timeout_at(deadline.into(), turn).await.ok()?.ok()?;
     let work = move || {
         let bounds = solver::bounds(&puzzle);

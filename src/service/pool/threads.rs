@@ -13,7 +13,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
-use super::scheduler::{Cancellation, Need, RunPermit, Scheduler};
+use super::scheduler::{Cancellation, Need, RunPermit, Scheduler, Trial};
 
 /// The threads of a pool.
 ///
@@ -86,6 +86,7 @@ impl JobThreads {
             is_refused: AtomicBool::new(false),
             spawn,
         };
+        scheduler.set_max_threads(max);
         let threads = Self(Arc::new(shared));
         for _ in 0..threads.0.kept {
             if threads.create().is_err() {
@@ -99,10 +100,15 @@ impl JobThreads {
     ///
     /// # Errors
     /// If there is no thread.
-    pub(crate) async fn turn(&self, need: Need, cancellation: Cancellation) -> Result<RunPermit, NoThread> {
+    pub(crate) async fn turn(
+        &self,
+        need: Need,
+        trial: Option<Trial>,
+        cancellation: Cancellation,
+    ) -> Result<RunPermit, NoThread> {
         let scheduler = &self.0.scheduler;
         self.provide()?;
-        let permit = scheduler.acquire(need.bytes, need.is_light, cancellation).await;
+        let permit = scheduler.acquire(need, trial, cancellation).await;
         // Each job that starts provides a thread for the next one.
         if scheduler.lacks_thread() {
             let _ = self.provide();
@@ -130,7 +136,9 @@ impl JobThreads {
         let own = Arc::clone(shared);
         match (shared.spawn)(Box::new(move || own.work())) {
             Ok(()) => {
-                shared.is_refused.store(false, Ordering::Relaxed);
+                if shared.is_refused.swap(false, Ordering::Relaxed) {
+                    shared.scheduler.set_max_threads(shared.max);
+                }
                 shared.scheduler.add_thread();
                 Ok(())
             }
@@ -140,6 +148,7 @@ impl JobThreads {
                     state.count -= 1;
                     state.count
                 };
+                shared.scheduler.set_max_threads(left);
                 if !shared.is_refused.swap(true, Ordering::Relaxed) {
                     tracing::event!(target: "taquin::job", tracing::Level::WARN, threads = left, %error, "the system refuses another thread: jobs wait for those that exist");
                 }
@@ -216,11 +225,11 @@ mod tests {
         let mut permits = Vec::new();
         for _ in 0..3 {
             threads.provide().unwrap();
-            permits.push(scheduler.acquire(0, true, Cancellation::default()).await);
+            permits.push(scheduler.acquire(Need::NONE, None, Cancellation::default()).await);
         }
         // Workers are idle, but there is no thread for another job.
         threads.provide().unwrap();
-        let mut fourth = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        let mut fourth = Box::pin(scheduler.acquire(Need::NONE, None, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
         assert_eq!(scheduler.load().busy, 3);
         drop(permits.pop());
@@ -249,9 +258,9 @@ mod tests {
         assert_eq!(threads.provide(), Err(NoThread), "a job would wait without end");
         LEFT.store(1, Ordering::Relaxed);
         threads.provide().unwrap();
-        let first = scheduler.acquire(0, true, Cancellation::default()).await;
+        let first = scheduler.acquire(Need::NONE, None, Cancellation::default()).await;
         threads.provide().expect("the second job gets the thread of the first");
-        let mut second = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
+        let mut second = Box::pin(scheduler.acquire(Need::NONE, None, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
         drop(first);
         let second = second.await;

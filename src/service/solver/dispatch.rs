@@ -1,6 +1,6 @@
 //! Static dispatch: from board size and `HeuristicKind` to code compiled for the packed board and the heuristic.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::domain::{Packed, Packed64, Packed128, PackedBytes, Puzzle, Size};
@@ -41,7 +41,9 @@ pub(crate) struct JobTables<'t> {
     /// True if IDA\* may continue with stronger patterns.
     is_upgradable: bool,
     /// Stronger patterns that were loaded meanwhile, by tier.
-    stronger: [OnceLock<Arc<LoadedPatterns>>; Tier::Large as usize + 1],
+    stronger: [OnceLock<Arc<LoadedPatterns>>; Tier::ALL.len()],
+    /// True for the tiers with which a search continued.
+    continued: [AtomicBool; Tier::ALL.len()],
     /// Number of times that a search has asked for stronger patterns.
     polls: AtomicU64,
 }
@@ -53,6 +55,7 @@ impl<'t> JobTables<'t> {
             patterns: OnceLock::new(),
             is_upgradable: false,
             stronger: Default::default(),
+            continued: Default::default(),
             polls: AtomicU64::new(0),
         }
     }
@@ -71,6 +74,16 @@ impl<'t> JobTables<'t> {
         Self { is_upgradable, ..self }
     }
 
+    /// The patterns that a search of the job has used, from the strongest.
+    pub(crate) fn used(&self) -> impl Iterator<Item = &Arc<LoadedPatterns>> {
+        let is_used = |loaded: &&Arc<LoadedPatterns>| self.continued[loaded.tier as usize].load(Ordering::Relaxed);
+        self.stronger.iter().rev().filter_map(OnceLock::get).filter(is_used).chain(self.patterns.get())
+    }
+
+    fn loaded_since(&self, than: Tier) -> Option<&Arc<LoadedPatterns>> {
+        self.stronger[than as usize + 1..].iter().rev().find_map(OnceLock::get)
+    }
+
     /// The source of stronger patterns and the tier of those that the job starts with.
     fn upgrade(&self, loaded: &LoadedPatterns) -> Option<(&dyn TableUpgrade, Tier)> {
         self.is_upgradable.then_some((self, loaded.tier))
@@ -85,12 +98,13 @@ impl TableUpgrade for JobTables<'_> {
                 self.stronger[loaded.tier as usize].get_or_init(|| loaded);
             }
         }
-        self.better(than).is_some()
+        self.loaded_since(than).is_some()
     }
 
-    fn better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
-        let stronger = self.stronger[than as usize + 1..].iter().rev();
-        stronger.filter_map(OnceLock::get).map(|loaded| (loaded.tier, &*loaded.partitions)).next()
+    fn take_better(&self, than: Tier) -> Option<(Tier, &[Partition])> {
+        let loaded = self.loaded_since(than)?;
+        self.continued[loaded.tier as usize].store(true, Ordering::Relaxed);
+        Some((loaded.tier, &loaded.partitions))
     }
 }
 
@@ -227,11 +241,15 @@ mod tests {
         let tables = Tables::default();
         let small = tables.patterns(class.size, class.goal_blank);
         let job = JobTables::with_patterns(&tables, Some(Arc::clone(&small))).upgradable(true);
-        assert!(!job.has_better(small.tier) && job.better(small.tier).is_none());
+        assert!(!job.has_better(small.tier) && job.take_better(small.tier).is_none());
         assert!(job.upgrade(&small).is_some() && JobTables::new(&tables).upgrade(&small).is_none());
+        let tier_in_use = || job.used().next().map(|loaded| loaded.tier);
         tables.improve(class, Tier::Standard);
         assert!((0..POLLS_PER_LOOK_UP).any(|_| job.has_better(Tier::Small)) && !job.has_better(Tier::Standard));
-        let (tier, partitions) = job.better(Tier::Small).unwrap();
+        assert_eq!(tier_in_use(), Some(Tier::Small), "no search continued with the stronger ones");
+        let (tier, partitions) = job.take_better(Tier::Small).unwrap();
         assert!(tier == Tier::Standard && Partition::bytes_of(partitions) > small.bytes());
+        assert_eq!(tier_in_use(), Some(Tier::Standard));
+        assert_eq!(job.used().count(), 2);
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, Expansions, HeapOpenList, Helpers, HeuristicKind, IdaStar,
-    Objective, Observer, Outcome, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
+    Objective, Observer, Outcome, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
     constructive, depth_first, ida_star, perfect,
 };
 use crate::service::job::{Job, Plan, Report, ServiceError, Solution};
@@ -29,6 +29,8 @@ pub struct SearchContext<'a> {
     pub helpers: Option<&'a dyn Helpers>,
     /// Observer of the progress.
     pub observer: Option<&'a dyn Observer>,
+    /// A solution that is known already. The search does not use it, but reports none that is longer.
+    pub best: Option<&'a Path>,
 }
 
 /// Runs the search of a job and replays its solution.
@@ -48,7 +50,7 @@ pub(crate) fn solve_with(
 ) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
-    let SearchContext { deadline, cancel, helpers, observer } = context;
+    let SearchContext { deadline, cancel, helpers, observer, best } = context;
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
     let mut trace = Trace::new(job.most_expansions());
     let outcome = dispatch(
@@ -57,14 +59,14 @@ pub(crate) fn solve_with(
         tables,
         RunSearch { plan, tables: tables.tables(), budget: &budget, trace: &mut trace },
     );
-    let report = conclude(job, tables, outcome, trace)?;
+    let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
+    let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
-/// Returns the report of a job whose time ran out before its tables were loaded.
-pub(crate) fn too_late(job: &Job, tables: &Tables) -> Result<Report, ServiceError> {
+/// Returns the report of a job from what is known, with a constructed solution where the job allows it.
+pub(crate) fn without_search(job: &Job, tables: &Tables, outcome: Outcome) -> Result<Report, ServiceError> {
     let begun = Instant::now();
-    let outcome = Outcome { result: Err(StopReason::Time), best: None, lower_bound: 0, stats: Stats::default() };
     let report = conclude(job, &JobTables::new(tables), outcome, Trace::default())?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
@@ -101,6 +103,7 @@ fn report(
     let lower_bound =
         if is_optimal { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
+    let mut used = tables.used().filter(|_| heuristic == HeuristicKind::PatternDatabase);
     let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
@@ -120,6 +123,7 @@ fn report(
         lower_bound,
         algorithm,
         heuristic,
+        tables: used.next().map(|loaded| loaded.tier),
         weight: plan.weight,
         stats: outcome.stats,
         expansions: None,

@@ -3,6 +3,7 @@
 use crate::service::job::{Job, Report, ServiceError};
 
 /// Stand-in for the trace context of the caller.
+#[derive(Clone)]
 pub(crate) struct TraceContext;
 
 impl TraceContext {

@@ -7,6 +7,7 @@ use crate::search::Named;
 use crate::service::job::{Job, Report, ServiceError};
 
 /// Trace context of the caller, which can be moved to another thread.
+#[derive(Clone)]
 pub(crate) struct TraceContext(Context);
 
 impl TraceContext {

@@ -104,6 +104,13 @@ impl Tables {
         }
     }
 
+    /// An empty set with memory for the small patterns of one class.
+    #[cfg(test)]
+    pub(crate) fn with_memory_for(class: GoalClass) -> Self {
+        let need = loaded_patterns::MemoryNeed::of(class, Tier::Small).expect("small patterns");
+        Self::new(STAGES + need.tables + need.to_build, None)
+    }
+
     /// The exact distances on boards of a size that has [such a table](DistanceTable::serves).
     #[inline]
     pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
@@ -151,15 +158,9 @@ impl Tables {
         self.patterns.is_short_of_memory(size, goal_blank)
     }
 
-    /// Drops patterns that led to a wrong solution, with their file, and returns others, built anew.
-    pub(crate) fn replace_wrong_patterns(
-        &self,
-        wrong: &Arc<LoadedPatterns>,
-        size: Size,
-        goal_blank: Cell,
-    ) -> Arc<LoadedPatterns> {
+    /// Drops patterns that led to a wrong solution, with their file. They are built anew.
+    pub(crate) fn drop_wrong_patterns(&self, wrong: &Arc<LoadedPatterns>) {
         self.patterns.drop_wrong(wrong);
-        self.patterns(size, goal_blank)
     }
 
     /// Memory of the tables built on first use, with those evicted but still in use and those being built, in bytes.

@@ -80,7 +80,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
 
     /// The heuristic with the strongest tables, if there are stronger ones.
     pub(crate) fn upgraded(&self) -> Option<Self> {
-        let (partitions, upgrade) = self.upgrade.better()?;
+        let (partitions, upgrade) = self.upgrade.take_better()?;
         Some(Self { upgrade, ..Self::new(upgrade.size, upgrade.goal_blank, partitions) })
     }
 

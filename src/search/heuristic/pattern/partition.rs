@@ -20,6 +20,9 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// All tiers, from the smallest.
+    pub const ALL: [Self; 3] = [Self::Small, Self::Standard, Self::Large];
+
     /// The name used in settings.
     pub fn name(self) -> &'static str {
         match self {

@@ -10,8 +10,8 @@ pub trait TableUpgrade: Debug + Sync {
     /// True if there are tables of a higher tier. Searches ask thousands of times a second.
     fn has_better(&self, than: Tier) -> bool;
 
-    /// The strongest tables of the goal class, if they are of a higher tier.
-    fn better(&self, than: Tier) -> Option<(Tier, &[Partition])>;
+    /// The strongest tables of the goal class, if they are of a higher tier. The search continues with them.
+    fn take_better(&self, than: Tier) -> Option<(Tier, &[Partition])>;
 }
 
 /// The boards that a heuristic serves, and the source of stronger tables for them.
@@ -29,9 +29,9 @@ impl<'t> Upgrade<'t> {
     }
 
     /// The stronger tables, and the upgrade of a heuristic with them.
-    pub(super) fn better(&self) -> Option<(&'t [Partition], Self)> {
+    pub(super) fn take_better(&self) -> Option<(&'t [Partition], Self)> {
         let (source, tier) = self.source?;
-        let (tier, partitions) = source.better(tier)?;
+        let (tier, partitions) = source.take_better(tier)?;
         Some((partitions, Self { source: Some((source, tier)), ..*self }))
     }
 }

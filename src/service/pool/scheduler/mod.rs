@@ -1,13 +1,20 @@
 //! Fair scheduling of searches: least service first.
 
-use std::collections::BTreeMap;
+mod state;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
+
+use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
+
+pub use state::SearchMemory;
+pub(crate) use state::Trial;
 
 use crate::search::{Help, Helpers, MainWork};
 
@@ -22,86 +29,16 @@ use crate::search::{Help, Helpers, MainWork};
 /// may overtake larger ones meanwhile, and part of the memory is reserved for each.
 ///
 /// It also keeps its thread, so it starts only if a thread is idle. [`add_thread`](Self::add_thread) counts the
-/// threads that exist; their number bounds the paused jobs.
+/// threads that exist; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
+/// jobs hold a thread by then, the job is stopped and starts again when one of them ends (task assignment by guessing
+/// size: Harchol-Balter 2002). So a short job waits for no long one, and a long one loses 50 ms at most.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
     memory: SearchMemory,
-    state: Mutex<SchedulerState>,
+    state: Mutex<State>,
     /// Lowest level of the waiting jobs that could run now.
     waiting: AtomicU8,
-}
-
-#[derive(Debug)]
-struct SchedulerState {
-    /// Idle workers.
-    free: usize,
-    /// Bytes not reserved.
-    memory: u64,
-    /// Bytes of these that only lighter jobs may use, by class of job: light, small and large.
-    reserves: [u64; 3],
-    /// Threads that no started job holds.
-    idle_threads: usize,
-    /// Jobs that have started and not ended.
-    begun: usize,
-    /// Number of jobs so far.
-    arrivals: u64,
-    /// Jobs that have not started, by class and arrival.
-    queued: [BTreeMap<u64, QueuedJob>; 3],
-    /// Started jobs that wait for a worker, by level and arrival.
-    paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
-    /// Jobs started or resumed since the oldest one last ran.
-    since_oldest: u32,
-}
-
-#[derive(Debug)]
-struct QueuedJob {
-    bytes: u64,
-    start: oneshot::Sender<RunPermit>,
-}
-
-/// A paused job and its parked thread.
-#[derive(Debug)]
-struct PausedJob {
-    is_resumed: AtomicBool,
-    thread: Thread,
-}
-
-/// The job to run next.
-#[derive(Clone, Copy)]
-enum NextJob {
-    Queued(u64),
-    Paused((u8, u64)),
-}
-
-/// Stands for no waiting job.
-const NO_LEVEL: u8 = u8::MAX;
-/// Minimum time slice of a search, and the longest running time of level 0.
-const MIN_SLICE: Duration = Duration::from_millis(5);
-/// After this many starts and resumptions the oldest job runs next.
-const OLDEST_FIRST: u32 = 8;
-/// Level of a job by its running time: below 5 ms, 50 ms, 0.5 s, 5 s, and above.
-fn level(worked: Duration) -> u8 {
-    let slices = worked.as_micros() / MIN_SLICE.as_micros();
-    slices.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
-}
-
-/// Memory of all searches, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SearchMemory {
-    /// Memory that all jobs share.
-    pub shared: u64,
-    /// Largest size of a small job, and the memory that only small and light jobs may use.
-    pub small: u64,
-    /// Memory that only light jobs may use, which store neither nodes nor expansions.
-    pub light: u64,
-}
-
-impl SearchMemory {
-    /// All of it.
-    pub fn total(&self) -> u64 {
-        self.shared.saturating_add(self.small).saturating_add(self.light)
-    }
 }
 
 /// Workers and memory in use.
@@ -117,34 +54,29 @@ pub struct Load {
     pub reserved: u64,
 }
 
+/// A queued job starts with its permit.
+type State = SchedulerState<oneshot::Sender<RunPermit>>;
+
 impl Scheduler {
     /// Creates a scheduler of so many workers and bytes. It starts no job until it has a thread.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
-        let state = SchedulerState {
-            free: workers,
-            memory: memory.total(),
-            reserves: [0, memory.light, memory.light + memory.small],
-            idle_threads: 0,
-            begun: 0,
-            arrivals: 0,
-            queued: Default::default(),
-            paused: BTreeMap::new(),
-            since_oldest: 0,
-        };
+        let state = SchedulerState::new(workers, memory);
         Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
     }
 
-    /// Waits for a worker, a thread and memory. Dropping the future removes the job from the queue.
-    pub(crate) async fn acquire(self: &Arc<Self>, bytes: u64, is_light: bool, cancellation: Cancellation) -> RunPermit {
-        let bytes = bytes.min(self.memory.shared);
-        let class = if is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
+    /// Waits for a worker, a thread and memory. Dropping the future removes the job from the queue. After a
+    /// [trial](RunPermit::trial), the job also waits until it may keep its thread.
+    pub(crate) async fn acquire(
+        self: &Arc<Self>,
+        need: Need,
+        trial: Option<Trial>,
+        cancellation: Cancellation,
+    ) -> RunPermit {
+        let bytes = need.bytes.min(self.memory.shared);
+        let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
         let (start, started) = oneshot::channel();
-        let number = self.change(|state| {
-            state.arrivals += 1;
-            state.queued[class].insert(state.arrivals, QueuedJob { bytes, start });
-            state.arrivals
-        });
-        let _dequeue = DequeueOnDrop { scheduler: self, class, number };
+        let number = self.change(|state| state.enqueue(class, QueuedJob { bytes, trial, start }));
+        let _dequeue = DequeueOnDrop { scheduler: self, number };
         let mut permit = started.await.expect("a queued job is started or dropped");
         permit.cancellation = cancellation;
         permit
@@ -155,10 +87,15 @@ impl Scheduler {
         let state = self.lock();
         Load {
             busy: self.workers - state.free,
-            waiting: state.queued.iter().map(BTreeMap::len).sum::<usize>() + state.paused.len(),
+            waiting: state.waiting(),
             begun: state.begun,
             reserved: self.memory.total() - state.memory,
         }
+    }
+
+    /// Sets the maximum number of threads, idle or not.
+    pub(crate) fn set_max_threads(self: &Arc<Self>, max: usize) {
+        self.change(|state| state.max_threads = max);
     }
 
     /// Adds a thread that was created, and is idle.
@@ -166,12 +103,12 @@ impl Scheduler {
         self.change(|state| state.idle_threads += 1);
     }
 
-    /// Removes an idle thread. Returns false if there is none.
+    /// Removes an idle thread. Returns false if there is none that jobs could not use.
     pub(crate) fn remove_idle_thread(self: &Arc<Self>) -> bool {
         self.change(|state| {
-            let is_idle = state.idle_threads > 0;
-            state.idle_threads -= usize::from(is_idle);
-            is_idle
+            let is_spare = state.idle_threads > 0 && !state.wants_thread();
+            state.idle_threads -= usize::from(is_spare);
+            is_spare
         })
     }
 
@@ -180,10 +117,22 @@ impl Scheduler {
         self.lock().idle_threads > 0
     }
 
-    /// True if jobs are queued and no thread is idle.
+    /// True if jobs could use another thread and none is idle.
     pub(crate) fn lacks_thread(&self) -> bool {
         let state = self.lock();
-        state.idle_threads == 0 && state.queued.iter().any(|class| !class.is_empty())
+        state.idle_threads == 0 && state.wants_thread()
+    }
+
+    /// True if another job may keep its thread after its trial.
+    #[cfg(test)]
+    pub(crate) fn has_room_for_long_job(&self) -> bool {
+        self.lock().has_room_for_long_job()
+    }
+
+    /// Number of jobs that wait to start again.
+    #[cfg(test)]
+    pub(crate) fn restarts(&self) -> usize {
+        self.lock().restarts()
     }
 
     /// Wakes every paused job so that it re-checks its deadline and cancel flags.
@@ -208,19 +157,30 @@ impl Scheduler {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, SchedulerState> {
+    /// Returns true if a job may keep its thread after its trial.
+    fn keep_thread(self: &Arc<Self>) -> bool {
+        let mut state = self.lock();
+        let may_keep = state.has_room_for_long_job();
+        state.long += usize::from(may_keep);
+        may_keep
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
     /// Changes the state, then assigns free workers to waiting jobs.
-    fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut SchedulerState) -> T) -> T {
+    fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state);
         let mut undelivered = Vec::new();
         while let Some(next) = state.next().filter(|_| state.free > 0) {
             state.free -= 1;
+            state.count(next);
             match next {
-                NextJob::Queued(number) => undelivered.extend(self.begin(&mut state, number)),
+                NextJob::Queued(number) | NextJob::Restart(number) => {
+                    undelivered.extend(self.begin(&mut state, number))
+                }
                 NextJob::Paused(key) => state.resume(key),
             }
         }
@@ -232,19 +192,21 @@ impl Scheduler {
     }
 
     /// Starts a queued job. Returns the permit if its future was dropped meanwhile.
-    fn begin(self: &Arc<Self>, state: &mut SchedulerState, number: u64) -> Option<RunPermit> {
-        let QueuedJob { bytes, start } = state.queued.iter_mut().find_map(|class| class.remove(&number))?;
+    fn begin(self: &Arc<Self>, state: &mut State, number: u64) -> Option<RunPermit> {
+        let QueuedJob { bytes, trial, start } = state.dequeue(number)?;
         state.memory -= bytes;
         state.idle_threads -= 1;
         state.begun += 1;
-        state.since_oldest += 1;
-        let clock = RunClock { since: Some(Instant::now()), worked: Duration::ZERO, paused: Duration::ZERO };
+        state.long += usize::from(trial.is_some());
+        let worked = trial.map_or(Duration::ZERO, |trial| trial.worked);
         let permit = RunPermit {
             scheduler: Arc::clone(self),
             number,
             bytes,
             cancellation: Cancellation::default(),
-            clock: Mutex::new(clock),
+            is_long: AtomicBool::new(trial.is_some()),
+            is_stopped: AtomicBool::new(false),
+            clock: Mutex::new(RunClock { since: Some(Instant::now()), worked, paused: Duration::ZERO }),
         };
         start.send(permit).err()
     }
@@ -264,50 +226,6 @@ impl Scheduler {
             std::thread::park_timeout(cancellation.time_left().min(Duration::from_secs(3600)));
         }
         true
-    }
-}
-
-impl SchedulerState {
-    fn next(&self) -> Option<NextJob> {
-        if self.since_oldest >= OLDEST_FIRST
-            && let Some(oldest) = self.oldest()
-        {
-            return Some(NextJob::Paused(oldest));
-        }
-        let paused = self.paused.first_key_value().map(|(key, _)| NextJob::Paused(*key));
-        self.next_queued().map(NextJob::Queued).or(paused)
-    }
-
-    /// The first queued job whose memory is available, if there is a thread for it.
-    fn next_queued(&self) -> Option<u64> {
-        if self.idle_threads == 0 {
-            return None;
-        }
-        let firsts = self.queued.iter().zip(self.reserves);
-        let firsts = firsts.filter_map(|(class, reserve)| class.first_key_value().map(|first| (first, reserve)));
-        let fitting = firsts.filter(|((_, queued), reserve)| queued.bytes.saturating_add(*reserve) <= self.memory);
-        fitting.map(|((number, _), _)| *number).min()
-    }
-
-    fn oldest(&self) -> Option<(u8, u64)> {
-        self.paused.keys().min_by_key(|(_, number)| *number).copied()
-    }
-
-    fn lowest_level(&self) -> u8 {
-        match (self.next_queued(), self.paused.first_key_value()) {
-            (Some(_), _) => 0,
-            (None, Some(((level, _), _))) => *level,
-            (None, None) => NO_LEVEL,
-        }
-    }
-
-    /// Resumes a paused job.
-    fn resume(&mut self, key: (u8, u64)) {
-        self.since_oldest = if self.oldest() == Some(key) { 0 } else { self.since_oldest + 1 };
-        if let Some(job) = self.paused.remove(&key) {
-            job.is_resumed.store(true, Ordering::Release);
-            job.thread.unpark();
-        }
     }
 }
 
@@ -334,8 +252,13 @@ pub(crate) struct Cancellation {
 }
 
 impl Cancellation {
+    /// True if a cancel flag is raised.
+    pub(crate) fn is_raised(&self) -> bool {
+        self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
+    }
+
     fn is_over(&self) -> bool {
-        self.flags.iter().any(|flag| flag.load(Ordering::Relaxed)) || self.time_left().is_zero()
+        self.is_raised() || self.time_left().is_zero()
     }
 
     fn time_left(&self) -> Duration {
@@ -346,13 +269,12 @@ impl Cancellation {
 /// Removes a job from the queue when its future is dropped.
 struct DequeueOnDrop<'a> {
     scheduler: &'a Arc<Scheduler>,
-    class: usize,
     number: u64,
 }
 
 impl Drop for DequeueOnDrop<'_> {
     fn drop(&mut self) {
-        self.scheduler.change(|state| state.queued[self.class].remove(&self.number));
+        self.scheduler.change(|state| drop(state.dequeue(self.number)));
     }
 }
 
@@ -363,6 +285,10 @@ pub(crate) struct RunPermit {
     number: u64,
     bytes: u64,
     cancellation: Cancellation,
+    /// True once the job may keep its thread after its trial.
+    is_long: AtomicBool,
+    /// True once the job is to stop after its trial.
+    is_stopped: AtomicBool,
     clock: Mutex<RunClock>,
 }
 
@@ -382,10 +308,32 @@ impl RunPermit {
         self.number
     }
 
-    /// Running time, and paused time since the start.
+    /// The flag that stops the job after its trial.
+    pub(crate) fn stop_flag(&self) -> &AtomicBool {
+        &self.is_stopped
+    }
+
+    /// The trial of a job that was stopped after it.
+    pub(crate) fn trial(&self) -> Option<Trial> {
+        let is_stopped = self.is_stopped.load(Ordering::Relaxed);
+        is_stopped.then(|| Trial { number: self.number, worked: self.times().0 })
+    }
+
+    /// Running time with that of the trial, and paused time since the start.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let RunClock { since, worked, paused } = *self.clock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
+    }
+
+    /// Returns true if the job may keep its thread after its trial. Otherwise it stops.
+    fn may_continue(&self) -> bool {
+        if self.is_long.load(Ordering::Relaxed) {
+            return true;
+        }
+        let is_long = !self.is_stopped.load(Ordering::Relaxed) && self.scheduler.keep_thread();
+        self.is_long.store(is_long, Ordering::Relaxed);
+        self.is_stopped.store(!is_long, Ordering::Relaxed);
+        is_long
     }
 
     fn clock(&self) -> MutexGuard<'_, RunClock> {
@@ -401,6 +349,7 @@ impl Drop for RunPermit {
             state.memory += self.bytes;
             state.idle_threads += 1;
             state.begun -= 1;
+            state.long -= usize::from(*self.is_long.get_mut());
         });
     }
 }
@@ -424,17 +373,17 @@ impl Helpers for RunPermit {
         });
     }
 
-    /// Yields the worker to jobs of lower levels.
+    /// Ends the trial of a job, and yields the worker to jobs of lower levels.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
-        if waiting == NO_LEVEL {
+        if waiting == NO_LEVEL && self.is_long.load(Ordering::Relaxed) {
             return;
         }
         let mut clock = self.clock();
         let Some(since) = clock.since else { return };
         let held = since.elapsed();
         let level = level(clock.worked + held);
-        if held < MIN_SLICE || waiting >= level {
+        if level >= LONG && !self.may_continue() || held < MIN_SLICE || waiting >= level {
             return;
         }
         let begun = Instant::now();
@@ -452,209 +401,5 @@ struct BorrowedWorker(Arc<Scheduler>);
 impl Drop for BorrowedWorker {
     fn drop(&mut self) {
         self.0.change(|state| state.free += 1);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use super::*;
-
-    impl SearchMemory {
-        /// So many bytes for all jobs, and an eighth each for small and for light ones.
-        pub(crate) fn of(shared: u64) -> Self {
-            Self { shared, small: shared / 8, light: shared / 8 }
-        }
-    }
-
-    /// A scheduler with as many threads as a test needs.
-    fn scheduler(workers: usize, memory: SearchMemory) -> Arc<Scheduler> {
-        let scheduler = Scheduler::new(workers, memory);
-        (0..12).for_each(|_| scheduler.add_thread());
-        scheduler
-    }
-
-    /// A search on a separate thread that calls `pause` until the test ends it.
-    struct Hog {
-        is_over: Arc<AtomicBool>,
-        thread: std::thread::JoinHandle<(Duration, Duration)>,
-    }
-
-    impl Hog {
-        async fn start(scheduler: &Arc<Scheduler>, cancellation: Cancellation) -> Self {
-            let permit = scheduler.acquire(0, true, cancellation).await;
-            let is_over = Arc::new(AtomicBool::new(false));
-            let thread = std::thread::spawn({
-                let is_over = Arc::clone(&is_over);
-                move || {
-                    while !is_over.load(Ordering::Relaxed) && !permit.cancellation.is_over() {
-                        permit.pause();
-                    }
-                    permit.times()
-                }
-            });
-            Self { is_over, thread }
-        }
-
-        fn end(self) -> (Duration, Duration) {
-            self.is_over.store(true, Ordering::Relaxed);
-            self.thread.join().unwrap()
-        }
-    }
-
-    #[test]
-    fn levels_rise_with_running_time() {
-        let levels = [0, 4, 5, 49, 50, 499, 500, 4_999, 5_000, 1 << 40].map(|ms| level(Duration::from_millis(ms)));
-        assert_eq!(levels, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_new_job_runs_while_an_older_one_continues() {
-        let scheduler = scheduler(1, SearchMemory::of(0));
-        let hog = Hog::start(&scheduler, Cancellation::default()).await;
-        for _ in 0..5 {
-            // There is one worker: it is released, or the test hangs.
-            drop(scheduler.acquire(0, true, Cancellation::default()).await);
-        }
-        let (worked, paused) = hog.end();
-        assert!(worked >= MIN_SLICE && paused > Duration::ZERO);
-        assert_eq!(scheduler.load(), Load::default());
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn the_oldest_job_is_not_starved() {
-        let scheduler = scheduler(1, SearchMemory::of(0));
-        let hog = Hog::start(&scheduler, Cancellation::default()).await;
-        // The next job waits before the current one ends.
-        let mut next = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
-        let begun = Instant::now();
-        for _ in 0..10 * OLDEST_FIRST {
-            let permit = next.await;
-            next = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
-            assert!(futures_util::FutureExt::now_or_never(&mut next).is_none());
-            std::thread::sleep(Duration::from_millis(1));
-            drop(permit);
-        }
-        drop(next);
-        let elapsed = begun.elapsed();
-        let (worked, _) = hog.end();
-        assert!(worked >= 5 * MIN_SLICE, "{worked:?} of {elapsed:?}");
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn jobs_wait_for_memory_and_small_ones_overtake() {
-        let scheduler = scheduler(4, SearchMemory::of(100));
-        let large = scheduler.acquire(60, false, Cancellation::default()).await;
-        let mut second = Box::pin(scheduler.acquire(60, false, Cancellation::default()));
-        assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
-        let small = scheduler.acquire(3, false, Cancellation::default()).await;
-        assert_eq!(scheduler.load(), Load { busy: 2, waiting: 1, begun: 2, reserved: 63 });
-        drop((large, small));
-        let second = second.await;
-        assert_eq!(scheduler.load().reserved, 60);
-        // A job that asks for more than all memory gets all of it.
-        drop(second);
-        assert_eq!(scheduler.acquire(1_000, false, Cancellation::default()).await.bytes, 100);
-        assert_eq!(scheduler.load(), Load::default());
-    }
-
-    #[tokio::test]
-    async fn light_jobs_start_while_others_hold_all_their_memory() {
-        let scheduler = scheduler(9, SearchMemory { shared: 100, small: 20, light: 30 });
-        let large = scheduler.acquire(100, false, Cancellation::default()).await;
-        let small = scheduler.acquire(20, false, Cancellation::default()).await;
-        let mut next = Box::pin(scheduler.acquire(20, false, Cancellation::default()));
-        assert!(tokio::time::timeout(MIN_SLICE, &mut next).await.is_err(), "the rest is for light jobs");
-        let light = [
-            scheduler.acquire(10, true, Cancellation::default()).await,
-            scheduler.acquire(20, true, Cancellation::default()).await,
-        ];
-        assert_eq!(scheduler.load().reserved, 150);
-        // Without any memory to reserve, a job never waits for it.
-        drop(scheduler.acquire(0, true, Cancellation::default()).await);
-        drop((large, light));
-        next.await;
-        drop(small);
-    }
-
-    #[tokio::test]
-    async fn large_jobs_leave_memory_for_small_ones() {
-        let scheduler = scheduler(3, SearchMemory::of(100));
-        let all = scheduler.acquire(1_000, false, Cancellation::default()).await;
-        drop(scheduler.acquire(3, false, Cancellation::default()).await);
-        let mut large = Box::pin(scheduler.acquire(26, false, Cancellation::default()));
-        assert!(futures_util::FutureExt::now_or_never(&mut large).is_none());
-        drop((all, large));
-        assert_eq!(scheduler.load(), Load::default());
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_cancelled_wait_releases_everything() {
-        let scheduler = scheduler(1, SearchMemory::of(0));
-        let flags = [Arc::<AtomicBool>::default(), Arc::default()];
-        let cancellation = Cancellation { deadline: None, flags: flags.clone() };
-        let hog = Hog::start(&scheduler, cancellation).await;
-        let permit = scheduler.acquire(0, true, Cancellation::default()).await;
-        assert!(tokio::time::timeout(MIN_SLICE, scheduler.acquire(0, true, Cancellation::default())).await.is_err());
-        assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 2, reserved: 0 });
-        // The paused job is cancelled.
-        flags[0].store(true, Ordering::Relaxed);
-        scheduler.wake(1);
-        hog.thread.join().unwrap();
-        assert_eq!(scheduler.load(), Load { busy: 1, waiting: 0, begun: 1, reserved: 0 });
-        drop(permit);
-        assert_eq!(scheduler.load(), Load::default());
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
-        let scheduler = Scheduler::new(1, SearchMemory::of(0));
-        (0..2).for_each(|_| scheduler.add_thread());
-        let flags = [Arc::<AtomicBool>::default(), Arc::default()];
-        let hog = Hog::start(&scheduler, Cancellation { deadline: None, flags: flags.clone() }).await;
-        let permit = scheduler.acquire(0, true, Cancellation::default()).await;
-        // Both threads are taken: one by the paused job, one by this job.
-        let mut third = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
-        assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
-        drop(permit);
-        // The thread that this job gives back is for the third, which does not wait for the hog.
-        drop(third.await);
-        assert!(!scheduler.lacks_thread() && scheduler.remove_idle_thread() && !scheduler.remove_idle_thread());
-        let mut fourth = Box::pin(scheduler.acquire(0, true, Cancellation::default()));
-        assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
-        assert!(scheduler.lacks_thread());
-        // A job without a thread takes no worker from the one that runs.
-        assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 1, reserved: 0 });
-        hog.end();
-        drop(fourth.await);
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn helpers_leave_when_a_job_waits() {
-        let scheduler = scheduler(2, SearchMemory::of(0));
-        let own = scheduler.acquire(0, true, Cancellation::default()).await;
-        let helpers = Arc::new(AtomicUsize::new(0));
-        let search = tokio::task::spawn_blocking({
-            let helpers = Arc::clone(&helpers);
-            move || {
-                let help = |is_wanted: &dyn Fn() -> bool| {
-                    helpers.fetch_add(1, Ordering::Relaxed);
-                    while !is_wanted() {
-                        std::thread::yield_now();
-                    }
-                };
-                // One helper, however often it asks: this job holds the other worker.
-                own.work(&mut |ask| (0..10).for_each(|_| ask()), &help);
-            }
-        });
-        while helpers.load(Ordering::Relaxed) == 0 {
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(scheduler.load().busy, 2);
-        drop(scheduler.acquire(0, true, Cancellation::default()).await);
-        search.await.unwrap();
-        assert_eq!(helpers.load(Ordering::Relaxed), 1);
-        assert_eq!(scheduler.load(), Load::default());
     }
 }

@@ -1,0 +1,168 @@
+//! Runs searches, and reports them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::admission::{Admission, AdmissionPermit};
+use super::job_log;
+use super::progress::SearchProgress;
+use super::scheduler::{Cancellation, RunPermit, Trial};
+use crate::domain::Path;
+use crate::search::{Algorithm, Observer, Outcome, Stats, StopReason};
+use crate::service::job::{BeforeSearchHook, Job, Report, ServiceError};
+use crate::service::metrics::Metrics;
+use crate::service::solver::{self, JobTables, SearchContext};
+use crate::service::spans::SearchSpan;
+use crate::service::tables::{LoadedPatterns, Tables};
+
+/// A search, with the admission that it holds until it ends.
+pub(crate) struct SearchTask {
+    pub(crate) job: Job,
+    pub(crate) patterns: Option<Arc<LoadedPatterns>>,
+    pub(crate) cancellation: Cancellation,
+    pub(crate) progress: Arc<SearchProgress>,
+    pub(crate) _admission: AdmissionPermit,
+    pub(crate) submitted: Instant,
+    /// The trial after which it was stopped, if it was, and its counters.
+    pub(crate) trial: Option<(Trial, Stats)>,
+}
+
+/// How the turn of a search ends.
+pub(crate) enum SearchEnd {
+    Finished(Report),
+    /// It was stopped after its trial, and is to start again.
+    Stopped(SearchTask),
+}
+
+impl SearchTask {
+    /// The best solution of the trial. Only anytime search finds one before it ends.
+    fn best_of_trial(&self) -> Option<Path> {
+        self.trial.filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
+    }
+}
+
+/// Runs searches on the caller's thread, counts them and logs them.
+#[derive(Debug)]
+pub(crate) struct Searcher {
+    tables: Arc<Tables>,
+    metrics: Metrics,
+    admission: Arc<Admission>,
+    before_search: Option<BeforeSearchHook>,
+}
+
+impl Searcher {
+    pub(crate) fn new(
+        tables: &Arc<Tables>,
+        metrics: &Metrics,
+        admission: &Arc<Admission>,
+        before_search: Option<BeforeSearchHook>,
+    ) -> Self {
+        let (tables, metrics, admission) = (Arc::clone(tables), metrics.clone(), Arc::clone(admission));
+        Self { tables, metrics, admission, before_search }
+    }
+
+    /// Searches without a permit: the board takes microseconds.
+    pub(crate) fn search_at_once(&self, job: &Job) -> Result<Report, ServiceError> {
+        let span = SearchSpan::begin();
+        let report = solver::solve(job, &self.tables, SearchContext::default());
+        self.observe(job, &report, span);
+        report
+    }
+
+    /// Searches under a permit.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub(crate) fn search(&self, task: SearchTask, permit: RunPermit) -> Result<SearchEnd, ServiceError> {
+        let SearchTask { job, patterns, cancellation, progress, submitted, .. } = &task;
+        let queued = submitted.elapsed();
+        let span = SearchSpan::begin();
+        if let Some(before_search) = self.before_search {
+            before_search(job);
+        }
+        let [by_caller, by_pool] = &cancellation.flags;
+        let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
+        let (deadline, observer) = (cancellation.deadline, Some(&**progress as &dyn Observer));
+        let best = task.best_of_trial();
+        let context =
+            SearchContext { deadline, cancel: &cancel, helpers: Some(&permit), observer, best: best.as_ref() };
+        let report = self.solve(job, patterns.as_ref(), context, progress);
+        if let (Ok(Report { stopped: Some(StopReason::Cancelled), stats, .. }), Some(trial)) = (&report, permit.trial())
+            && !cancellation.is_raised()
+        {
+            let trial = Some((trial, *stats));
+            return Ok(SearchEnd::Stopped(SearchTask { trial, ..task }));
+        }
+        let (worked, paused) = permit.times();
+        self.admission.record_duration(worked);
+        let queued = queued + paused;
+        self.metrics.waited(queued);
+        let report = report.map(|report| Report {
+            // Every reported bound is proven.
+            lower_bound: report.lower_bound.max(progress.lower_bound()),
+            queued,
+            elapsed: report.elapsed.saturating_sub(paused),
+            ..report
+        });
+        self.observe(job, &report, span);
+        report.map(SearchEnd::Finished)
+    }
+
+    /// Reports a search whose time ran out in the queue from what its trial found, if it had one.
+    pub(crate) fn report_without_search(&self, search: &SearchTask, queued: Duration) -> Result<Report, ServiceError> {
+        let SearchTask { job, progress, trial, .. } = search;
+        let span = SearchSpan::begin();
+        let outcome = Outcome {
+            result: Err(StopReason::Time),
+            best: search.best_of_trial(),
+            lower_bound: progress.lower_bound(),
+            stats: trial.map_or_else(Stats::default, |(_, stats)| stats),
+        };
+        let report = solver::without_search(job, &self.tables, outcome);
+        let report = report.map(|report| Report { queued, ..report });
+        self.observe(job, &report, span);
+        report
+    }
+
+    /// Solves a job. If wrong tables from a file may be the cause of a failure, they are dropped, and it searches again
+    /// with new ones.
+    fn solve(
+        &self,
+        job: &Job,
+        patterns: Option<&Arc<LoadedPatterns>>,
+        context: SearchContext<'_>,
+        progress: &SearchProgress,
+    ) -> Result<Report, ServiceError> {
+        let tables = |patterns: Option<&Arc<LoadedPatterns>>| {
+            JobTables::with_patterns(&self.tables, patterns.cloned()).upgradable(!job.counts_expansions())
+        };
+        let first = tables(patterns);
+        // Wrong entries lead to paths that miss the goal, to wrong bounds, or to entries that do not exist.
+        let solved = catch_unwind(AssertUnwindSafe(|| solver::solve_with(job, &first, context)));
+        let mut suspects = first.used().filter(|used| used.is_from_file).peekable();
+        match solved {
+            Ok(report) if !matches!(report, Err(ServiceError::WrongSolution)) || suspects.peek().is_none() => report,
+            Err(panic) if suspects.peek().is_none() => resume_unwind(panic),
+            failed => {
+                suspects.for_each(|wrong| self.tables.drop_wrong_patterns(wrong));
+                if failed.is_err() {
+                    self.metrics.panicked();
+                }
+                progress.forget_bound();
+                let others = self.tables.patterns(job.puzzle.size(), job.puzzle.goal().blank());
+                solver::solve_with(job, &tables(Some(&others)), context)
+            }
+        }
+    }
+
+    /// Counts a finished job, ends its span and logs its event.
+    fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
+        span.end(job, report);
+        if let Ok(report) = report {
+            self.metrics.finished(job, report);
+        }
+        job_log::write(job, report);
+    }
+}
