@@ -25,8 +25,9 @@ export function statistics(search) {
 }
 
 /** Describes algorithm and heuristic of a search. */
-export function describeMethod({ algorithm, heuristic, admissible }) {
-  const by = heuristic && heuristic !== 'zero' ? ` with ${words(heuristic)}` : '';
+export function describeMethod({ algorithm, heuristic, tables, admissible }) {
+  const size = tables ? ` (${tables} tables)` : '';
+  const by = heuristic && heuristic !== 'zero' ? ` with ${words(heuristic)}${size}` : '';
   return `${words(algorithm)}${by}${admissible ? '' : ' (not admissible)'}`;
 }
 

@@ -108,6 +108,23 @@ async fn responses_name_the_algorithm_and_the_heuristic_that_ran() {
 }
 
 #[tokio::test]
+async fn searches_with_pattern_tables_name_their_size() {
+    let taquin = shared().await;
+    let tables = async |board: &str, more: Value| {
+        let mut question = json!({ "board": board, "goal": "blank_first" });
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        taquin.solve(&question).await["search"]["tables"].clone()
+    };
+    let (puzzle_8, puzzle_15) = ("3 1 2/0 4 5/6 7 8", "4 1 2 3/0 5 6 7/8 9 10 11/12 13 14 15");
+    let with_patterns = tables(puzzle_15, json!({ "algorithm": "ida_star", "heuristic": "pattern_database" })).await;
+    assert!(["small", "standard"].iter().any(|size| with_patterns == *size), "{with_patterns}");
+    assert_eq!(tables(puzzle_15, json!({ "heuristic": "manhattan" })).await, Value::Null);
+    assert_eq!(tables(puzzle_15, json!({ "algorithm": "breadth_first" })).await, Value::Null);
+    assert_eq!(tables(puzzle_15, json!({ "algorithm": "constructive" })).await, Value::Null);
+    assert_eq!(tables(puzzle_8, json!({ "heuristic": "pattern_database" })).await, Value::Null);
+}
+
+#[tokio::test]
 async fn every_admissible_heuristic_leads_astar_and_ida_star_to_the_optimum() {
     let taquin = shared().await;
     let optimum = TO_BLANK_LAST[&grid(HARD)];

@@ -46,6 +46,9 @@ fn search(json: &mut Vec<u8>, search: &SearchReply) {
         Some(heuristic) => string(json, ",\"heuristic\":", heuristic),
         None => raw(json, ",\"heuristic\":null"),
     }
+    if let Some(tables) = search.tables {
+        string(json, ",\"tables\":", tables);
+    }
     flag(json, ",\"admissible\":", search.admissible);
     number(json, ",\"expanded\":", search.expanded);
     number(json, ",\"generated\":", search.generated);

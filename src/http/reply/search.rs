@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, Named, effective_branching_factor};
 use crate::service::Report;
 
@@ -10,6 +11,8 @@ use crate::service::Report;
 pub(crate) struct SearchReply {
     pub(crate) algorithm: &'static str,
     pub(crate) heuristic: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tables: Option<&'static str>,
     pub(crate) admissible: bool,
     pub(crate) expanded: u64,
     pub(crate) generated: u64,
@@ -58,6 +61,7 @@ impl SearchReply {
         Self {
             algorithm: report.algorithm.name(),
             heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),
+            tables: report.tables.map(Tier::name),
             admissible: report.heuristic.is_admissible(),
             expanded: stats.expanded,
             generated: stats.generated,

@@ -5,6 +5,20 @@ use serde_json::{Value, json};
 /// The hardest 15-puzzles: 80 moves.
 const HARDEST: &str = include_str!("../../../benches/data/hard15.txt");
 
+/// All values of `algorithm`.
+pub(crate) const ALGORITHMS: [&str; 10] = [
+    "auto",
+    "astar",
+    "weighted_astar",
+    "greedy_best_first",
+    "ida_star",
+    "breadth_first",
+    "depth_first",
+    "iterative_deepening",
+    "constructive",
+    "anytime",
+];
+
 /// 15-puzzles whose shortest solutions have 50 moves.
 pub(crate) const FIFTY_MOVES: [&str; 12] = [
     "3 6 4 5/11 9 1 12/15 13 7 14/2 8 10 0",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::boards::{Random, any_board, near_board};
+use super::boards::{ALGORITHMS, Random, any_board, near_board};
 use super::client::{Client, post};
 use super::figures::{alone, is_long, print_row, short_or_long};
 use super::taquin::Taquin;
@@ -17,19 +17,6 @@ const CLIENTS: u64 = 6;
 
 /// Statuses that the contract allows for `/solve` without guards.
 const STATUSES: [u16; 9] = [200, 400, 406, 408, 413, 415, 422, 431, 503];
-
-const ALGORITHMS: [&str; 10] = [
-    "auto",
-    "astar",
-    "weighted_astar",
-    "greedy_best_first",
-    "ida_star",
-    "breadth_first",
-    "depth_first",
-    "iterative_deepening",
-    "constructive",
-    "anytime",
-];
 
 /// Duration of the soak. The long form takes `TAQUIN_CHAOS_MINUTES`, by default 10.
 fn time() -> Duration {
