@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::task::JoinHandle;
 
 use super::json::Json;
 use super::plain_board::plain_board;
@@ -108,13 +109,23 @@ impl ReceivedBody {
         }
         let span = tracing::Span::current();
         let parse = move || span.in_scope(|| RequestBody::parse(&bytes, format));
-        match tokio::task::spawn_blocking(parse).await {
+        let mut parsing = AbortOnDrop(tokio::task::spawn_blocking(parse));
+        match (&mut parsing.0).await {
             Ok(body) => body.map(Self::Parsed),
             Err(error) => {
                 tracing::error!(target: "taquin::http::problem", %error, "a body was not parsed");
                 Err(Problem::internal())
             }
         }
+    }
+}
+
+/// Work that is not begun after its client has left.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -30,21 +30,26 @@ struct Field {
     value: Value,
     /// Further values in the query. A list consists of all of them; for other fields they must be equal to the first.
     further: Vec<String>,
+    /// The value in the body, if the query has one too. It must be the same.
+    in_body: Option<Json>,
 }
 
 impl Field {
     fn has_contradiction(&self) -> bool {
+        let differs_from_body = |json| !self.value.agrees_with(json);
         self.further.iter().any(|text| self.value.as_str() != Some(text))
+            || self.in_body.as_ref().is_some_and(differs_from_body)
     }
 
-    /// The value of a list: that of all query parameters of this name.
-    fn joined(self) -> Value {
+    /// The field as a list, whose value is that of all query parameters of this name.
+    fn joined(self) -> Self {
         match self.value {
             Value::Query(first) if !self.further.is_empty() => {
                 let all = std::iter::once(&first).chain(&self.further).map(|text| text.trim());
-                Value::Query(all.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(","))
+                let value = Value::Query(all.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(","));
+                Self { value, further: Vec::new(), ..self }
             }
-            value => value,
+            _ => self,
         }
     }
 }
@@ -114,14 +119,15 @@ impl FieldReader {
             return;
         }
         match (self.fields.iter_mut().find(|field| field.name == name), value) {
-            (None, value) => self.fields.push(Field { name, value, further: Vec::new() }),
+            (None, value) => self.fields.push(Field { name, value, further: Vec::new(), in_body: None }),
             // The query is read before the body.
             (Some(field), Value::Query(text)) => field.further.push(text),
-            (Some(field), Value::Body(json)) => {
-                if !field.value.agrees_with(&json) {
-                    self.report_repeated(&name, ProblemKind::InvalidRequest);
-                }
-            }
+            (Some(field), Value::Body(json)) => match &field.value {
+                Value::Query(_) if field.in_body.is_none() => field.in_body = Some(json),
+                Value::Query(_) if field.in_body.as_ref() == Some(&json) => {}
+                value if value.agrees_with(&json) => {}
+                _ => self.report_repeated(&name, ProblemKind::InvalidRequest),
+            },
         }
     }
 
@@ -132,7 +138,11 @@ impl FieldReader {
 
     fn report_unknown(&mut self, name: &str, at: impl FnOnce() -> String, known: &[&str], kind: ProblemKind) {
         self.errors.add(kind, || {
-            let hint = did_you_mean(name, known);
+            let hint = match name.split_once('.') {
+                // In a body, a known name with a dot is a member of an object.
+                Some((group, member)) if known.contains(&name) => Some(format!(": write `{member}` in `{group}`")),
+                _ => did_you_mean(name, known),
+            };
             let what = if kind == ProblemKind::InvalidParameter { "parameter" } else { "field" };
             let detail = format!("there is no {what} {}{}", quoted(name), hint.unwrap_or_default());
             RequestError::new(at(), "unknown-field", detail)
@@ -142,10 +152,16 @@ impl FieldReader {
     /// Removes a field and returns its value.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let field = self.remove(name)?;
-        if field.has_contradiction() {
-            self.report_repeated(name, field.value.kind());
-        }
+        self.check(&field);
         Some(field.value)
+    }
+
+    /// Reports a field whose values differ.
+    fn check(&mut self, field: &Field) {
+        if field.has_contradiction() {
+            let kind = if field.in_body.is_some() { ProblemKind::InvalidRequest } else { field.value.kind() };
+            self.report_repeated(&field.name, kind);
+        }
     }
 
     fn remove(&mut self, name: &str) -> Option<Field> {
@@ -253,7 +269,9 @@ impl FieldReader {
 
     /// Reads the entries of a list: an array in a body; in a query separated by commas, in one or more parameters.
     fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
-        match self.remove(name)?.joined() {
+        let field = self.remove(name)?.joined();
+        self.check(&field);
+        match field.value {
             Value::Query(list) if list.trim().is_empty() => Some(Vec::new()),
             Value::Query(list) => Some(list.split(',').map(|entry| Value::Query(entry.trim().to_owned())).collect()),
             Value::Body(Json::Array(entries)) => Some(entries.into_iter().map(Value::Body).collect()),
@@ -357,8 +375,8 @@ impl FieldReader {
     /// One problem of the most severe kind, with all errors. Or `internal`, which is a bug, if there is neither an error
     /// nor a value.
     pub(crate) fn finish<T>(mut self, read: Option<T>) -> Result<T, Problem> {
-        for field in std::mem::take(&mut self.fields).iter().filter(|field| field.has_contradiction()) {
-            self.report_repeated(&field.name, field.value.kind());
+        for field in std::mem::take(&mut self.fields) {
+            self.check(&field);
         }
         match (self.errors.into_problem(), read) {
             (Some(problem), _) => Err(problem),
@@ -483,6 +501,7 @@ mod tests {
             (&[("limits.nodes", "1")], r#"{"limits": {"nodes": 2}}"#, "/limits/nodes"),
             (&[("limits.nodes", "1")], r#"{"limits": {"nodes": "1.0"}}"#, "/limits/nodes"),
             (&[("tie_breaking", "lifo,fifo")], r#"{"tie_breaking": ["fifo", "lifo"]}"#, "/tie_breaking"),
+            (&[("algorithm", "astar")], r#"{"algorithm": "astar", "algorithm": "greedy"}"#, "/algorithm"),
         ] {
             assert_eq!(errors_of(fields(query, body)).1, [(at.to_owned(), "repeated-field")], "{query:?} {body}");
         }
@@ -522,6 +541,17 @@ mod tests {
             let mut fields = fields(&query, "");
             assert_eq!(fields.choices::<TieBreaking>("tie_breaking"), all, "{query:?}");
             assert!(fields.finish(Some(())).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_list_in_several_parameters_is_compared_as_a_whole() {
+        let query = [("tie_breaking", "lifo"), ("tie_breaking", "fifo")];
+        for (body, is_equal) in [(r#"["lifo", "fifo"]"#, true), (r#"["lifo"]"#, false), (r#"["fifo", "lifo"]"#, false)]
+        {
+            let mut fields = fields(&query, &format!(r#"{{"tie_breaking": {body}}}"#));
+            fields.choices::<TieBreaking>("tie_breaking");
+            assert_eq!(fields.finish(Some(())).is_ok(), is_equal, "{body}");
         }
     }
 
