@@ -57,6 +57,12 @@ impl ClientSocket {
         self.has_new_request.swap(false, Ordering::Relaxed)
     }
 
+    /// Closes the service's half, if it is open.
+    pub(crate) fn close_half(&self) {
+        // It may be closed already, or the connection has failed.
+        let _ = shutdown(self.stream(), Shutdown::Write);
+    }
+
     /// Waits until bytes have arrived or the client has closed its half.
     pub(crate) async fn readable(&self) -> io::Result<()> {
         self.stream().readable().await

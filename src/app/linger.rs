@@ -27,9 +27,11 @@ pub(crate) fn has_unread_bytes(socket: &ClientSocket) -> bool {
     matches!(socket.try_read(&mut [0]), Ok(1..))
 }
 
-/// Reads and discards until the client closes its half of the connection, within the limits above. The service's half
-/// must be closed.
+/// Closes the service's half of the connection. Then reads and discards until the client closes the other half, within
+/// the limits above.
 pub(crate) async fn discard(socket: &ClientSocket) {
+    // hyper leaves it open for clients of HTTP/2.
+    socket.close_half();
     let discard = async {
         let mut buffer = vec![0; CHUNK];
         let mut discarded = 0;

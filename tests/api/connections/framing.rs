@@ -1,6 +1,7 @@
 //! Boundaries between requests on a connection.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use super::client::{Client, Service};
 
@@ -216,8 +217,10 @@ fn connect_and_upgrade_are_rejected() {
 fn the_preface_of_http_2_ends_the_connection() {
     let service = Service::start(&[]);
     let mut client = service.connect();
+    let begun = Instant::now();
     client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     client.end();
+    assert!(begun.elapsed() < Duration::from_secs(3), "the connection lingers: {:?}", begun.elapsed());
     let mut client = service.connect();
     client.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
     client.answer().expect(200);
