@@ -100,16 +100,9 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
     }
 }
 
+/// Boards of more than 25 cells have tables of one size only.
 impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
-
-    fn has_upgrade(&self) -> bool {
-        self.has_upgrade()
-    }
-
-    fn upgraded(&self) -> Option<Self> {
-        self.upgraded()
-    }
 }
 
 /// Depth-first search within f ≤ threshold. The threshold rises to the least f that exceeded it (Korf 1985). Memory is

@@ -58,7 +58,8 @@ pub struct Plan {
     /// True if the constructive solution may replace that of a stopped search.
     pub(crate) falls_back: bool,
     pub(crate) require_optimal: bool,
-    /// True if another heuristic may be used when the tables of this one are not loaded in time.
+    /// True if another heuristic may be used when there is no memory for the tables of this one; above 16 cells also when
+    /// they are not built in time.
     pub(crate) is_heuristic_open: bool,
 }
 
@@ -112,7 +113,7 @@ impl Plan {
             depth_limit: options.depth_limit,
             falls_back: options.algorithm.is_none() && !options.require_optimal,
             require_optimal: options.require_optimal,
-            is_heuristic_open: options.heuristic.is_none() && size.cells() > OPTIMAL_CELLS,
+            is_heuristic_open: options.heuristic.is_none(),
         }
     }
 

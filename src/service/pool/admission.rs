@@ -24,7 +24,7 @@ struct AdmittedJobs {
     deadlines: BTreeSet<(Instant, u64)>,
     /// The times at which rejected clients were asked to retry.
     retry_times: VecDeque<Instant>,
-    /// When a job last ended.
+    /// When a job that had a worker last ended.
     last_end: Option<Instant>,
 }
 
@@ -37,9 +37,7 @@ pub(crate) struct AdmissionPermit {
 
 impl Drop for AdmissionPermit {
     fn drop(&mut self) {
-        let mut admitted = self.admission.admitted();
-        admitted.deadlines.remove(&self.key);
-        admitted.last_end = Some(Instant::now());
+        self.admission.admitted().deadlines.remove(&self.key);
     }
 }
 
@@ -70,11 +68,12 @@ impl Admission {
         Ok(AdmissionPermit { admission: Arc::clone(self), key })
     }
 
-    /// Adds the worker time of a finished job to the moving average.
+    /// Adds the worker time of a job that ended to the moving average.
     pub(crate) fn record_duration(&self, worked: Duration) {
         let (micros, average) = (worked.as_micros() as u64, self.average_micros.load(Ordering::Relaxed));
         let average = if average == 0 { micros } else { (7 * average + micros) / 8 };
         self.average_micros.store(average, Ordering::Relaxed);
+        self.admitted().last_end = Some(Instant::now());
     }
 
     /// The Retry-After estimate for a job whose deadline passed in the queue.

@@ -28,6 +28,11 @@ impl CancelOnDrop {
         self.number = Some(number);
     }
 
+    /// Records that the search waits again.
+    pub(crate) fn set_queued(&mut self) {
+        self.number = None;
+    }
+
     /// Disarms the guard, because the search has ended or was rejected.
     pub(crate) fn disarm(&mut self) {
         self.is_armed = false;

@@ -26,12 +26,12 @@ use tokio::time::timeout_at;
 use admission::{Admission, AdmissionPermit};
 use caller_context::CallerContext;
 use cancel_on_drop::CancelOnDrop;
-use prepared_job::{PreparedJob, prepare};
+use prepared_job::{PreparedJob, TablesAtHand, prepare};
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
-use scheduler::{Cancellation, Need, RunPermit, Scheduler, Trial};
+use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 use searcher::{SearchEnd, SearchTask, Searcher};
-use threads::{JobThreads, NoThread};
+use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
 
 pub use progress::FoundSolution;
 pub use result_cache::CacheUsage;
@@ -80,9 +80,6 @@ pub struct PoolSettings {
     /// Called before each search.
     pub before_search: Option<BeforeSearchHook>,
 }
-
-/// Retry-After if the system refuses threads. It may allow one at any time.
-const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
 /// A job after its submission.
 enum Submitted {
@@ -173,7 +170,7 @@ impl Pool {
         let (cancel, caller) = (Arc::default(), CallerContext::current());
         let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
         let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let permit = self.turn_in_time(Need::NONE, None, &cancellation).await;
+        let permit = self.turn_in_time(Need::NONE, Arrival::New, &cancellation).await;
         let permit = permit.inspect_err(|_| guard.disarm())?.ok_or_else(|| {
             guard.disarm();
             self.waited(submitted, &cancellation, Overload::WorkWaited)
@@ -220,17 +217,18 @@ impl Pool {
         progress.set_admitted();
         let cancel = Arc::new(AtomicBool::new(false));
         let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
-        let prepared = self.or_shutdown(prepare(&self.tables, &self.metrics, job, submitted)).await?;
-        let (job, patterns, tables_were_late) = match prepared.inspect_err(|_| guard.disarm())? {
-            PreparedJob::Ready { job, patterns, tables_were_late } => (job, patterns, tables_were_late),
-            PreparedJob::TooLate(job) => (job, None, true),
-        };
+        let prepared = self.or_shutdown(prepare(&self.tables, &self.metrics, job, submitted)).await.flatten();
+        let PreparedJob { job, patterns, tables } = prepared.inspect_err(|_| guard.disarm())?;
         let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
         let search =
             SearchTask { job, patterns, cancellation, progress, _admission: admission, submitted, trial: None };
+        if tables == TablesAtHand::TooLate {
+            guard.disarm();
+            return self.too_late(search, caller).await;
+        }
         let report = self.search(search, caller, &mut guard).await;
         guard.disarm();
-        let report = Report { tables_were_late, ..report? };
+        let report = Report { tables_were_late: tables == TablesAtHand::Weaker, ..report? };
         // Only the end of the grace period cancels a job that has a caller.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
@@ -243,17 +241,18 @@ impl Pool {
         guard: &mut CancelOnDrop,
     ) -> Result<Report, ServiceError> {
         loop {
-            let trial = search.trial.map(|(trial, _)| trial);
             let need = Need { bytes: bytes_for(&search.job), is_light: search.job.is_light() };
-            let permit = match self.turn_in_time(need, trial, &search.cancellation).await? {
+            let arrival = search.trial.map_or(Arrival::New, |(trial, _)| Arrival::Restart(trial));
+            let permit = match self.turn_in_time(need, arrival, &search.cancellation).await? {
                 Some(permit) => permit,
-                None if trial.is_some() => return self.too_late(search, caller).await,
+                None if search.trial.is_some() => return self.too_late(search, caller).await,
                 None => return Err(self.waited(search.submitted, &search.cancellation, Overload::SearchWaited)),
             };
             guard.set_running(permit.number());
             match self.on_a_thread(caller.clone(), move |searcher| searcher.search(search, permit)).await? {
                 SearchEnd::Finished(report) => return Ok(report),
                 SearchEnd::Stopped(stopped) => {
+                    guard.set_queued();
                     self.metrics.restarted();
                     search = stopped;
                 }
@@ -265,10 +264,10 @@ impl Pool {
     async fn turn_in_time(
         &self,
         need: Need,
-        trial: Option<Trial>,
+        arrival: Arrival,
         cancellation: &Cancellation,
     ) -> Result<Option<RunPermit>, ServiceError> {
-        let turn = self.threads.turn(need, trial, cancellation.clone());
+        let turn = self.threads.turn(need, arrival, cancellation.clone());
         let turn = async {
             match cancellation.deadline {
                 Some(deadline) => timeout_at(deadline.into(), turn).await.ok().transpose(),
@@ -314,10 +313,11 @@ impl Pool {
 
     /// Reports a job whose time ran out before its tables were loaded, or between its trial and its search.
     async fn too_late(&self, search: SearchTask, caller: CallerContext) -> Result<Report, ServiceError> {
-        let queued = search.submitted.elapsed();
+        let queued = search.queued();
         self.metrics.waited(queued);
         let cancellation = Cancellation { deadline: None, flags: [Arc::default(), Arc::clone(&self.cancel_all)] };
-        let permit = self.turn_in_time(Need::NONE, None, &cancellation).await?;
+        let arrival = search.trial.map_or(Arrival::New, |(trial, _)| Arrival::Report(trial));
+        let permit = self.turn_in_time(Need::NONE, arrival, &cancellation).await?;
         self.on_a_thread(caller, move |searcher| {
             let _permit = permit;
             searcher.report_without_search(&search, queued)

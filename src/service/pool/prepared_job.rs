@@ -5,26 +5,35 @@ use std::time::Instant;
 
 use tokio::time::timeout_at;
 
+use super::threads::RETRY_WITHOUT_THREAD;
 use crate::domain::{Packed, Packed64};
 use crate::search::HeuristicKind;
 use crate::search::heuristic::GoalClass;
-use crate::service::job::{Job, ServiceError};
+use crate::service::job::{Job, Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::tables::{LoadedPatterns, MIN_STAY, TableShortage, Tables};
 
 /// A job with its pattern tables.
-pub(crate) enum PreparedJob {
-    Ready {
-        job: Job,
-        patterns: Option<Arc<LoadedPatterns>>,
-        tables_were_late: bool,
-    },
-    /// The job's time ran out before its tables were loaded.
-    TooLate(Job),
+pub(crate) struct PreparedJob {
+    pub(crate) job: Job,
+    /// None if the job needs none, does without, or has no time left for them.
+    pub(crate) patterns: Option<Arc<LoadedPatterns>>,
+    pub(crate) tables: TablesAtHand,
 }
 
-/// Loads the pattern tables that a job needs. A job whose heuristic is open waits for them for a part of its time
-/// only.
+/// The tables of a job, compared with those that it would have at another time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TablesAtHand {
+    /// The same at any time.
+    Usual,
+    /// Weaker ones, or none.
+    Weaker,
+    /// The job's time ran out before they were loaded.
+    TooLate,
+}
+
+/// Loads the pattern tables that a job needs. A job whose heuristic is open does without them if there is no memory; on
+/// a large board it waits for their build for a part of its time only.
 ///
 /// Two kinds of jobs wait for stronger tables that are being built: one that requires an optimal solution on a large
 /// board, because they save more time than they cost; and one with a limit on expansions, because its result must
@@ -40,34 +49,38 @@ pub(crate) async fn prepare(
     let Job { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
-        return Ok(PreparedJob::Ready { job, patterns: None, tables_were_late: false });
+        return Ok(PreparedJob { job, patterns: None, tables: TablesAtHand::Usual });
     }
-    let (is_large, mut tables_were_late) = (size.cells() > Packed64::MAX_CELLS, false);
-    let wait = if plan.is_heuristic_open { limits.time / SHARE } else { limits.time };
-    let patterns = tables.ready_patterns(size, goal_blank, !plan.is_heuristic_open);
-    let patterns = timeout_at((submitted + wait).into(), patterns).await;
-    let patterns = match patterns {
+    let (is_large, is_open) = (size.cells() > Packed64::MAX_CELLS, plan.is_heuristic_open);
+    let wait = if is_large && is_open { limits.time / SHARE } else { limits.time };
+    let patterns = timeout_at((submitted + wait).into(), tables.ready_patterns(size, goal_blank, !is_open)).await;
+    let without = |job: Job, tables| {
+        let job = Job { plan: job.plan.without_tables(), ..job };
+        Ok(PreparedJob { job, patterns: None, tables })
+    };
+    match patterns {
         Ok(Ok(small)) if job.counts_expansions() || is_large && plan.require_optimal => {
             let stronger = tables.stronger_patterns(Arc::clone(&small));
             let stronger = timeout_at((submitted + limits.time / SHARE).into(), stronger).await;
-            tables_were_late = stronger.is_err() && job.counts_expansions();
-            Ok(Ok(stronger.unwrap_or(small)))
+            let is_late = stronger.is_err() && job.counts_expansions();
+            let tables = if is_late { TablesAtHand::Weaker } else { TablesAtHand::Usual };
+            Ok(PreparedJob { job, patterns: Some(stronger.unwrap_or(small)), tables })
         }
-        other => other,
-    };
-    let is_heuristic_open = plan.is_heuristic_open;
-    let without = |job: Job| Job { plan: job.plan.without_tables(), ..job };
-    match patterns {
-        Ok(Ok(patterns)) => Ok(PreparedJob::Ready { job, patterns: Some(patterns), tables_were_late }),
-        Ok(Err(TableShortage::Lasting { bytes })) if !is_heuristic_open => Err(ServiceError::NoRoomForTables { bytes }),
-        Ok(Err(TableShortage::Lasting { .. })) => {
-            Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: false })
+        Ok(Ok(small)) => Ok(PreparedJob { job, patterns: Some(small), tables: TablesAtHand::Usual }),
+        Ok(Err(TableShortage::Lasting { .. })) if is_open => without(job, TablesAtHand::Usual),
+        Ok(Err(TableShortage::Lasting { bytes })) => Err(ServiceError::NoRoomForTables { bytes }),
+        Ok(Err(_)) if is_open => without(job, TablesAtHand::Weaker),
+        Ok(Err(TableShortage::Thread)) => {
+            metrics.refused(Refusal::NoThread);
+            Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread })
         }
-        _ if is_heuristic_open => Ok(PreparedJob::Ready { job: without(job), patterns: None, tables_were_late: true }),
-        _ if !job.plan.falls_back && tables.are_short_of_memory(size, goal_blank) => {
+        Err(_) if is_open && is_large => without(job, TablesAtHand::Weaker),
+        Ok(Err(TableShortage::Passing)) | Err(_) if tables.are_short_of_memory(size, goal_blank) => {
             metrics.refused(Refusal::TableMemoryFull);
             Err(ServiceError::TablesWait { retry_after: MIN_STAY })
         }
-        _ => Ok(PreparedJob::TooLate(job)),
+        Ok(Err(TableShortage::Passing)) | Err(_) => {
+            Ok(PreparedJob { job, patterns: None, tables: TablesAtHand::TooLate })
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::{SetOnce, broadcast};
+use tokio::sync::{OnceCell, SetOnce, broadcast};
 
 use crate::domain::Path;
 use crate::search::{Observer, Progress};
@@ -26,6 +26,8 @@ pub struct FoundSolution {
 pub(crate) struct SearchProgress {
     since: Instant,
     admitted: SetOnce<()>,
+    /// Set once the initial solution is reported, if there is one.
+    pub(crate) initial: OnceCell<()>,
     expanded: AtomicU64,
     generated: AtomicU64,
     lower_bound: AtomicU32,
@@ -51,6 +53,7 @@ impl Default for SearchProgress {
         Self {
             since: Instant::now(),
             admitted: SetOnce::new(),
+            initial: OnceCell::new(),
             expanded: AtomicU64::new(0),
             generated: AtomicU64::new(0),
             lower_bound: AtomicU32::new(0),

@@ -37,6 +37,12 @@ pub(crate) enum SearchEnd {
 }
 
 impl SearchTask {
+    /// Time since the submission, except that of the trial.
+    pub(crate) fn queued(&self) -> Duration {
+        let trial = self.trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        self.submitted.elapsed().saturating_sub(trial)
+    }
+
     /// The best solution of the trial. Only anytime search finds one before it ends.
     fn best_of_trial(&self) -> Option<Path> {
         self.trial.filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
@@ -76,8 +82,8 @@ impl Searcher {
     /// # Errors
     /// See [`ServiceError`].
     pub(crate) fn search(&self, task: SearchTask, permit: RunPermit) -> Result<SearchEnd, ServiceError> {
-        let SearchTask { job, patterns, cancellation, progress, submitted, .. } = &task;
-        let queued = submitted.elapsed();
+        let SearchTask { job, patterns, cancellation, progress, .. } = &task;
+        let queued = task.queued();
         let span = SearchSpan::begin();
         if let Some(before_search) = self.before_search {
             before_search(job);
@@ -93,6 +99,7 @@ impl Searcher {
             && !cancellation.is_raised()
         {
             let trial = Some((trial, *stats));
+            span.end(job, &report);
             return Ok(SearchEnd::Stopped(SearchTask { trial, ..task }));
         }
         let (worked, paused) = permit.times();
@@ -120,8 +127,10 @@ impl Searcher {
             lower_bound: progress.lower_bound(),
             stats: trial.map_or_else(Stats::default, |(_, stats)| stats),
         };
-        let report = solver::without_search(job, &self.tables, outcome);
-        let report = report.map(|report| Report { queued, ..report });
+        let tables = JobTables::with_patterns(&self.tables, search.patterns.clone());
+        let searched = trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        let report = solver::without_search(job, &tables, outcome);
+        let report = report.map(|report| Report { queued, elapsed: searched + report.elapsed, ..report });
         self.observe(job, &report, span);
         report
     }

@@ -9,7 +9,7 @@ use tokio::time::timeout_at;
 
 use super::progress::{FoundSolution, SearchProgress};
 use super::result_cache::SharedSearch;
-use super::scheduler::{Cancellation, Need};
+use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
 use crate::domain::Path;
 use crate::search::{Observer, Progress};
@@ -64,7 +64,7 @@ impl Subscription {
         let progress = Arc::clone(search.progress());
         let is_ready = async {
             progress.admitted().await;
-            report_initial_solution(job, &progress, threads).await;
+            progress.initial.get_or_init(|| report_initial_solution(job, &progress, threads)).await;
         };
         tokio::select! {
             biased;
@@ -121,7 +121,7 @@ impl Running {
     }
 }
 
-/// Reports a lower bound and a constructed solution before a search that reports none itself.
+/// Reports a lower bound and a constructed solution before a search that reports none itself. Once for each search.
 async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
@@ -135,7 +135,8 @@ async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: 
 /// A lower bound and a constructed solution, unless the job's time runs out before there is a turn.
 async fn bounds(job: &Job, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
-    let turn = threads.turn(Need::NONE, None, Cancellation { deadline: Some(deadline), ..Cancellation::default() });
+    let turn =
+        threads.turn(Need::NONE, Arrival::New, Cancellation { deadline: Some(deadline), ..Cancellation::default() });
     let permit = timeout_at(deadline.into(), turn).await.ok()?.ok()?;
     let work = move || {
         let bounds = solver::bounds(&puzzle);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Size};
 use crate::search::heuristic::GoalClass;
-use crate::search::{Algorithm, HeuristicKind};
+use crate::search::{Algorithm, HeuristicKind, Stats};
 use crate::service::{Limits, Plan, SearchOptions};
 
 fn board(text: &str) -> Board {
@@ -325,7 +325,19 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
     let rejected = pool.submit(search(Some(Algorithm::IdaStar))).await.unwrap_err();
     assert!(matches!(rejected, ServiceError::TablesWait { .. }), "{rejected:?}");
     let report = pool.submit(search(None)).await.unwrap().report;
-    assert!(report.solution.is_some() && report.tables.is_none());
-    assert_eq!(pool.load(), Load::default());
-    drop(in_use);
+    assert_eq!((report.algorithm, report.heuristic), (Algorithm::IdaStar, HeuristicKind::LinearConflict));
+    assert!(report.is_optimal() && report.tables.is_none() && !report.is_repeatable());
+    assert_eq!((pool.load(), tables.memory_in_use()), (Load::default(), in_use.bytes() as u64));
+}
+
+#[tokio::test]
+async fn a_search_whose_tables_are_late_does_not_build_them() {
+    let tables = Arc::new(Tables::default());
+    let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
+    let mut late = job("9 8 7 6/5 4 3 2/1 0 10 11/12 13 15 14", Some(Algorithm::IdaStar), Duration::from_micros(1));
+    let report = pool.submit(late.clone()).await.unwrap().report;
+    assert_eq!((report.stopped, report.stats), (Some(StopReason::Time), Stats::default()));
+    assert_eq!(report.tables, None);
+    late.limits.time = Duration::from_secs(600);
+    assert!(pool.submit(late).await.unwrap().report.tables.is_some());
 }

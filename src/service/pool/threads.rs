@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
@@ -12,8 +13,9 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
-use super::scheduler::{Cancellation, Need, RunPermit, Scheduler, Trial};
+use super::scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 
 /// The threads of a pool.
 ///
@@ -53,6 +55,9 @@ type Spawn = fn(Work) -> io::Result<()>;
 /// There is no thread, and the system refuses to create one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoThread;
+
+/// Retry-After if the system refuses threads. It may allow one at any time.
+pub(crate) const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
 /// Time after which an idle thread ends. Until then it holds a megabyte and more of freed memory.
 const IDLE_TIME: Duration = Duration::from_millis(200);
@@ -99,29 +104,34 @@ impl JobThreads {
     /// Waits for a worker, a thread and memory.
     ///
     /// # Errors
-    /// If there is no thread.
+    /// If there is no thread. Otherwise a job gets one when another job ends.
     pub(crate) async fn turn(
         &self,
         need: Need,
-        trial: Option<Trial>,
+        arrival: Arrival,
         cancellation: Cancellation,
     ) -> Result<RunPermit, NoThread> {
         let scheduler = &self.0.scheduler;
+        let mut turn = pin!(scheduler.enqueue(need, arrival, cancellation).started());
         self.provide()?;
-        let permit = scheduler.acquire(need, trial, cancellation).await;
+        let permit = loop {
+            match timeout(RETRY_WITHOUT_THREAD, &mut turn).await {
+                Ok(permit) => break permit,
+                // The system may have refused a thread before.
+                Err(_) => self.provide()?,
+            }
+        };
         // Each job that starts provides a thread for the next one.
-        if scheduler.lacks_thread() {
-            let _ = self.provide();
-        }
+        let _ = self.provide();
         Ok(permit)
     }
 
-    /// Creates a thread if none is idle and there are fewer than the maximum.
+    /// Creates a thread if jobs could use one and there are fewer than the maximum.
     ///
     /// # Errors
-    /// If there is no thread. Otherwise a job gets one when another job ends.
+    /// If there is no thread at all.
     fn provide(&self) -> Result<(), NoThread> {
-        if self.0.scheduler.has_idle_thread() { Ok(()) } else { self.create() }
+        if self.0.scheduler.lacks_thread() { self.create() } else { Ok(()) }
     }
 
     fn create(&self) -> Result<(), NoThread> {
@@ -200,7 +210,7 @@ impl Shared {
             let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
             let is_spare = is_idle && state.work.is_empty() && state.count > self.kept;
             // The scheduler may have given the thread to a job whose work is not here yet.
-            if is_spare && self.scheduler.remove_idle_thread() {
+            if is_spare && self.scheduler.remove_spare_thread() {
                 state.count -= 1;
                 return None;
             }
@@ -210,7 +220,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scheduler::SearchMemory;
+    use super::super::scheduler::{Load, SearchMemory};
     use super::*;
 
     fn threads(kept: usize, max: usize) -> (Arc<Scheduler>, JobThreads) {
@@ -219,17 +229,19 @@ mod tests {
         (scheduler, threads)
     }
 
+    async fn turn(threads: &JobThreads) -> Result<RunPermit, NoThread> {
+        threads.turn(Need::NONE, Arrival::New, Cancellation::default()).await
+    }
+
     #[tokio::test]
     async fn threads_are_created_for_started_jobs_up_to_the_maximum() {
         let (scheduler, threads) = threads(1, 3);
         let mut permits = Vec::new();
         for _ in 0..3 {
-            threads.provide().unwrap();
-            permits.push(scheduler.acquire(Need::NONE, None, Cancellation::default()).await);
+            permits.push(turn(&threads).await.unwrap());
         }
         // Workers are idle, but there is no thread for another job.
-        threads.provide().unwrap();
-        let mut fourth = Box::pin(scheduler.acquire(Need::NONE, None, Cancellation::default()));
+        let mut fourth = Box::pin(turn(&threads));
         assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
         assert_eq!(scheduler.load().busy, 3);
         drop(permits.pop());
@@ -255,15 +267,19 @@ mod tests {
         };
         let scheduler = Scheduler::new(8, SearchMemory::of(0));
         let threads = JobThreads::start_with(&scheduler, 2, 8, spawn);
-        assert_eq!(threads.provide(), Err(NoThread), "a job would wait without end");
+        assert_eq!(turn(&threads).await.unwrap_err(), NoThread, "a job would wait without end");
+        assert_eq!(scheduler.load(), Load::default());
         LEFT.store(1, Ordering::Relaxed);
-        threads.provide().unwrap();
-        let first = scheduler.acquire(Need::NONE, None, Cancellation::default()).await;
-        threads.provide().expect("the second job gets the thread of the first");
-        let mut second = Box::pin(scheduler.acquire(Need::NONE, None, Cancellation::default()));
+        let first = turn(&threads).await.unwrap();
+        let mut second = Box::pin(turn(&threads));
         assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
         drop(first);
-        let second = second.await;
+        let second = second.await.expect("the second job gets the thread of the first");
+        // A job that waits gets a thread once the system allows one.
+        let mut third = Box::pin(turn(&threads));
+        assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
+        LEFT.store(1, Ordering::Relaxed);
+        drop(third.await.unwrap());
         assert_eq!(threads.run(move || drop(second)).await.unwrap(), ());
     }
 

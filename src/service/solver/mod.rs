@@ -65,9 +65,9 @@ pub(crate) fn solve_with(
 }
 
 /// Returns the report of a job from what is known, with a constructed solution where the job allows it.
-pub(crate) fn without_search(job: &Job, tables: &Tables, outcome: Outcome) -> Result<Report, ServiceError> {
+pub(crate) fn without_search(job: &Job, tables: &JobTables<'_>, outcome: Outcome) -> Result<Report, ServiceError> {
     let begun = Instant::now();
-    let report = conclude(job, &JobTables::new(tables), outcome, Trace::default())?;
+    let report = conclude(job, tables, outcome, Trace::default())?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 

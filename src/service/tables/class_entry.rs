@@ -37,13 +37,15 @@ pub(super) struct ClassEntry {
     pub(super) dropped: Mutex<Option<Tier>>,
 }
 
-/// There is no memory for the small tables of a class.
+/// The small tables of a class cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TableShortage {
     /// They need so many bytes during their build, more than there are for all tables.
     Lasting { bytes: u64 },
-    /// Other tables are in use now.
+    /// Other tables use the memory now.
     Passing,
+    /// The system refuses to create a thread.
+    Thread,
 }
 
 impl ClassEntry {

@@ -1,6 +1,6 @@
 //! Loaded pattern tables of one class, their memory, and their build.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ pub(crate) struct LoadedPatterns {
     pub(crate) time: Duration,
     /// True if they were read from a file, whose hash does not prove that they are right.
     pub(crate) is_from_file: bool,
+    /// True once they were found wrong.
+    pub(super) is_dropped: AtomicBool,
     pub(super) loaded_at: Instant,
     /// Released with the last search that uses them; `None` for those of the start.
     pub(super) _memory: Option<TableReservation>,
@@ -36,7 +38,8 @@ impl LoadedPatterns {
             memory
         });
         let loaded_at = Instant::now();
-        Self { class, tier, partitions, time: loaded_at - begun, is_from_file: false, loaded_at, _memory: memory }
+        let (is_from_file, is_dropped) = (false, AtomicBool::new(false));
+        Self { class, tier, partitions, time: loaded_at - begun, is_from_file, is_dropped, loaded_at, _memory: memory }
     }
 
     /// Memory in bytes.

@@ -1,11 +1,13 @@
 //! Cache of pattern tables by goal class, with LRU eviction.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Level;
 
@@ -39,6 +41,8 @@ pub(crate) struct PatternCache {
     changing: Mutex<()>,
     /// Held while tables of large boards are built.
     building: Mutex<()>,
+    /// Has a permit for the thread that builds first tables: there is one at a time.
+    builder_turn: Arc<Semaphore>,
     started: Instant,
 }
 
@@ -63,6 +67,7 @@ impl PatternCache {
             builder: OnceLock::new(),
             changing: Mutex::default(),
             building: Mutex::default(),
+            builder_turn: Arc::new(Semaphore::new(1)),
             started: Instant::now(),
         }
     }
@@ -91,7 +96,8 @@ impl PatternCache {
     /// waits for that if `waits_for_memory`.
     ///
     /// # Errors
-    /// If the tables of a large board exceed the memory for tables, or what is left of it now.
+    /// If the tables of a large board exceed the memory for tables, or what is left of it now; or if the system refuses a
+    /// thread to build them.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
@@ -102,19 +108,18 @@ impl PatternCache {
         self.mark_used(entry);
         let _waiting = WaitGuard::begin(entry);
         loop {
-            let (changed, freed) = (entry.changed.notified(), self.memory.freed());
+            let (mut changed, freed) = (pin!(entry.changed.notified()), self.memory.freed());
             if let Some(loaded) = entry.loaded() {
                 return Ok(self.request_if_weak(entry, loaded));
             }
-            if !entry.is_building.swap(true, Ordering::AcqRel) {
-                let (cache, class) = (Arc::clone(self), entry.class);
-                // If no thread can be created now, a later request may succeed.
-                if std::thread::Builder::new().spawn(move || cache.build_first(class)).is_err() {
-                    drop(FirstBuildGuard(entry));
-                    return Err(TableShortage::Passing);
+            tokio::select! {
+                biased;
+                () = &mut changed => {}
+                turn = Arc::clone(&self.builder_turn).acquire_owned() => {
+                    self.begin_first_build(entry, turn.expect("the semaphore is never closed"))?;
+                    changed.await;
                 }
             }
-            changed.await;
             match *entry.shortage.lock() {
                 _ if entry.loaded().is_some() => continue,
                 Some(TableShortage::Passing) if waits_for_memory => {}
@@ -153,6 +158,26 @@ impl PatternCache {
             }
             changed.await;
         }
+    }
+
+    /// Builds the small tables of a class on a new thread, unless another one does.
+    fn begin_first_build(
+        self: &Arc<Self>,
+        entry: &ClassEntry,
+        turn: OwnedSemaphorePermit,
+    ) -> Result<(), TableShortage> {
+        if entry.is_building.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let (cache, class) = (Arc::clone(self), entry.class);
+        let build = move || {
+            cache.build_first(class);
+            drop(turn);
+        };
+        std::thread::Builder::new().spawn(build).map(drop).map_err(|_| {
+            drop(FirstBuildGuard(entry));
+            TableShortage::Thread
+        })
     }
 
     fn build_first(&self, class: GoalClass) {
@@ -233,17 +258,19 @@ impl PatternCache {
         })
     }
 
-    /// Drops tables that led to a wrong solution, and their file. Their class is built anew. Returns false if they were
-    /// dropped or replaced before.
-    pub(crate) fn drop_wrong(&self, wrong: &Arc<LoadedPatterns>) -> bool {
+    /// Drops tables that led to a wrong solution, and their file. Their class is built anew, unless other tables have
+    /// replaced them. Once only.
+    pub(crate) fn drop_wrong(&self, wrong: &Arc<LoadedPatterns>) {
+        if wrong.is_dropped.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let entry = self.entry(wrong.class);
         let _changing = self.changing.lock();
-        if !entry.loaded().is_some_and(|loaded| Arc::ptr_eq(&loaded, wrong)) {
-            return false;
+        if entry.loaded().is_some_and(|loaded| Arc::ptr_eq(&loaded, wrong)) {
+            entry.put(None);
+            *entry.dropped.lock() = Some(wrong.tier);
+            entry.requested_at.store(0, Ordering::Relaxed);
         }
-        entry.put(None);
-        *entry.dropped.lock() = Some(wrong.tier);
-        entry.requested_at.store(0, Ordering::Relaxed);
         let choice = Partition::choose(wrong.class, wrong.tier);
         let path = self.cache.as_ref().zip(choice).map(|(cache, choice)| cache.remove(wrong.class, &choice));
         let path = path.as_ref().map(|path| tracing::field::display(path.display()));
@@ -254,7 +281,6 @@ impl PatternCache {
             tables.path = path,
             "wrong tables of {size} boards, blank in cell {goal_blank}, were dropped and are built anew"
         );
-        true
     }
 
     /// Sends a class to the background builder, unless that was done recently.
@@ -516,11 +542,12 @@ mod tests {
     fn wrong_tables_are_dropped_and_built_anew() {
         let cache = PatternCache::new(u64::MAX, None);
         let wrong = cache.get(size(2, 5), 0);
-        assert!(cache.drop_wrong(&wrong));
-        assert!(!cache.drop_wrong(&wrong), "once");
+        cache.drop_wrong(&wrong);
+        assert!(!is_loaded(&cache, size(2, 5)));
         let right = cache.get(size(2, 5), 0);
-        assert!(!Arc::ptr_eq(&wrong, &right) && !cache.drop_wrong(&wrong));
-        assert!(is_loaded(&cache, size(2, 5)));
+        assert!(!Arc::ptr_eq(&wrong, &right));
+        cache.drop_wrong(&wrong);
+        assert!(is_loaded(&cache, size(2, 5)), "others have replaced them");
     }
 
     #[test]

@@ -68,7 +68,9 @@ impl TableMemory {
 
     fn release(&self, bytes: u64) {
         *self.lock() -= bytes;
-        self.freed.notify_waiters();
+        if bytes > 0 {
+            self.freed.notify_waiters();
+        }
     }
 }
 

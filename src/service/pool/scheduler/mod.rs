@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
 
 pub use state::SearchMemory;
-pub(crate) use state::Trial;
+pub(crate) use state::{Arrival, Trial};
 
 use crate::search::{Help, Helpers, MainWork};
 
@@ -31,7 +31,8 @@ use crate::search::{Help, Helpers, MainWork};
 /// It also keeps its thread, so it starts only if a thread is idle. [`add_thread`](Self::add_thread) counts the
 /// threads that exist; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
 /// jobs hold a thread by then, the job is stopped and starts again when one of them ends (task assignment by guessing
-/// size: Harchol-Balter 2002). So a short job waits for no long one, and a long one loses 50 ms at most.
+/// size: Harchol-Balter 2002). So a short job waits for no long one; a long one waits, and loses 50 ms of work
+/// at most.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
@@ -64,22 +65,13 @@ impl Scheduler {
         Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
     }
 
-    /// Waits for a worker, a thread and memory. Dropping the future removes the job from the queue. After a
-    /// [trial](RunPermit::trial), the job also waits until it may keep its thread.
-    pub(crate) async fn acquire(
-        self: &Arc<Self>,
-        need: Need,
-        trial: Option<Trial>,
-        cancellation: Cancellation,
-    ) -> RunPermit {
+    /// Queues a job for a worker, a thread and memory.
+    pub(crate) fn enqueue(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> Turn {
         let bytes = need.bytes.min(self.memory.shared);
         let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
         let (start, started) = oneshot::channel();
-        let number = self.change(|state| state.enqueue(class, QueuedJob { bytes, trial, start }));
-        let _dequeue = DequeueOnDrop { scheduler: self, number };
-        let mut permit = started.await.expect("a queued job is started or dropped");
-        permit.cancellation = cancellation;
-        permit
+        let number = self.change(|state| state.enqueue(class, arrival, QueuedJob { bytes, arrival, start }));
+        Turn { queued: DequeueOnDrop { scheduler: Arc::clone(self), number }, started, cancellation }
     }
 
     /// Workers and memory in use.
@@ -103,18 +95,13 @@ impl Scheduler {
         self.change(|state| state.idle_threads += 1);
     }
 
-    /// Removes an idle thread. Returns false if there is none that jobs could not use.
-    pub(crate) fn remove_idle_thread(self: &Arc<Self>) -> bool {
+    /// Removes an idle thread that jobs could not use now. Returns true if there was one.
+    pub(crate) fn remove_spare_thread(self: &Arc<Self>) -> bool {
         self.change(|state| {
             let is_spare = state.idle_threads > 0 && !state.wants_thread();
             state.idle_threads -= usize::from(is_spare);
             is_spare
         })
-    }
-
-    /// True if a thread is idle.
-    pub(crate) fn has_idle_thread(&self) -> bool {
-        self.lock().idle_threads > 0
     }
 
     /// True if jobs could use another thread and none is idle.
@@ -157,10 +144,10 @@ impl Scheduler {
         })
     }
 
-    /// Returns true if a job may keep its thread after its trial.
-    fn keep_thread(self: &Arc<Self>) -> bool {
+    /// Counts a job as long, if it may keep its thread after its trial. Returns true if so.
+    fn try_keep_thread(self: &Arc<Self>) -> bool {
         let mut state = self.lock();
-        let may_keep = state.has_room_for_long_job();
+        let may_keep = state.has_room_for_long_job() && !state.has_startable_restart();
         state.long += usize::from(may_keep);
         may_keep
     }
@@ -193,7 +180,8 @@ impl Scheduler {
 
     /// Starts a queued job. Returns the permit if its future was dropped meanwhile.
     fn begin(self: &Arc<Self>, state: &mut State, number: u64) -> Option<RunPermit> {
-        let QueuedJob { bytes, trial, start } = state.dequeue(number)?;
+        let QueuedJob { bytes, arrival, start } = state.dequeue(number)?;
+        let trial = if let Arrival::Restart(trial) = arrival { Some(trial) } else { None };
         state.memory -= bytes;
         state.idle_threads -= 1;
         state.begun += 1;
@@ -266,15 +254,34 @@ impl Cancellation {
     }
 }
 
-/// Removes a job from the queue when its future is dropped.
-struct DequeueOnDrop<'a> {
-    scheduler: &'a Arc<Scheduler>,
+/// The wait of a queued job. Dropping it removes the job from the queue.
+pub(crate) struct Turn {
+    queued: DequeueOnDrop,
+    started: oneshot::Receiver<RunPermit>,
+    cancellation: Cancellation,
+}
+
+impl Turn {
+    /// Waits until the job starts.
+    pub(crate) async fn started(self) -> RunPermit {
+        let Self { queued, started, cancellation } = self;
+        let mut permit = started.await.expect("a queued job is started or dropped");
+        drop(queued);
+        permit.cancellation = cancellation;
+        permit
+    }
+}
+
+/// Removes a job from the queue, if it is there, when this is dropped.
+struct DequeueOnDrop {
+    scheduler: Arc<Scheduler>,
     number: u64,
 }
 
-impl Drop for DequeueOnDrop<'_> {
+impl Drop for DequeueOnDrop {
     fn drop(&mut self) {
-        self.scheduler.change(|state| drop(state.dequeue(self.number)));
+        let number = self.number;
+        self.scheduler.change(|state| drop(state.dequeue(number)));
     }
 }
 
@@ -330,7 +337,7 @@ impl RunPermit {
         if self.is_long.load(Ordering::Relaxed) {
             return true;
         }
-        let is_long = !self.is_stopped.load(Ordering::Relaxed) && self.scheduler.keep_thread();
+        let is_long = !self.is_stopped.load(Ordering::Relaxed) && self.scheduler.try_keep_thread();
         self.is_long.store(is_long, Ordering::Relaxed);
         self.is_stopped.store(!is_long, Ordering::Relaxed);
         is_long

@@ -61,8 +61,7 @@ pub(super) struct SchedulerState<S> {
 #[derive(Debug)]
 pub(super) struct QueuedJob<S> {
     pub(super) bytes: u64,
-    /// The trial that the job had, if any.
-    pub(super) trial: Option<Trial>,
+    pub(super) arrival: Arrival,
     pub(super) start: S,
 }
 
@@ -71,6 +70,24 @@ pub(super) struct QueuedJob<S> {
 pub(crate) struct Trial {
     pub(super) number: u64,
     pub(super) worked: Duration,
+}
+
+impl Trial {
+    /// Running time of the trial.
+    pub(crate) fn worked(self) -> Duration {
+        self.worked
+    }
+}
+
+/// How a job comes to the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arrival {
+    /// For the first time.
+    New,
+    /// To start again after its trial. It waits until it may keep its thread.
+    Restart(Trial),
+    /// To be reported after its trial, because its time ran out. It is the first of its class.
+    Report(Trial),
 }
 
 /// A paused job and its parked thread.
@@ -123,18 +140,17 @@ impl<S> SchedulerState<S> {
     }
 
     /// Queues a job of a class. Returns its number.
-    pub(super) fn enqueue(&mut self, class: usize, job: QueuedJob<S>) -> u64 {
-        match job.trial {
-            Some(Trial { number, .. }) => {
-                self.restarts[class].insert(number, job);
-                number
-            }
-            None => {
+    pub(super) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
+        let (queue, number) = match arrival {
+            Arrival::New => {
                 self.arrivals += 1;
-                self.queued[class].insert(self.arrivals, job);
-                self.arrivals
+                (&mut self.queued, self.arrivals)
             }
-        }
+            Arrival::Restart(Trial { number, .. }) => (&mut self.restarts, number),
+            Arrival::Report(Trial { number, .. }) => (&mut self.queued, number),
+        };
+        queue[class].insert(number, job);
+        number
     }
 
     /// Removes a job that has no thread yet.
@@ -153,17 +169,21 @@ impl<S> SchedulerState<S> {
         self.restarts.iter().map(BTreeMap::len).sum()
     }
 
-    /// True if jobs could use another thread.
+    /// True if jobs could start with another thread.
     pub(super) fn wants_thread(&self) -> bool {
-        let has_jobs = |queue: &Queue<S>| queue.iter().any(|class| !class.is_empty());
-        has_jobs(&self.queued) || self.has_room_for_long_job() && has_jobs(&self.restarts)
+        self.next_with_memory().is_some() || self.has_startable_restart()
+    }
+
+    /// True if a stopped job could start again, apart from a thread.
+    pub(super) fn has_startable_restart(&self) -> bool {
+        self.has_room_for_long_job() && (0..3).any(|class| self.first_with_memory(&self.restarts, class).is_some())
     }
 
     /// True if another job may keep its thread after its trial. As many threads as workers are left for trials, so that a
-    /// short job never waits for a long one, unless that leaves fewer threads than workers for long jobs.
+    /// short job never waits for a long one; but at most a quarter of all threads, and none if there is only one.
     pub(super) fn has_room_for_long_job(&self) -> bool {
-        let for_trials = self.workers.min(self.max_threads.saturating_sub(self.workers));
-        self.long < (self.max_threads - for_trials).max(1)
+        let for_trials = self.workers.min(self.max_threads / 4).max(1);
+        self.long < self.max_threads.saturating_sub(for_trials).max(1)
     }
 
     /// The job to run next, if any could.
@@ -173,7 +193,7 @@ impl<S> SchedulerState<S> {
         {
             return Some(oldest);
         }
-        if let Some(number) = self.next_of(&self.queued) {
+        if let Some(number) = self.next_queued() {
             return Some(NextJob::Queued(number));
         }
         let paused = self.paused.first_key_value().map(|(key, _)| *key);
@@ -191,7 +211,7 @@ impl<S> SchedulerState<S> {
 
     /// Lowest level of the jobs that could run.
     pub(super) fn lowest_level(&self) -> u8 {
-        if self.next_of(&self.queued).is_some() {
+        if self.next_queued().is_some() {
             return 0;
         }
         let restart = self.next_restart().map(|_| LONG);
@@ -207,19 +227,30 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    fn next_restart(&self) -> Option<u64> {
-        if self.has_room_for_long_job() { self.next_of(&self.restarts) } else { None }
+    fn next_queued(&self) -> Option<u64> {
+        if self.idle_threads > 0 { self.next_with_memory() } else { None }
     }
 
-    /// The first job of a queue whose memory is available, if there is a thread for it.
-    fn next_of(&self, queue: &Queue<S>) -> Option<u64> {
-        if self.idle_threads == 0 {
-            return None;
-        }
-        let firsts = queue.iter().zip(self.reserves);
-        let firsts = firsts.filter_map(|(class, reserve)| class.first_key_value().map(|first| (first, reserve)));
-        let fitting = firsts.filter(|((_, queued), reserve)| queued.bytes.saturating_add(*reserve) <= self.memory);
-        fitting.map(|((number, _), _)| *number).min()
+    fn next_restart(&self) -> Option<u64> {
+        let can_start = self.idle_threads > 0 && self.has_room_for_long_job();
+        let firsts = (0..3).filter_map(|class| self.first_with_memory(&self.restarts, class));
+        if can_start { firsts.min() } else { None }
+    }
+
+    /// The first queued job whose memory is available. Jobs of a class do not overtake a restart that waits for memory.
+    fn next_with_memory(&self) -> Option<u64> {
+        let is_blocked = |class: usize| {
+            let waits = !self.restarts[class].is_empty() && self.first_with_memory(&self.restarts, class).is_none();
+            waits && self.has_room_for_long_job()
+        };
+        let classes = (0..3).filter(|class| !is_blocked(*class));
+        classes.filter_map(|class| self.first_with_memory(&self.queued, class)).min()
+    }
+
+    /// The first job of a class in a queue, if its memory is available.
+    fn first_with_memory(&self, queue: &Queue<S>, class: usize) -> Option<u64> {
+        let (number, first) = queue[class].first_key_value()?;
+        (first.bytes.saturating_add(self.reserves[class]) <= self.memory).then_some(*number)
     }
 
     /// The oldest of the jobs that were stopped or paused, and could run.

@@ -3,6 +3,12 @@ use std::sync::atomic::AtomicUsize;
 use super::state::OLDEST_FIRST;
 use super::*;
 
+impl Scheduler {
+    async fn acquire(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> RunPermit {
+        self.enqueue(need, arrival, cancellation).started().await
+    }
+}
+
 impl SearchMemory {
     /// So many bytes for all jobs, and an eighth each for small and for light ones.
     pub(crate) fn of(shared: u64) -> Self {
@@ -29,7 +35,7 @@ struct Hog {
 
 impl Hog {
     async fn start(scheduler: &Arc<Scheduler>, cancellation: Cancellation) -> Self {
-        let permit = scheduler.acquire(need(0, true), None, cancellation).await;
+        let permit = scheduler.acquire(need(0, true), Arrival::New, cancellation).await;
         let is_over = Arc::new(AtomicBool::new(false));
         let thread = std::thread::spawn({
             let is_over = Arc::clone(&is_over);
@@ -61,7 +67,7 @@ async fn a_new_job_runs_while_an_older_one_continues() {
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
     for _ in 0..5 {
         // There is one worker: it is released, or the test hangs.
-        drop(scheduler.acquire(need(0, true), None, Cancellation::default()).await);
+        drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     }
     let (worked, paused) = hog.end();
     assert!(worked >= MIN_SLICE && paused > Duration::ZERO);
@@ -73,11 +79,11 @@ async fn the_oldest_job_is_not_starved() {
     let scheduler = scheduler(1, SearchMemory::of(0));
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
     // The next job waits before the current one ends.
-    let mut next = Box::pin(scheduler.acquire(need(0, true), None, Cancellation::default()));
+    let mut next = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     let begun = Instant::now();
     for _ in 0..10 * OLDEST_FIRST {
         let permit = next.await;
-        next = Box::pin(scheduler.acquire(need(0, true), None, Cancellation::default()));
+        next = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
         assert!(futures_util::FutureExt::now_or_never(&mut next).is_none());
         std::thread::sleep(Duration::from_millis(1));
         drop(permit);
@@ -91,34 +97,34 @@ async fn the_oldest_job_is_not_starved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_wait_for_memory_and_small_ones_overtake() {
     let scheduler = scheduler(4, SearchMemory::of(100));
-    let large = scheduler.acquire(need(60, false), None, Cancellation::default()).await;
-    let mut second = Box::pin(scheduler.acquire(need(60, false), None, Cancellation::default()));
+    let large = scheduler.acquire(need(60, false), Arrival::New, Cancellation::default()).await;
+    let mut second = Box::pin(scheduler.acquire(need(60, false), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
-    let small = scheduler.acquire(need(3, false), None, Cancellation::default()).await;
+    let small = scheduler.acquire(need(3, false), Arrival::New, Cancellation::default()).await;
     assert_eq!(scheduler.load(), Load { busy: 2, waiting: 1, begun: 2, reserved: 63 });
     drop((large, small));
     let second = second.await;
     assert_eq!(scheduler.load().reserved, 60);
     // A job that asks for more than all memory gets all of it.
     drop(second);
-    assert_eq!(scheduler.acquire(need(1_000, false), None, Cancellation::default()).await.bytes, 100);
+    assert_eq!(scheduler.acquire(need(1_000, false), Arrival::New, Cancellation::default()).await.bytes, 100);
     assert_eq!(scheduler.load(), Load::default());
 }
 
 #[tokio::test]
 async fn light_jobs_start_while_others_hold_all_their_memory() {
     let scheduler = scheduler(9, SearchMemory { shared: 100, small: 20, light: 30 });
-    let large = scheduler.acquire(need(100, false), None, Cancellation::default()).await;
-    let small = scheduler.acquire(need(20, false), None, Cancellation::default()).await;
-    let mut next = Box::pin(scheduler.acquire(need(20, false), None, Cancellation::default()));
+    let large = scheduler.acquire(need(100, false), Arrival::New, Cancellation::default()).await;
+    let small = scheduler.acquire(need(20, false), Arrival::New, Cancellation::default()).await;
+    let mut next = Box::pin(scheduler.acquire(need(20, false), Arrival::New, Cancellation::default()));
     assert!(tokio::time::timeout(MIN_SLICE, &mut next).await.is_err(), "the rest is for light jobs");
     let light = [
-        scheduler.acquire(need(10, true), None, Cancellation::default()).await,
-        scheduler.acquire(need(20, true), None, Cancellation::default()).await,
+        scheduler.acquire(need(10, true), Arrival::New, Cancellation::default()).await,
+        scheduler.acquire(need(20, true), Arrival::New, Cancellation::default()).await,
     ];
     assert_eq!(scheduler.load().reserved, 150);
     // Without any memory to reserve, a job never waits for it.
-    drop(scheduler.acquire(need(0, true), None, Cancellation::default()).await);
+    drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     drop((large, light));
     next.await;
     drop(small);
@@ -127,9 +133,9 @@ async fn light_jobs_start_while_others_hold_all_their_memory() {
 #[tokio::test]
 async fn large_jobs_leave_memory_for_small_ones() {
     let scheduler = scheduler(3, SearchMemory::of(100));
-    let all = scheduler.acquire(need(1_000, false), None, Cancellation::default()).await;
-    drop(scheduler.acquire(need(3, false), None, Cancellation::default()).await);
-    let mut large = Box::pin(scheduler.acquire(need(26, false), None, Cancellation::default()));
+    let all = scheduler.acquire(need(1_000, false), Arrival::New, Cancellation::default()).await;
+    drop(scheduler.acquire(need(3, false), Arrival::New, Cancellation::default()).await);
+    let mut large = Box::pin(scheduler.acquire(need(26, false), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut large).is_none());
     drop((all, large));
     assert_eq!(scheduler.load(), Load::default());
@@ -141,9 +147,11 @@ async fn a_cancelled_wait_releases_everything() {
     let flags = [Arc::<AtomicBool>::default(), Arc::default()];
     let cancellation = Cancellation { deadline: None, flags: flags.clone() };
     let hog = Hog::start(&scheduler, cancellation).await;
-    let permit = scheduler.acquire(need(0, true), None, Cancellation::default()).await;
+    let permit = scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await;
     assert!(
-        tokio::time::timeout(MIN_SLICE, scheduler.acquire(need(0, true), None, Cancellation::default())).await.is_err()
+        tokio::time::timeout(MIN_SLICE, scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()))
+            .await
+            .is_err()
     );
     assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 2, reserved: 0 });
     // The paused job is cancelled.
@@ -161,15 +169,15 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
     (0..2).for_each(|_| scheduler.add_thread());
     let flags = [Arc::<AtomicBool>::default(), Arc::default()];
     let hog = Hog::start(&scheduler, Cancellation { deadline: None, flags: flags.clone() }).await;
-    let permit = scheduler.acquire(need(0, true), None, Cancellation::default()).await;
+    let permit = scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await;
     // Both threads are taken: one by the paused job, one by this job.
-    let mut third = Box::pin(scheduler.acquire(need(0, true), None, Cancellation::default()));
+    let mut third = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
     drop(permit);
     // The thread that this job gives back is for the third, which does not wait for the hog.
     drop(third.await);
-    assert!(!scheduler.lacks_thread() && scheduler.remove_idle_thread() && !scheduler.remove_idle_thread());
-    let mut fourth = Box::pin(scheduler.acquire(need(0, true), None, Cancellation::default()));
+    assert!(!scheduler.lacks_thread() && scheduler.remove_spare_thread() && !scheduler.remove_spare_thread());
+    let mut fourth = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
     assert!(scheduler.lacks_thread());
     // A job without a thread takes no worker from the one that runs.
@@ -181,7 +189,7 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
 #[tokio::test(flavor = "multi_thread")]
 async fn helpers_leave_when_a_job_waits() {
     let scheduler = scheduler(2, SearchMemory::of(0));
-    let own = scheduler.acquire(need(0, true), None, Cancellation::default()).await;
+    let own = scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await;
     let helpers = Arc::new(AtomicUsize::new(0));
     let search = tokio::task::spawn_blocking({
         let helpers = Arc::clone(&helpers);
@@ -200,7 +208,7 @@ async fn helpers_leave_when_a_job_waits() {
         tokio::task::yield_now().await;
     }
     assert_eq!(scheduler.load().busy, 2);
-    drop(scheduler.acquire(need(0, true), None, Cancellation::default()).await);
+    drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     search.await.unwrap();
     assert_eq!(helpers.load(Ordering::Relaxed), 1);
     assert_eq!(scheduler.load(), Load::default());
@@ -218,7 +226,7 @@ async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     while scheduler.lock().long < 2 {
         tokio::task::yield_now().await;
     }
-    let permit = scheduler.acquire(Need::NONE, None, Cancellation::default()).await;
+    let permit = scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await;
     let (number, permit) = tokio::task::spawn_blocking(move || {
         while permit.trial().is_none() {
             permit.pause();
@@ -228,14 +236,14 @@ async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     .await
     .unwrap();
     assert!(permit.stop_flag().load(Ordering::Relaxed));
-    let trial = permit.trial();
-    assert!(level(trial.unwrap().worked) == LONG && !scheduler.keep_thread());
+    let trial = permit.trial().unwrap();
+    assert!(level(trial.worked) == LONG && !scheduler.try_keep_thread());
     drop(permit);
-    let mut again = Box::pin(scheduler.acquire(Need::NONE, trial, Cancellation::default()));
+    let mut again = Box::pin(scheduler.acquire(Need::NONE, Arrival::Restart(trial), Cancellation::default()));
     assert!(tokio::time::timeout(10 * MIN_SLICE, &mut again).await.is_err(), "the long jobs continue");
     assert_eq!(scheduler.load().begun, 2);
     // Other jobs start meanwhile.
-    drop(scheduler.acquire(Need::NONE, None, Cancellation::default()).await);
+    drop(scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await);
     hogs.pop().unwrap().end();
     let again = again.await;
     assert_eq!((again.number(), again.trial().is_none()), (number, true), "the job keeps its place, and its thread");
@@ -246,12 +254,40 @@ async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
 }
 
 #[test]
-fn threads_are_left_for_trials_unless_workers_would_idle() {
+fn threads_are_left_for_trials() {
     let room = |workers, threads| {
         let scheduler = scheduler(workers, SearchMemory::of(0));
         scheduler.set_max_threads(threads);
-        (0..1000).take_while(|_| scheduler.keep_thread()).count()
+        (0..1000).take_while(|_| scheduler.try_keep_thread()).count()
     };
-    assert_eq!([room(1, 1), room(1, 2), room(1, 3), room(2, 3), room(2, 4), room(2, 20)], [1, 1, 2, 2, 2, 18]);
+    assert_eq!([room(1, 1), room(1, 2), room(1, 20), room(2, 3), room(2, 8), room(2, 20)], [1, 1, 19, 2, 6, 18]);
+    assert_eq!([room(16, 2), room(16, 11), room(16, 40), room(16, 100)], [1, 9, 30, 84]);
     assert_eq!(room(4, 0), 1, "a refused thread may be there later");
+}
+
+#[test]
+fn a_new_job_does_not_take_the_place_of_one_that_starts_again() {
+    let scheduler = Scheduler::new(1, SearchMemory::of(100));
+    scheduler.set_max_threads(3);
+    let trial = Trial { number: 7, worked: 10 * MIN_SLICE };
+    let restart = scheduler.enqueue(need(60, false), Arrival::Restart(trial), Cancellation::default());
+    assert!(scheduler.lacks_thread() && !scheduler.try_keep_thread());
+    drop(restart);
+    assert!(!scheduler.lacks_thread() && scheduler.try_keep_thread());
+}
+
+#[tokio::test]
+async fn jobs_that_wait_for_memory_keep_no_threads_and_their_place() {
+    let scheduler = scheduler(4, SearchMemory::of(100));
+    scheduler.set_max_threads(12);
+    let large = scheduler.acquire(need(60, false), Arrival::New, Cancellation::default()).await;
+    let trial = Trial { number: 7, worked: 10 * MIN_SLICE };
+    let mut restart = Box::pin(scheduler.acquire(need(60, false), Arrival::Restart(trial), Cancellation::default()));
+    let mut small_enough = Box::pin(scheduler.acquire(need(30, false), Arrival::New, Cancellation::default()));
+    assert!(futures_util::FutureExt::now_or_never(&mut restart).is_none());
+    assert!(futures_util::FutureExt::now_or_never(&mut small_enough).is_none(), "it does not overtake the restart");
+    assert!(scheduler.remove_spare_thread() && !scheduler.lacks_thread());
+    drop(large);
+    drop((restart.await, small_enough.await));
+    assert_eq!(scheduler.load(), Load::default());
 }
