@@ -1,6 +1,6 @@
 //! `openapi.yaml`, and the checks of exchanges against it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use hyper::Method;
@@ -18,6 +18,9 @@ pub(crate) static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
 pub(crate) struct Contract {
     /// The document.
     pub(crate) document: Value,
+    /// Its components. Other than there, objects have no members but those described: what the service writes is in the
+    /// document.
+    closed_components: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
@@ -25,8 +28,13 @@ impl Contract {
     fn read() -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.yaml");
         let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let document = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
-        Self { document, validators: Mutex::default() }
+        let document: Value = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut closed_components = document["components"].clone();
+        let bases = bases(&document["components"]["schemas"]);
+        for (name, schema) in closed_components["schemas"].as_object_mut().expect("schemas") {
+            close(schema, bases.contains(name));
+        }
+        Self { document, closed_components, validators: Mutex::default() }
     }
 
     /// Violations of the contract by an exchange.
@@ -94,7 +102,7 @@ impl Contract {
 
     fn validator(&self, schema: &Value) -> Validator {
         // The schema refers to `components`.
-        let rooted = json!({ "allOf": [schema], "components": self.document["components"] });
+        let rooted = json!({ "allOf": [schema], "components": self.closed_components });
         let options = jsonschema::draft202012::options().should_validate_formats(true);
         options.build(&rooted).unwrap_or_else(|error| panic!("{schema}: {error}"))
     }
@@ -211,6 +219,47 @@ enum Operation<'a> {
     OtherPath,
 }
 
+/// Names of the schemas that others extend by `allOf`.
+fn bases(schemas: &Value) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for (name, node) in members(schemas) {
+        if name == "allOf" {
+            let references = node.as_array().into_iter().flatten().filter_map(|part| part["$ref"].as_str());
+            found.extend(references.filter_map(|reference| reference.rsplit('/').next()).map(str::to_owned));
+        }
+        found.extend(bases(node));
+    }
+    found
+}
+
+/// The members of an object or the entries of an array, with their names.
+fn members(node: &Value) -> Vec<(&str, &Value)> {
+    match node {
+        Value::Object(members) => members.iter().map(|(name, node)| (name.as_str(), node)).collect(),
+        Value::Array(entries) => entries.iter().map(|node| ("", node)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Rejects members that a schema, and those within it, do not describe. A base leaves that to the schemas that extend it.
+fn close(schema: &mut Value, is_base: bool) {
+    match schema {
+        Value::Object(object) => {
+            for (name, node) in object.iter_mut() {
+                // The others are no schemas, or rule something out.
+                if !["example", "examples", "default", "const", "enum", "not"].contains(&name.as_str()) {
+                    close(node, name == "allOf");
+                }
+            }
+            if object.get("properties").is_some_and(Value::is_object) && !is_base {
+                object.entry("unevaluatedProperties").or_insert(Value::Bool(false));
+            }
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| close(entry, is_base)),
+        _ => {}
+    }
+}
+
 /// The media type in `Content-Type`, without its parameters.
 pub(crate) fn essence(headers: &HeaderMap) -> String {
     let value = headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes())).unwrap_or_default();
@@ -279,7 +328,7 @@ fn the_solutions_in_the_contract_stand_up_to_a_replay() {
 }
 
 #[test]
-fn a_response_with_an_unknown_member_breaks_the_contract() {
+fn a_response_with_an_unknown_member_is_found() {
     let schema = json!({ "$ref": "#/components/schemas/NotFound" });
     let mut problem = json!({
         "type": "/problems/not-found", "title": "Not found", "status": 404, "detail": "nothing here",
@@ -288,4 +337,79 @@ fn a_response_with_an_unknown_member_breaks_the_contract() {
     assert_eq!(CONTRACT.faults_of_value(&schema, &problem), Vec::<String>::new());
     problem["stack"] = json!("at main.rs:1");
     assert_ne!(CONTRACT.faults_of_value(&schema, &problem), Vec::<String>::new());
+    let method = json!({ "name": "bfs", "colour": "red" });
+    let schema = json!({ "$ref": "#/components/schemas/MethodFailed" });
+    let faults = CONTRACT.faults_of_value(&schema, &method);
+    assert!(faults.iter().any(|fault| fault.contains("colour")), "{faults:?}");
+}
+
+/// The schemas that a part of the document refers to, directly or not.
+fn reachable(node: &Value, found: &mut HashSet<String>) {
+    if let Some(name) = node["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/")) {
+        if found.insert(name.to_owned()) {
+            reachable(&CONTRACT.document["components"]["schemas"][name], found);
+        }
+    } else if node["$ref"].is_string() {
+        reachable(CONTRACT.resolve(node), found);
+    }
+    members(node).into_iter().for_each(|(_, inner)| reachable(inner, found));
+}
+
+/// Calls `found` with each schema of an object within a schema.
+fn each_object(schema: &Value, found: &mut impl FnMut(&Value)) {
+    if schema["properties"].is_object() {
+        found(schema);
+    }
+    for (name, inner) in members(schema) {
+        if !["example", "examples", "not"].contains(&name) {
+            each_object(inner, found);
+        }
+    }
+}
+
+#[test]
+fn requests_are_strict_and_responses_open() {
+    let is_strict = |object: &Value| {
+        ["additionalProperties", "unevaluatedProperties"].iter().any(|name| object[*name] == Value::Bool(false))
+    };
+    let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
+    for item in CONTRACT.document["paths"].as_object().expect("paths").values() {
+        for operation in item.as_object().expect("operations").values() {
+            reachable(&operation["requestBody"], &mut asked);
+            reachable(&operation["responses"], &mut answered);
+        }
+    }
+    let schemas = &CONTRACT.document["components"]["schemas"];
+    let (mut strict, mut open) = (0, 0);
+    for name in &asked {
+        each_object(&schemas[name], &mut |object| {
+            assert!(is_strict(object), "{name} is part of requests: {object}");
+            strict += 1;
+        });
+    }
+    // `/info` lists methods as requests have them.
+    for name in answered.difference(&asked) {
+        each_object(&schemas[name], &mut |object| {
+            assert!(!is_strict(object), "{name} is part of responses: {object}");
+            open += 1;
+        });
+    }
+    assert!(strict >= 7 && open >= 40, "{strict} strict and {open} open objects");
+}
+
+#[test]
+fn every_integer_has_a_format() {
+    fn check(at: &str, node: &Value, found: &mut usize) {
+        let types = &node["type"];
+        if types == "integer" || types.as_array().is_some_and(|types| types.contains(&json!("integer"))) {
+            assert!(node["format"] == "int32" || node["format"] == "int64", "{at}: {node}");
+            let highest = node["maximum"].as_i64().unwrap_or_default();
+            assert!(node["format"] == "int64" || highest <= i64::from(i32::MAX), "{at}: {node}");
+            *found += 1;
+        }
+        members(node).into_iter().for_each(|(name, inner)| check(&format!("{at}/{name}"), inner, found));
+    }
+    let mut found = 0;
+    check("", &CONTRACT.document, &mut found);
+    assert!(found > 40, "only {found} integers were found");
 }
