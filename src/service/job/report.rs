@@ -30,7 +30,7 @@ pub struct Report {
     pub algorithm: Algorithm,
     /// The heuristic of that algorithm.
     pub heuristic: HeuristicKind,
-    /// The strongest pattern tables that the heuristic used, if it uses any.
+    /// The strongest pattern tables that were used, if any, also by a search whose solution was replaced.
     pub tables: Option<Tier>,
     /// Weight of h, for weighted A*.
     pub weight: Weight,

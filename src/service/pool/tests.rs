@@ -271,8 +271,8 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_that_starts_again_has_the_same_result() {
     let limited = || {
-        let job = job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), Duration::from_secs(600));
-        Job { limits: Limits { expanded: 400_000, ..job.limits }, expansions: 10, ..job }
+        let job = hard(Duration::from_secs(600));
+        Job { limits: Limits { expanded: 20_000_000, ..job.limits }, expansions: 10, ..job }
     };
     let alone = pool(1, 0).submit(limited()).await.unwrap().report;
     assert!(alone.elapsed > Duration::from_millis(50), "it has no trial");
@@ -340,4 +340,23 @@ async fn a_search_whose_tables_are_late_does_not_build_them() {
     assert_eq!(report.tables, None);
     late.limits.time = Duration::from_secs(600);
     assert!(pool.submit(late).await.unwrap().report.tables.is_some());
+}
+
+#[tokio::test]
+async fn a_trial_that_is_stopped_at_its_deadline_is_no_shutdown() {
+    let pool = pool(1, 0);
+    let cancellation = Cancellation { deadline: Some(Instant::now()), ..Cancellation::default() };
+    let permit = pool.threads.turn(Need::NONE, Arrival::New, cancellation.clone()).await.unwrap();
+    permit.stop_flag().store(true, Ordering::Relaxed);
+    let task = SearchTask {
+        job: hard(Duration::from_secs(60)),
+        patterns: None,
+        cancellation,
+        progress: Arc::default(),
+        _admission: pool.admit(Instant::now()).unwrap(),
+        submitted: Instant::now(),
+        trial: None,
+    };
+    let end = pool.searcher.search(task, permit).unwrap();
+    assert!(matches!(end, SearchEnd::Stopped(SearchTask { trial: Some(_), .. })));
 }

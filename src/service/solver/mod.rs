@@ -103,7 +103,8 @@ fn report(
     let lower_bound =
         if is_optimal { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
-    let mut used = tables.used().filter(|_| heuristic == HeuristicKind::PatternDatabase);
+    // A lower bound may come from a search whose solution was replaced.
+    let mut used = tables.used().filter(|_| plan.heuristic == HeuristicKind::PatternDatabase);
     let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
