@@ -86,7 +86,7 @@ impl<'t> JobTables<'t> {
 
     /// The source of stronger patterns and the tier of those that the job starts with.
     fn upgrade(&self, loaded: &LoadedPatterns) -> Option<(&dyn TableUpgrade, Tier)> {
-        self.is_upgradable.then_some((self, loaded.tier))
+        (self.is_upgradable && self.tables.may_improve(loaded)).then_some((self, loaded.tier))
     }
 }
 

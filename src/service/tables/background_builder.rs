@@ -24,6 +24,7 @@ impl BackgroundBuilder {
     /// Runs until the last user of the tables is gone.
     pub(crate) fn run(self) {
         let Self { tables, is_ready, tier } = self;
+        tables.set_strongest(tier);
         // Registered first, so that no request is missed during the builds.
         let requests = (tier >= Tier::Standard).then(|| {
             let (sender, requests) = channel();

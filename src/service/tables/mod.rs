@@ -34,6 +34,8 @@ pub struct Tables {
     walking: BuildOnceTables<WalkingTable>,
     stages: StageCache,
     patterns: Arc<PatternCache>,
+    /// The strongest patterns that are ever built.
+    strongest: OnceLock<Tier>,
 }
 
 /// Description of a loaded table.
@@ -101,6 +103,7 @@ impl Tables {
             walking: BuildOnceTables::new(walking),
             stages: StageCache::new(STAGES),
             patterns: Arc::new(PatternCache::new(memory.saturating_sub(STAGES), cache.map(DiskCache::new))),
+            strongest: OnceLock::new(),
         }
     }
 
@@ -192,6 +195,16 @@ impl Tables {
     /// anything was built.
     pub(crate) fn improve_later(&self, class: GoalClass) -> bool {
         self.patterns.improve_later(class, Tier::Standard)
+    }
+
+    /// Sets the strongest patterns that are ever built.
+    pub(crate) fn set_strongest(&self, tier: Tier) {
+        let _ = self.strongest.set(tier);
+    }
+
+    /// True if stronger patterns than these may be loaded later.
+    pub(crate) fn may_improve(&self, loaded: &LoadedPatterns) -> bool {
+        self.strongest.get().is_none_or(|strongest| loaded.tier < *strongest)
     }
 
     /// Registers the background builder, which receives the classes that have stronger patterns.

@@ -5,7 +5,7 @@ mod state;
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -194,6 +194,7 @@ impl Scheduler {
             cancellation: Cancellation::default(),
             is_long: AtomicBool::new(trial.is_some()),
             is_stopped: AtomicBool::new(false),
+            polls: AtomicU32::new(0),
             clock: Mutex::new(RunClock { since: Some(Instant::now()), worked, paused: Duration::ZERO }),
         };
         start.send(permit).err()
@@ -296,6 +297,8 @@ pub(crate) struct RunPermit {
     is_long: AtomicBool,
     /// True once the job is to stop after its trial.
     is_stopped: AtomicBool,
+    /// Polls in the trial.
+    polls: AtomicU32,
     clock: Mutex<RunClock>,
 }
 
@@ -330,6 +333,12 @@ impl RunPermit {
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let RunClock { since, worked, paused } = *self.clock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
+    }
+
+    /// True at one of so many polls, which take some hundred microseconds: a look at the clock costs as much as a poll.
+    fn looks_at_clock(&self) -> bool {
+        const POLLS_PER_LOOK: u32 = 16;
+        self.polls.fetch_add(1, Ordering::Relaxed).is_multiple_of(POLLS_PER_LOOK)
     }
 
     /// Returns true if the job may keep its thread after its trial. Otherwise it stops.
@@ -383,7 +392,7 @@ impl Helpers for RunPermit {
     /// Ends the trial of a job, and yields the worker to jobs of lower levels.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
-        if waiting == NO_LEVEL && self.is_long.load(Ordering::Relaxed) {
+        if waiting == NO_LEVEL && (self.is_long.load(Ordering::Relaxed) || !self.looks_at_clock()) {
             return;
         }
         let mut clock = self.clock();
