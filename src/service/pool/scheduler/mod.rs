@@ -31,8 +31,8 @@ use crate::search::{Help, Helpers, MainWork};
 /// It also keeps its thread, so it starts only if a thread is idle. [`add_thread`](Self::add_thread) counts the
 /// threads that exist; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
 /// jobs hold a thread by then, the job is stopped and starts again when one of them ends (task assignment by guessing
-/// size: Harchol-Balter 2002). So a short job waits for no long one; a long one waits, and loses 50 ms of work
-/// at most.
+/// size: Harchol-Balter 2002). So a short job waits for no long one, only for the trials before it; a long
+/// one waits, and loses 50 ms of work at most.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,

@@ -176,7 +176,7 @@ impl<S> SchedulerState<S> {
 
     /// True if a stopped job could start again, apart from a thread.
     pub(super) fn has_startable_restart(&self) -> bool {
-        self.has_room_for_long_job() && (0..3).any(|class| self.first_with_memory(&self.restarts, class).is_some())
+        self.restart_with_memory().is_some()
     }
 
     /// True if another job may keep its thread after its trial. As many threads as workers are left for trials, so that a
@@ -232,9 +232,13 @@ impl<S> SchedulerState<S> {
     }
 
     fn next_restart(&self) -> Option<u64> {
-        let can_start = self.idle_threads > 0 && self.has_room_for_long_job();
+        if self.idle_threads > 0 { self.restart_with_memory() } else { None }
+    }
+
+    /// The first stopped job whose memory is available, if it may keep its thread.
+    fn restart_with_memory(&self) -> Option<u64> {
         let firsts = (0..3).filter_map(|class| self.first_with_memory(&self.restarts, class));
-        if can_start { firsts.min() } else { None }
+        if self.has_room_for_long_job() { firsts.min() } else { None }
     }
 
     /// The first queued job whose memory is available. Jobs of a class do not overtake a restart that waits for memory.
