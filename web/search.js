@@ -5,7 +5,8 @@ import { counted, duration, el, formatNumber, words } from './dom.js';
 
 const MEANINGS = {
   expanded: 'nodes whose successors were generated', generated: 'nodes created', duplicates: 'discarded as already known',
-  reopened: 'reached again by a shorter path', peak_open: 'maximum size of the open list', iterations: 'iterations of the search',
+  reopened: 'reached again by a shorter path', peak_open: 'maximum size of the open list',
+  open_at_end: 'on the open list at the end', nodes_held: 'in memory at the end', iterations: 'iterations of the search',
   initial_h: 'heuristic value of the start', effective_branching_factor: '1 means straight to the goal',
 };
 

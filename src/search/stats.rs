@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// Counters of a search. Iterative searches sum over their iterations.
+/// Counters of a search. Iterative searches sum over their iterations, except for those at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Nodes taken from the open list whose successors were generated. Taking the goal does not count. A node that is
@@ -18,6 +18,12 @@ pub struct Stats {
     /// Maximum number of nodes awaiting expansion. For IDA\* and iterative deepening, the number of nodes on the
     /// longest path. For anytime search, the maximum over its parts.
     pub peak_open: u64,
+    /// Nodes awaiting expansion when the search ended, including one that a limit kept from being expanded. 0 for
+    /// searches without an open list: IDA\*, iterative deepening, anytime and constructive search.
+    pub open_at_end: u64,
+    /// Nodes in memory when the search ended; [`Budget::nodes`](super::Budget::nodes) bounds them. 0 for searches that
+    /// store no nodes, and for anytime search, which drops those of each part.
+    pub nodes_held: u64,
     /// Iterations started; 1 for searches that do not iterate. For anytime search, those of its IDA\* plus one.
     pub iterations: u32,
     /// Heuristic value of the start.
@@ -25,13 +31,15 @@ pub struct Stats {
 }
 
 impl AddAssign for Stats {
-    /// Adds the counters of another part of a search.
+    /// Adds the counters of the next part of a search.
     fn add_assign(&mut self, other: Self) {
         self.expanded += other.expanded;
         self.generated += other.generated;
         self.duplicates += other.duplicates;
         self.reopened += other.reopened;
         self.peak_open = self.peak_open.max(other.peak_open);
+        self.open_at_end = other.open_at_end;
+        self.nodes_held = other.nodes_held;
         self.iterations += other.iterations;
     }
 }

@@ -55,6 +55,8 @@ fn search(json: &mut Vec<u8>, search: &SearchReply) {
     number(json, ",\"duplicates\":", search.duplicates);
     number(json, ",\"reopened\":", search.reopened);
     number(json, ",\"peak_open\":", search.peak_open);
+    number(json, ",\"open_at_end\":", search.open_at_end);
+    number(json, ",\"nodes_held\":", search.nodes_held);
     number(json, ",\"iterations\":", search.iterations);
     number(json, ",\"initial_h\":", search.initial_h);
     raw(json, ",\"effective_branching_factor\":");

@@ -17,6 +17,8 @@ pub fn breadth_first<P: Packed>(
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() };
     let mut depth = 0;
     let result = search(space, budget, trace, &mut arena, &mut stats, &mut depth);
+    stats.nodes_held = arena.len() as u64;
+    stats.open_at_end = stats.nodes_held - stats.expanded - u64::from(result.is_ok());
     // All boards nearer than the current layer were visited, and the goal was not among them.
     Outcome { result: result.map(|goal| arena.path_to(goal)), best: None, lower_bound: depth, stats }
 }

@@ -41,6 +41,10 @@ pub fn depth_first<P: Packed>(
         stats: Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() },
     };
     let result = search.run();
+    search.stats.nodes_held = search.arena.len() as u64;
+    // A node that a limit kept from being expanded was taken from the stack.
+    let is_one_taken = matches!(result, Err(stop) if stop != StopReason::Depth);
+    search.stats.open_at_end = (search.stack.len() - search.superseded) as u64 + u64::from(is_one_taken);
     let lower_bound = if result == Err(StopReason::Depth) { search.depth_limit.saturating_add(1) } else { 0 };
     Outcome { result: result.map(|goal| search.arena.path_to(goal)), best: None, lower_bound, stats: search.stats }
 }

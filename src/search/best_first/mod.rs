@@ -126,6 +126,8 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     let lower_bound = search.lower_bound(&last);
     // Every generated node was either kept or a duplicate.
     search.stats.generated = search.arena.len() as u64 + search.stats.duplicates;
+    search.stats.nodes_held = search.arena.len() as u64;
+    search.stats.open_at_end = search.open() - u64::from(result.is_ok());
     let result = result.map(|goal| search.arena.path_to(goal));
     Outcome { result, best: None, lower_bound, stats: search.stats }
 }
@@ -171,9 +173,14 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         self.generate(index, node, f_of_g, moves, Move::Left);
         self.generate(index, node, f_of_g, moves, Move::Down);
         self.generate(index, node, f_of_g, moves, Move::Right);
-        let open = self.arena.len() as u64 - self.stats.expanded - self.superseded;
-        self.stats.peak_open = self.stats.peak_open.max(open);
+        self.stats.peak_open = self.stats.peak_open.max(self.open());
         Ok(())
+    }
+
+    /// Number of nodes that await expansion, including one just taken from the open list.
+    #[inline(always)]
+    fn open(&self) -> u64 {
+        self.arena.len() as u64 - self.stats.expanded - self.superseded
     }
 
     /// Checks the budget before a node is expanded.

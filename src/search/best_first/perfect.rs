@@ -7,7 +7,7 @@ use crate::search::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReas
 /// Follows a shortest path, as given by a [perfect](Heuristic::PERFECT) heuristic.
 ///
 /// Expands the same nodes in the same order as [`best_first`](super::best_first()) running A\* with newest-first tie
-/// breaking, and returns the same counters, but needs no open or closed list. Every step of an optimal solution keeps f
+/// breaking, and returns the same counters except [`Stats::nodes_held`], but needs no open or closed list. Every step of an optimal solution keeps f
 /// and lowers h by one, so the newest successor with h − 1 precedes every open node. The other successors are generated
 /// and counted, but never expanded. None of them is a duplicate: two nodes of one optimal path with a common successor
 /// are at most two moves apart, which would close a cycle of at most four moves, but the shortest cycle has twelve.
@@ -21,6 +21,7 @@ pub fn perfect<P: Packed, H: Heuristic<P>>(
     let length = heuristic.h(memo);
     let mut stats = Stats { generated: 1, peak_open: 1, iterations: 1, initial_h: length, ..Stats::default() };
     let result = descend(space, heuristic, memo, budget, trace, &mut stats);
+    stats.open_at_end = stats.generated - stats.expanded - u64::from(result.is_ok());
     Outcome { result, best: None, lower_bound: length, stats }
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn write(job: &Job, report: &Result<Report, ServiceError>) {
         search.heuristic = report.heuristic.name(),
         search.expanded = report.stats.expanded,
         search.generated = report.stats.generated,
+        search.nodes_held = report.stats.nodes_held,
         search.length = report.solution.as_ref().map(|solution| solution.path.len()),
         search.lower_bound = report.lower_bound,
         search.elapsed_us = report.elapsed.as_micros() as u64,
