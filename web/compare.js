@@ -156,8 +156,8 @@ export class Comparison {
 }
 
 /** Returns the method of a result, in the form of a request. */
-function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit }) {
-  const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, depth_limit };
+function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit }) {
+  const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 

@@ -3,7 +3,8 @@
 import { choice, el, field, words } from './dom.js';
 
 const PLAIN = {
-  algorithm: 'auto', heuristic: 'auto', weight: '', tie_breaking: 'low_h', duplicate_detection: 'closed', depth_limit: '',
+  algorithm: 'auto', heuristic: 'auto', weight: '', tie_breaking: 'low_h', duplicate_detection: 'closed',
+  successor_order: 'ULDR', depth_limit: '',
   require: 'any', time_ms: '',
 };
 
@@ -15,10 +16,13 @@ export const named = (list, chosen, properties) =>
   choice(['auto', ...list.map(({ name }) => name)].map((name) => [name, words(name)]), chosen, properties);
 
 /** Describes a method in one line. */
-export function title({ algorithm = 'auto', heuristic = 'auto', weight, tie_breaking, duplicate_detection, depth_limit }) {
+export function title({
+  algorithm = 'auto', heuristic = 'auto', weight, tie_breaking, duplicate_detection, successor_order, depth_limit,
+}) {
   const extras = [
     weight && weight !== 1 && `weight ${weight}`, tie_breaking && tie_breaking !== 'low_h' && `ties ${words(tie_breaking)}`,
-    duplicate_detection === 'parent' && 'tree search', depth_limit && `depth ${depth_limit}`,
+    duplicate_detection === 'parent' && 'tree search', duplicate_detection === 'expanded_only' && 'expanded only',
+    successor_order && successor_order !== 'ULDR' && successor_order, depth_limit && `depth ${depth_limit}`,
   ].filter(Boolean);
   const by = heuristic === 'auto' ? '' : ` · ${words(heuristic)}`;
   return words(algorithm) + by + (extras.length ? ` · ${extras.join(', ')}` : '');
@@ -33,7 +37,8 @@ export class Method {
       heuristic: named(info.heuristics, 'auto'),
       weight: number({ min: 1, max: 1000, step: 'any', placeholder: '1', inputmode: 'decimal' }),
       tie_breaking: choice(['low_h', 'lifo', 'fifo', 'heap'].map((name) => [name, words(name)])),
-      duplicate_detection: choice([['closed', 'closed list'], ['parent', 'parent only']]),
+      duplicate_detection: choice([['closed', 'closed list'], ['parent', 'parent only'], ['expanded_only', 'expanded boards only']]),
+      successor_order: choice(info.options.successor_order.map((order) => [order, order])),
       depth_limit: number({ min: 0, placeholder: 'none' }),
       require: choice([['any', 'any'], ['optimal', 'proven optimal']]),
       time_ms: number({ min: 1, max: info.limits.time_ms.max, placeholder: String(info.limits.time_ms.default) }),
@@ -42,7 +47,8 @@ export class Method {
     const { inputs } = this;
     this.more = el('details', {}, el('summary', {}, 'More settings'), el('div', { class: 'fields' },
       field('Weight of h', inputs.weight, 'weighted A*'), field('Tie-breaking', inputs.tie_breaking),
-      field('Duplicate detection', inputs.duplicate_detection), field('Depth limit', inputs.depth_limit, 'depth-first'),
+      field('Duplicate detection', inputs.duplicate_detection), field('Successor order', inputs.successor_order),
+      field('Depth limit', inputs.depth_limit, 'depth-first'),
       field('Solution', inputs.require), field('Time limit (ms)', inputs.time_ms)));
     inputs.algorithm.addEventListener('change', () => this.weigh());
     this.element = el('div', { onchange: () => { this.explain(); change(); } },

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A move of the blank by one cell. The tile in its way slides in the opposite direction.
 ///
-/// The variants are in the order in which every search generates successors.
+/// The variants are in the order in which searches generate successors, unless another one is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Move {
@@ -19,7 +19,7 @@ pub enum Move {
 }
 
 impl Move {
-    /// All moves, in successor order.
+    /// All moves, in the default successor order.
     pub const ALL: [Self; 4] = [Self::Up, Self::Left, Self::Down, Self::Right];
 
     /// The move that undoes this one.
@@ -111,7 +111,7 @@ impl MoveSet {
     }
 }
 
-/// Iterates in successor order.
+/// Iterates in the default successor order.
 impl Iterator for MoveSet {
     type Item = Move;
 

@@ -1,5 +1,7 @@
 //! Algorithms and their options, by name.
 
+use crate::domain::{Move, MoveSet};
+
 /// An enumeration whose values have names.
 pub trait Named: Copy + PartialEq + 'static {
     /// Every value, in display order.
@@ -113,9 +115,75 @@ pub enum DuplicateDetection {
     Closed,
     /// They are kept. Only the move straight back is excluded.
     Parent,
+    /// They are dropped if their board was expanded before, even by a longer path. Copies of boards that await
+    /// expansion are kept, and expanded again.
+    ExpandedOnly,
 }
 
-named!(DuplicateDetection { Closed => "closed", Parent => "parent" });
+named!(DuplicateDetection { Closed => "closed", Parent => "parent", ExpandedOnly => "expanded_only" });
+
+/// Order in which the successors of a node are generated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SuccessorOrder([Move; 4]);
+
+impl Default for SuccessorOrder {
+    /// The order of [`Move::ALL`].
+    fn default() -> Self {
+        Self(Move::ALL)
+    }
+}
+
+impl SuccessorOrder {
+    /// Every order, the default first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let orders = (0..256_usize).map(|code| [6, 4, 2, 0].map(|shift| Move::ALL[code >> shift & 3]));
+        orders.filter_map(Self::from_moves)
+    }
+
+    /// The order of these moves; `None` if one of them is missing.
+    fn from_moves(moves: [Move; 4]) -> Option<Self> {
+        let set: MoveSet = moves.into_iter().collect();
+        (set.len() == moves.len()).then_some(Self(moves))
+    }
+
+    /// Parses the letters of the blank's directions, such as `LRUD`; `None` unless each of them is there once.
+    pub fn from_letters(letters: &str) -> Option<Self> {
+        Self::all().find(|order| order.letters() == letters)
+    }
+
+    /// The letters of the blank's directions.
+    pub fn letters(self) -> String {
+        self.0.map(Move::letter).iter().collect()
+    }
+
+    /// The moves of a set, in this order.
+    #[inline]
+    pub fn sort(self, moves: MoveSet) -> SortedMoves {
+        SortedMoves { left: moves, order: self }
+    }
+}
+
+/// Moves in a [`SuccessorOrder`].
+#[derive(Clone, Debug)]
+pub struct SortedMoves {
+    left: MoveSet,
+    order: SuccessorOrder,
+}
+
+impl Iterator for SortedMoves {
+    type Item = Move;
+
+    #[inline]
+    fn next(&mut self) -> Option<Move> {
+        // A set yields its moves in the default order.
+        if self.order == SuccessorOrder::default() {
+            return self.left.next();
+        }
+        let mv = self.order.0.into_iter().find(|mv| self.left.contains(*mv))?;
+        self.left = self.left.without(mv);
+        Some(mv)
+    }
+}
 
 /// Weight of h relative to g in hundredths, from 1.00 to 100.00.
 ///
@@ -137,5 +205,35 @@ impl Weight {
     /// The weight in hundredths.
     pub fn hundredths(self) -> u32 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_letters_of_its_own_and_the_first_is_the_default() {
+        let orders: Vec<SuccessorOrder> = SuccessorOrder::all().collect();
+        assert_eq!((orders.len(), orders[0], orders[0].letters()), (24, SuccessorOrder::default(), "ULDR".to_owned()));
+        for order in &orders {
+            assert_eq!(SuccessorOrder::from_letters(&order.letters()), Some(*order));
+            assert_eq!(orders.iter().filter(|other| *other == order).count(), 1);
+        }
+        for wrong in ["", "ULD", "ULDRU", "ULDD", "uldr", "ULDX"] {
+            assert_eq!(SuccessorOrder::from_letters(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_order_sorts_every_set_of_moves() {
+        for order in SuccessorOrder::all() {
+            for bits in 0..16 {
+                let set: MoveSet = Move::ALL.into_iter().filter(|mv| bits & (1 << *mv as u8) != 0).collect();
+                let letters: String = order.sort(set).map(Move::letter).collect();
+                let letter = |mv: &Move| set.contains(*mv).then_some(mv.letter());
+                assert_eq!(letters, order.0.iter().filter_map(letter).collect::<String>());
+            }
+        }
     }
 }

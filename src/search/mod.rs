@@ -28,7 +28,7 @@ mod stats;
 mod trace;
 
 pub(crate) use algorithm::named;
-pub use algorithm::{Algorithm, DuplicateDetection, Named, TieBreaking, Weight};
+pub use algorithm::{Algorithm, DuplicateDetection, Named, SortedMoves, SuccessorOrder, TieBreaking, Weight};
 pub use anytime::{Objective, Stages, anytime, bytes_beside_nodes, bytes_per_beam_node, constructive};
 pub use best_first::{
     BucketOpenList, Capacity, Evaluation, HeapOpenList, OpenList, best_first, breadth_first, bytes_per_node,

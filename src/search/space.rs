@@ -1,5 +1,6 @@
 //! The state space of one puzzle.
 
+use super::{SortedMoves, SuccessorOrder};
 use crate::domain::{Board, Cell, Move, MoveSet, Packed, Puzzle, Size};
 
 /// A packed board. Tiles and blank are named by their goal cells.
@@ -49,6 +50,7 @@ pub struct Space<P> {
     goal: P,
     moves: [MoveSet; 256],
     offsets: [i8; 4],
+    order: SuccessorOrder,
 }
 
 impl<P: Packed> Space<P> {
@@ -74,7 +76,27 @@ impl<P: Packed> Space<P> {
             goal: P::pack(&identity[..cells]),
             moves,
             offsets: Move::ALL.map(|mv| size.offset(mv)),
+            order: SuccessorOrder::default(),
         }
+    }
+
+    /// The space in which best-first, breadth-first and depth-first search generate successors in an order. Other
+    /// searches ignore it.
+    #[must_use]
+    pub fn ordered(self, order: SuccessorOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The order in which successors are generated.
+    #[inline]
+    pub fn order(&self) -> SuccessorOrder {
+        self.order
+    }
+
+    /// Moves in the order in which successors are generated.
+    #[inline]
+    pub fn sorted(&self, moves: MoveSet) -> SortedMoves {
+        self.order.sort(moves)
     }
 
     /// The puzzle.

@@ -53,6 +53,23 @@ async fn the_course_projects_figures_are_reproduced() {
 }
 
 #[tokio::test]
+async fn the_tutorials_figures_are_reproduced() {
+    let taquin = shared().await;
+    let preset = compare(&taquin, &json!({ "board": HARD, "preset": "older_systems" })).await;
+    let is_tutorials = |result: &&Value| result["duplicate_detection"] == "expanded_only";
+    let tutorials: Vec<_> = preset.iter().filter(is_tutorials).collect();
+    assert!(tutorials.iter().all(|result| result["successor_order"] == "LRUD"));
+    let algorithms: Vec<_> = tutorials.iter().map(|result| &result["algorithm"]).collect();
+    assert_eq!(algorithms, ["breadth_first", "depth_first", "greedy_best_first", "astar"]);
+    let astar = &tutorials[3];
+    let figure = |name: &str| astar["search"][name].as_u64().expect("a figure");
+    assert_eq!([astar["length"].as_u64(), Some(figure("expanded"))], [Some(24), Some(2478)]);
+    let made = figure("generated") - figure("duplicates");
+    // The goal is the only node that is neither expanded nor open.
+    assert_eq!([made, figure("nodes_held"), figure("open_at_end")], [3968, 3968, 3968 - 2478 - 1]);
+}
+
+#[tokio::test]
 async fn each_method_has_the_result_of_solve() {
     let taquin = shared().await;
     let methods = json!([
@@ -120,13 +137,13 @@ async fn a_result_starts_with_its_method_as_requested() {
 async fn the_older_systems_all_solve_the_hardest_board() {
     let taquin = shared().await;
     let results = compare(&taquin, &json!({ "board": HARDEST, "preset": "older_systems" })).await;
-    assert_eq!(results.len(), 9);
+    assert_eq!(results.len(), 13);
     for result in &results {
         assert!(result["problem"].is_null(), "{result}");
         assert!(result["length"].as_u64() >= Some(TO_BLANK_LAST[&grid(HARDEST)]), "{result}");
     }
     let heuristics: Vec<_> = results.iter().filter(|result| result["algorithm"] == "astar").collect();
-    assert_eq!(heuristics.len(), 5);
+    assert_eq!(heuristics.len(), 6);
 }
 
 #[tokio::test]

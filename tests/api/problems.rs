@@ -73,6 +73,9 @@ async fn fields_are_checked_for_their_type_and_range() {
         (json!({ "board": BOARD, "heuristic": "euclid" }), "/heuristic unknown-value"),
         (json!({ "board": BOARD, "tie_breaking": "random" }), "/tie_breaking unknown-value"),
         (json!({ "board": BOARD, "duplicate_detection": "none" }), "/duplicate_detection unknown-value"),
+        (json!({ "board": BOARD, "successor_order": "ULD" }), "/successor_order unknown-value"),
+        (json!({ "board": BOARD, "successor_order": "ULDD" }), "/successor_order unknown-value"),
+        (json!({ "board": BOARD, "successor_order": ["U", "L", "D", "R"] }), "/successor_order wrong-type"),
         (json!({ "board": BOARD, "require": "best" }), "/require unknown-value"),
         (json!({ "board": BOARD, "weight": 0.99, "algorithm": "weighted_astar" }), "/weight out-of-range"),
         (json!({ "board": BOARD, "weight": 100.01, "algorithm": "weighted_astar" }), "/weight out-of-range"),
@@ -285,6 +288,23 @@ async fn options_that_the_search_would_ignore_are_rejected() {
             json!({ "board": BOARD, "algorithm": "constructive", "duplicate_detection": "parent" }),
             "/duplicate_detection",
         ),
+        (json!({ "board": BOARD, "duplicate_detection": "expanded_only" }), "/duplicate_detection"),
+        (
+            json!({ "board": BOARD, "algorithm": "anytime", "duplicate_detection": "expanded_only" }),
+            "/duplicate_detection",
+        ),
+        (json!({ "board": BOARD, "successor_order": "LRUD" }), "/successor_order"),
+        (json!({ "board": BOARD, "algorithm": "ida_star", "successor_order": "LRUD" }), "/successor_order"),
+        (json!({ "board": BOARD, "algorithm": "iterative_deepening", "successor_order": "LRUD" }), "/successor_order"),
+        (json!({ "board": BOARD, "algorithm": "anytime", "successor_order": "LRUD" }), "/successor_order"),
+        (json!({ "board": BOARD, "algorithm": "constructive", "successor_order": "LRUD" }), "/successor_order"),
+        (json!({ "board": BOARD, "algorithm": "astar", "successor_order": "LRUD" }), "/successor_order"),
+        (
+            json!({
+                "board": BOARD, "algorithm": "depth_first", "depth_limit": 31, "duplicate_detection": "expanded_only",
+            }),
+            "/depth_limit",
+        ),
         (json!({ "board": BOARD, "algorithm": "astar", "depth_limit": 50 }), "/depth_limit"),
         (json!({ "board": BOARD, "algorithm": "breadth_first", "heuristic": "manhattan" }), "/heuristic"),
         (json!({ "board": BOARD, "algorithm": "constructive", "heuristic": "manhattan" }), "/heuristic"),
@@ -317,7 +337,8 @@ async fn an_option_at_its_default_is_always_accepted() {
     for algorithm in ["auto", "ida_star", "breadth_first", "depth_first", "iterative_deepening", "constructive"] {
         let question = json!({
             "board": "1 2 3/4 5 6/0 7 8", "algorithm": algorithm, "heuristic": "auto", "weight": 1.0,
-            "tie_breaking": "low_h", "duplicate_detection": "closed", "require": "any", "limits": {},
+            "tie_breaking": "low_h", "duplicate_detection": "closed", "successor_order": "ULDR", "require": "any",
+            "limits": {},
             "include": [], "encoding": "tiles",
             "goal": "blank_last",
         });

@@ -13,6 +13,7 @@ mod pattern_tables;
 mod patterns;
 mod properties;
 mod signature;
+mod tutorials;
 
 /// The allocator of the service, because [memory] measures it.
 #[global_allocator]

@@ -5,15 +5,15 @@ use std::time::Duration;
 use super::fields::FieldReader;
 use crate::domain::Size;
 use crate::http::problem::{ProblemKind, RequestError};
-use crate::search::Weight;
+use crate::search::{SuccessorOrder, Weight};
 use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
 
 /// The fields of the limits.
 pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
 
 /// The fields of the search options.
-pub(crate) const METHOD_FIELDS: [&str; 6] =
-    ["algorithm", "heuristic", "weight", "tie_breaking", "duplicate_detection", "depth_limit"];
+pub(crate) const METHOD_FIELDS: [&str; 7] =
+    ["algorithm", "heuristic", "weight", "tie_breaking", "duplicate_detection", "successor_order", "depth_limit"];
 
 /// Maximum depth limit of depth-first search. No board of nine cells has a longer simple path.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
@@ -32,9 +32,18 @@ pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
             .unwrap_or(Weight::ONE),
         tie_breaking: fields.choice("tie_breaking", None).unwrap_or_default(),
         duplicate_detection: fields.choice("duplicate_detection", None).unwrap_or_default(),
+        successor_order: fields.parsed("successor_order", successor_order).unwrap_or_default(),
         depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
         require_optimal: false,
     }
+}
+
+fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, String)> {
+    SuccessorOrder::from_letters(letters).ok_or_else(|| {
+        let detail = "`successor_order` must have each of the letters U, L, D and R once, for example `LRUD`: the \
+                      directions of the blank";
+        ("unknown-value", detail.to_owned())
+    })
 }
 
 /// Reads [`LIMIT_FIELDS`].

@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 use crate::http::request::NamedGoal;
 use crate::http::state::HttpSettings;
 use crate::search::heuristic::GoalClass;
-use crate::search::{Algorithm, HeuristicKind, Named};
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
 use crate::service::{Service, TableEntry};
 
 /// Handles GET.
@@ -36,6 +36,7 @@ pub(crate) async fn info(
         "sides": {"min": Size::MIN_SIDE, "max": Size::MAX_SIDE},
         "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
         "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
+        "options": options(),
         "goals": NamedGoal::ALL.iter().map(|goal| goal.name()).collect::<Vec<_>>(),
         "presets": Preset::ALL.iter().map(|preset| preset.entry()).collect::<Vec<_>>(),
         "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
@@ -45,6 +46,15 @@ pub(crate) async fn info(
         _ => info.to_string(),
     };
     Ok(Document::new(media_type.content_type(), Document::NO_STORE, body).response(&headers))
+}
+
+/// Values of the search options that have no entries of their own.
+fn options() -> serde_json::Value {
+    json!({
+        "tie_breaking": TieBreaking::ALL.iter().map(|ties| ties.name()).collect::<Vec<_>>(),
+        "duplicate_detection": DuplicateDetection::ALL.iter().map(|detection| detection.name()).collect::<Vec<_>>(),
+        "successor_order": SuccessorOrder::all().map(SuccessorOrder::letters).collect::<Vec<_>>(),
+    })
 }
 
 fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {

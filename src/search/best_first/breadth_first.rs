@@ -44,10 +44,11 @@ fn search<P: Packed>(
             arena.reserve(moves.len(), &meter)?;
         }
         stats.expanded += 1;
+        arena.mark_expanded(index);
         if trace.is_recording() {
             arena.record(trace, space, index, 0, f64::from(node.g));
         }
-        for mv in moves {
+        for mv in space.sorted(moves) {
             let mut state = node.state();
             space.make(&mut state, mv);
             match arena.find(&state.tiles) {

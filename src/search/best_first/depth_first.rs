@@ -19,7 +19,7 @@ struct DepthFirst<'a, P> {
 
 /// Expands the newest node first, its successors in successor order.
 ///
-/// Without a depth limit, each board is expanded once. With a limit, a board reached by fewer moves than before is
+/// Without a depth limit, each board is expanded once, unless copies of it are kept. With a limit, a board reached by fewer moves than before is
 /// reopened, because its successors may now be within the limit. So the search finds a solution whenever one exists
 /// within the limit, and otherwise proves that none does.
 pub fn depth_first<P: Packed>(
@@ -83,12 +83,12 @@ impl<P: Packed> DepthFirst<'_, P> {
         }
         self.stats.expanded += 1;
         self.stats.generated += moves.len() as u64;
-        self.arena.nodes[index as usize].phase = Phase::Expanded;
+        self.arena.mark_expanded(index);
         if self.trace.is_recording() {
             self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
         }
         let first = self.stack.len();
-        for mv in moves {
+        for mv in self.space.sorted(moves) {
             let mut state = node.state();
             self.space.make(&mut state, mv);
             let (twin, slot) = self.arena.find(&state.tiles);

@@ -13,7 +13,10 @@ pub use node::Capacity;
 pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;
 
-use super::{Budget, DuplicateDetection, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason, Trace, Weight};
+use super::{
+    Budget, DuplicateDetection, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason, SuccessorOrder, Trace,
+    Weight,
+};
 use crate::domain::{Move, MoveSet, Packed, Packed128};
 use closed_list::ClosedList;
 use node::{Arena, Node, Phase};
@@ -98,6 +101,10 @@ struct BestFirst<'a, P, H: Heuristic<P>, O> {
 /// With an admissible heuristic the lower bound rises with f: every solution not yet found passes through an open
 /// node, and is at least as long as that node's g + h. So A\* solutions are optimal. Weighted solutions are at most w
 /// times as long as an optimal one; the lower bound may prove a smaller ratio.
+///
+/// With [`DuplicateDetection::ExpandedOnly`] shorter paths to expanded boards are dropped. As long as the heuristic is
+/// consistent, as the admissible ones are, A\* first expands each board by a shortest path, and weighted A\* by one at
+/// most w times as long (Likhachev, Gordon & Thrun 2003). So the least f is a bound there, too.
 pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     space: &Space<P>,
     heuristic: &H,
@@ -162,17 +169,21 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             self.open_list.reserve(self.arena.reserve(moves.len(), &self.meter)?);
         }
         self.stats.expanded += 1;
-        self.arena.nodes[index as usize].phase = Phase::Expanded;
+        self.arena.mark_expanded(index);
         if self.trace.is_recording() {
             let (h, f) = (self.heuristic.h(node.memo), self.evaluation.displayed(self.f(node)));
             self.arena.record(self.trace, self.space, index, h, f);
         }
         let f_of_g = self.evaluation.f(node.g + 1, 0);
-        // Unrolled so that the compiler specializes the code for each direction.
-        self.generate(index, node, f_of_g, moves, Move::Up);
-        self.generate(index, node, f_of_g, moves, Move::Left);
-        self.generate(index, node, f_of_g, moves, Move::Down);
-        self.generate(index, node, f_of_g, moves, Move::Right);
+        if self.space.order() == SuccessorOrder::default() {
+            // Unrolled so that the compiler specializes the code for each direction.
+            self.generate(index, node, f_of_g, moves, Move::Up);
+            self.generate(index, node, f_of_g, moves, Move::Left);
+            self.generate(index, node, f_of_g, moves, Move::Down);
+            self.generate(index, node, f_of_g, moves, Move::Right);
+        } else {
+            self.generate_in_order(index, node, f_of_g, moves);
+        }
         self.stats.peak_open = self.stats.peak_open.max(self.open());
         Ok(())
     }
@@ -205,7 +216,9 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             return 0;
         }
         let least = self.evaluation.least_length(self.f(last)).max(self.stats.initial_h);
-        let least_open = if self.evaluation.is_weighted() { self.least_open() } else { None };
+        // Where shorter paths to expanded boards are dropped, the g of open nodes may be too large.
+        let are_paths_kept = self.arena.duplicates() != DuplicateDetection::ExpandedOnly;
+        let least_open = if self.evaluation.is_weighted() && are_paths_kept { self.least_open() } else { None };
         least.max(least_open.unwrap_or(0))
     }
 
@@ -243,6 +256,15 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         let h = self.heuristic.h(memo);
         let successor = self.arena.add(Node::successor(state, memo, g, index, mv), slot);
         self.open_list.push(successor, f_of_g + self.evaluation.h_weight * h, h);
+    }
+
+    /// Generates successors in an order other than the default. Out of line, so that the usual loop stays small.
+    #[cold]
+    #[inline(never)]
+    fn generate_in_order(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet) {
+        for mv in self.space.sorted(moves) {
+            self.generate(index, node, f_of_g, moves, mv);
+        }
     }
 
     /// True if a path of g moves replaces the known path to the board of `twin`.

@@ -59,7 +59,8 @@ impl<P: Packed, M> Node<P, M> {
 /// All nodes of a search, and a hash table from boards to nodes.
 pub(super) struct Arena<P, M> {
     pub nodes: Vec<Node<P, M>>,
-    /// Empty if only the parent is checked for duplicates.
+    /// Empty if only the parent is checked for duplicates. Without boards that await expansion, if only those expanded
+    /// are checked.
     closed: ClosedList,
     duplicates: DuplicateDetection,
     capacity: Capacity,
@@ -112,6 +113,11 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         self.nodes.len()
     }
 
+    /// The treatment of boards that are generated again.
+    pub(super) fn duplicates(&self) -> DuplicateDetection {
+        self.duplicates
+    }
+
     /// The current capacity.
     pub(super) fn capacity(&self) -> Capacity {
         self.capacity
@@ -140,7 +146,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
             if self.nodes.try_reserve_exact(more.max).is_err() {
                 self.nodes.reserve_exact(more.min);
             }
-            if self.duplicates == DuplicateDetection::Closed {
+            if self.duplicates != DuplicateDetection::Parent {
                 self.rebuild_closed(meter)?;
             }
         }
@@ -156,11 +162,30 @@ impl<P: Packed, M: Copy> Arena<P, M> {
             if index % INTERVAL == 0 {
                 meter.check()?;
             }
-            let (_, slot) = self.find(&self.nodes[index].tiles);
+            let node = &self.nodes[index];
+            if self.duplicates == DuplicateDetection::ExpandedOnly && node.phase != Phase::Expanded {
+                continue;
+            }
+            let (_, slot) = self.find(&node.tiles);
             // The latest node of a board represents it.
             self.closed.put(slot, index as u32);
         }
         Ok(())
+    }
+
+    /// Marks a node as expanded, before its successors are generated.
+    #[inline]
+    pub(super) fn mark_expanded(&mut self, index: u32) {
+        self.nodes[index as usize].phase = Phase::Expanded;
+        if self.duplicates == DuplicateDetection::ExpandedOnly {
+            self.close(index);
+        }
+    }
+
+    #[cold]
+    fn close(&mut self, index: u32) {
+        let (_, slot) = self.find(&self.nodes[index as usize].tiles);
+        self.closed.put(slot, index);
     }
 
     /// The node that represents a board, if any, and the slot for a new one.
@@ -181,10 +206,11 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// Checks whether a path of g moves to the board of `twin` is shorter than the known one. If so, returns the
-    /// phase of `twin`, which is skipped from now on if it is open.
+    /// phase of `twin`, which is skipped from now on if it is open. No path replaces that of an expanded board if only
+    /// those are checked.
     pub(super) fn supersede(&mut self, twin: u32, g: u32) -> Option<Phase> {
         let twin = &mut self.nodes[twin as usize];
-        if g >= twin.g {
+        if g >= twin.g || self.duplicates == DuplicateDetection::ExpandedOnly {
             return None;
         }
         let phase = twin.phase;

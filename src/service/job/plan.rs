@@ -2,7 +2,7 @@
 
 use crate::domain::Size;
 use crate::search::heuristic::DistanceTable;
-use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight};
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking, Weight};
 
 /// Requested search options; `None` lets the service choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +17,8 @@ pub struct SearchOptions {
     pub tie_breaking: TieBreaking,
     /// Treatment of boards that are generated again.
     pub duplicate_detection: DuplicateDetection,
+    /// Order in which successors are generated, for searches that store nodes.
+    pub successor_order: SuccessorOrder,
     /// Maximum depth, for depth-first search.
     pub depth_limit: Option<u32>,
     /// True if only a proven optimal solution is accepted.
@@ -31,6 +33,7 @@ impl Default for SearchOptions {
             weight: Weight::ONE,
             tie_breaking: TieBreaking::default(),
             duplicate_detection: DuplicateDetection::default(),
+            successor_order: SuccessorOrder::default(),
             depth_limit: None,
             require_optimal: false,
         }
@@ -54,6 +57,7 @@ pub struct Plan {
     pub(crate) weight: Weight,
     pub(crate) tie_breaking: TieBreaking,
     pub(crate) duplicate_detection: DuplicateDetection,
+    pub(crate) successor_order: SuccessorOrder,
     pub(crate) depth_limit: Option<u32>,
     /// True if the constructive solution may replace that of a stopped search.
     pub(crate) falls_back: bool,
@@ -110,6 +114,7 @@ impl Plan {
             weight: options.weight,
             tie_breaking: options.tie_breaking,
             duplicate_detection: options.duplicate_detection,
+            successor_order: options.successor_order,
             depth_limit: options.depth_limit,
             falls_back: options.algorithm.is_none() && !options.require_optimal,
             require_optimal: options.require_optimal,
@@ -149,7 +154,7 @@ impl Plan {
         match self.algorithm {
             Algorithm::IdaStar | Algorithm::IterativeDeepening | Algorithm::Constructive => 0,
             Algorithm::Anytime => u64::MAX,
-            _ if self.duplicate_detection == DuplicateDetection::Parent || self.depth_limit.is_some() => u64::MAX,
+            _ if self.duplicate_detection != DuplicateDetection::Closed || self.depth_limit.is_some() => u64::MAX,
             // Half of all permutations are reachable; some are stored again when a shorter path is found.
             _ => (2..=size.cells() as u64).try_fold(1, u64::checked_mul).unwrap_or(u64::MAX),
         }
@@ -187,12 +192,19 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
         let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or omit it";
         refuse("tie_breaking", format!("`{algorithm}` has no tie-breaking: {instead}"));
     }
-    if options.duplicate_detection != DuplicateDetection::default() && !named(can_skip_detection) {
+    if options.duplicate_detection != DuplicateDetection::default() && !named(has_node_options) {
         let instead = "use a best-first, breadth-first or depth-first search, or omit it";
         refuse("duplicate_detection", format!("`{algorithm}` has no choice of duplicate detection: {instead}"));
     }
+    if options.successor_order != SuccessorOrder::default() {
+        successor_order_conflict(options, size).into_iter().for_each(|detail| refuse("successor_order", detail));
+    }
     if options.depth_limit.is_some() && !named(|algorithm| algorithm == Algorithm::DepthFirst) {
         refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or omit it"));
+    } else if options.depth_limit.is_some() && options.duplicate_detection == DuplicateDetection::ExpandedOnly {
+        let detail = "`expanded_only` drops shorter paths, so a depth limit could hide every solution: use `closed` or \
+                      `parent`, or omit the depth limit";
+        refuse("depth_limit", detail.to_owned());
     }
     if options.require_optimal && !promises_optimal(options) {
         let search = options
@@ -223,7 +235,23 @@ fn heuristic_conflicts(
     (!heuristic.serves(size)).then(unserved).into_iter().chain(unfit)
 }
 
-fn can_skip_detection(algorithm: Algorithm) -> bool {
+/// Conflict of a successor order other than the default with the search.
+fn successor_order_conflict(options: &SearchOptions, size: Size) -> Option<String> {
+    let algorithm = options.algorithm.map_or("auto", Named::name);
+    if !options.algorithm.is_some_and(has_node_options) {
+        let instead = "use a best-first, breadth-first or depth-first search, or omit it";
+        return Some(format!("`{algorithm}` has no choice of successor order: {instead}"));
+    }
+    let is_perfect = options.algorithm == Some(Algorithm::AStar)
+        && DistanceTable::serves(size)
+        && options.heuristic.is_none_or(|heuristic| heuristic == HeuristicKind::PatternDatabase)
+        && options.tie_breaking.is_newest_first();
+    let instead = "use another heuristic, `tie_breaking` `fifo` or `heap`, or omit it";
+    is_perfect.then(|| format!("the exact distances of `pattern_database` choose the successors: {instead}"))
+}
+
+/// True if the algorithm has options for duplicate detection and successor order.
+fn has_node_options(algorithm: Algorithm) -> bool {
     algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
 }
 
@@ -281,6 +309,28 @@ mod tests {
         };
         let fields: Vec<_> = Plan::try_new(&options, size(3, 3)).unwrap_err().into_iter().map(|c| c.field).collect();
         assert_eq!(fields, ["heuristic", "weight", "tie_breaking", "depth_limit"]);
+    }
+
+    #[test]
+    fn a_successor_order_is_rejected_where_it_has_no_effect() {
+        let order = SuccessorOrder::from_letters("LRUD").unwrap();
+        let fits = |algorithm, heuristic, tie_breaking, size| {
+            let options =
+                SearchOptions { successor_order: order, algorithm, heuristic, tie_breaking, ..Default::default() };
+            Plan::try_new(&options, size).map_err(|conflicts| conflicts[0].field)
+        };
+        let (astar, rejected) = (Some(Algorithm::AStar), Err("successor_order"));
+        for heuristic in [None, Some(HeuristicKind::PatternDatabase)] {
+            assert_eq!(fits(astar, heuristic, TieBreaking::LowH, size(3, 3)).map(|_| ()), rejected);
+            assert_eq!(fits(astar, heuristic, TieBreaking::Lifo, size(3, 3)).map(|_| ()), rejected);
+            assert!(fits(astar, heuristic, TieBreaking::Fifo, size(3, 3)).is_ok());
+            assert!(fits(astar, heuristic, TieBreaking::LowH, size(4, 4)).is_ok());
+        }
+        assert!(fits(astar, Some(HeuristicKind::Manhattan), TieBreaking::LowH, size(3, 3)).is_ok());
+        for algorithm in Algorithm::ALL.iter().filter(|algorithm| !has_node_options(**algorithm)) {
+            assert_eq!(fits(Some(*algorithm), None, TieBreaking::LowH, size(4, 4)).map(|_| ()), rejected);
+        }
+        assert_eq!(fits(None, None, TieBreaking::LowH, size(4, 4)).map(|_| ()), rejected);
     }
 
     #[test]

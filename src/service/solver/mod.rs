@@ -190,8 +190,13 @@ impl HeuristicCall for RunSearch<'_> {
             Algorithm::WeightedAStar => self.best_first(space, heuristic, Evaluation::weighted(plan.weight)),
             Algorithm::GreedyBestFirst => self.best_first(space, heuristic, Evaluation::GREEDY),
             Algorithm::IdaStar => ida_star(space, heuristic, budget, trace),
-            Algorithm::BreadthFirst => breadth_first(space, duplicates, budget, trace),
-            Algorithm::DepthFirst => depth_first(space, duplicates, plan.depth_limit, budget, trace),
+            Algorithm::BreadthFirst => {
+                breadth_first(&space.clone().ordered(plan.successor_order), duplicates, budget, trace)
+            }
+            Algorithm::DepthFirst => {
+                let space = space.clone().ordered(plan.successor_order);
+                depth_first(&space, duplicates, plan.depth_limit, budget, trace)
+            }
             Algorithm::IterativeDeepening => ida_star(space, &Zero, budget, trace),
             Algorithm::Constructive => constructive(space.puzzle()),
             Algorithm::Anytime => {
@@ -206,6 +211,7 @@ impl RunSearch<'_> {
     fn best_first<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
         let Self { plan, budget, trace, .. } = self;
         let duplicates = plan.duplicate_detection;
+        let space = &space.clone().ordered(plan.successor_order);
         let order = plan.tie_breaking;
         if order == TieBreaking::Heap || !f.suits_buckets::<P>() {
             best_first(space, heuristic, f, duplicates, HeapOpenList::new(order), budget, trace)

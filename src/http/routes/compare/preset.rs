@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::reply::MethodReply;
 use crate::domain::Size;
-use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, TieBreaking, Weight, named};
+use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking, Weight, named};
 use crate::service::{Plan, SearchOptions};
 
 /// Named list of methods.
@@ -81,8 +81,14 @@ fn typical(algorithm: Algorithm) -> SearchOptions {
 }
 
 /// Methods of the predecessor systems: blind, greedy and A* searches, A* as a tree search, and the two inadmissible
-/// heuristics.
-fn older_systems() -> [SearchOptions; 9] {
+/// heuristics; and the searches of two tutorials, whose heuristic is the sum of both distances.
+fn older_systems() -> [SearchOptions; 13] {
+    let tutorials = |search: SearchOptions| SearchOptions {
+        tie_breaking: if search.heuristic.is_some() { TieBreaking::Fifo } else { TieBreaking::default() },
+        duplicate_detection: DuplicateDetection::ExpandedOnly,
+        successor_order: SuccessorOrder::from_letters("LRUD").unwrap_or_default(),
+        ..search
+    };
     let tree_search = SearchOptions {
         tie_breaking: TieBreaking::Heap,
         duplicate_detection: DuplicateDetection::Parent,
@@ -98,6 +104,10 @@ fn older_systems() -> [SearchOptions; 9] {
         tree_search,
         with(Algorithm::AStar, HeuristicKind::MisplacedWithBlank),
         with(Algorithm::AStar, HeuristicKind::ManhattanPlusHamming),
+        tutorials(by(Algorithm::BreadthFirst)),
+        tutorials(by(Algorithm::DepthFirst)),
+        tutorials(with(Algorithm::GreedyBestFirst, HeuristicKind::ManhattanPlusHamming)),
+        tutorials(with(Algorithm::AStar, HeuristicKind::ManhattanPlusHamming)),
     ]
 }
 

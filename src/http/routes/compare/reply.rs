@@ -8,7 +8,7 @@ use crate::domain::Puzzle;
 use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
 use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
-use crate::search::{DuplicateDetection, Named, TieBreaking, Weight};
+use crate::search::{DuplicateDetection, Named, SuccessorOrder, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
 /// Longest solution whose moves are listed. Depth-first search finds solutions of a hundred thousand moves.
@@ -41,6 +41,8 @@ pub(crate) struct MethodReply {
     tie_breaking: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicate_detection: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    successor_order: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth_limit: Option<u32>,
 }
@@ -121,6 +123,8 @@ impl MethodReply {
             tie_breaking: (options.tie_breaking != TieBreaking::default()).then(|| options.tie_breaking.name()),
             duplicate_detection: (options.duplicate_detection != DuplicateDetection::default())
                 .then(|| options.duplicate_detection.name()),
+            successor_order: (options.successor_order != SuccessorOrder::default())
+                .then(|| options.successor_order.letters()),
             depth_limit: options.depth_limit,
         }
     }
@@ -159,7 +163,7 @@ impl fmt::Display for CompareReply {
 impl fmt::Display for MethodReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.algorithm)?;
-        let words = [self.heuristic, self.tie_breaking, self.duplicate_detection];
+        let words = [self.heuristic, self.tie_breaking, self.duplicate_detection, self.successor_order.as_deref()];
         words.into_iter().flatten().try_for_each(|word| write!(f, " {word}"))?;
         self.weight.map_or(Ok(()), |Number(weight)| write!(f, " ×{weight}"))?;
         self.depth_limit.map_or(Ok(()), |limit| write!(f, " to depth {limit}"))
