@@ -10,13 +10,15 @@ use tokio::time::sleep;
 use super::*;
 use crate::config::{self, Flags};
 use crate::domain::Size;
-use crate::search::{Expansions, Trace};
+use crate::search::{Expansions, GeneratedNodes, Trace};
 
 #[test]
 fn the_plan_counts_expansions_as_the_search_does() {
     let largest = Size::try_from((10, 10)).unwrap();
-    assert_eq!(config::LISTED_EXPANSION, Expansions::bytes_each(largest) as u64);
-    assert_eq!(config::RECORDED_EXPANSION, Trace::most_bytes(largest, 1));
+    let listed = Expansions::bytes_each(largest) + GeneratedNodes::bytes_each(largest);
+    assert_eq!(config::LISTED_EXPANSION, listed as u64);
+    let recorded = Trace::most_bytes(largest, 1) + GeneratedNodes::most_bytes(largest, 1);
+    assert_eq!(config::RECORDED_EXPANSION, recorded);
 }
 
 struct Running {

@@ -19,10 +19,12 @@ mod anytime;
 mod beam;
 mod best_first;
 mod budget;
+mod generated;
 mod helpers;
 mod ida_star;
 mod observer;
 mod outcome;
+mod packed_boards;
 mod space;
 mod stats;
 mod trace;
@@ -35,11 +37,12 @@ pub use best_first::{
     depth_first, perfect,
 };
 pub use budget::{Budget, Meter, StopReason};
+pub use generated::{GeneratedNode, GeneratedNodes, Generation, Verdict};
 pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};
 pub use observer::{Observer, Progress};
 pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
-pub use stats::{Stats, effective_branching_factor};
-pub use trace::{Expansion, Expansions, Trace};
+pub use stats::{IterationCounts, Stats, effective_branching_factor};
+pub use trace::{Expansion, Expansions, Recorded, Trace};

@@ -44,6 +44,17 @@ impl AddAssign for Stats {
     }
 }
 
+/// Counters of one iteration of IDA\* or iterative deepening.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IterationCounts {
+    /// The limit on f.
+    pub threshold: u32,
+    /// Nodes expanded.
+    pub expanded: u64,
+    /// Nodes generated, including the start.
+    pub generated: u64,
+}
+
 /// Branching factor b of a uniform tree of depth `length` with `generated` − 1 nodes below its root: b + b² + … +
 /// b^length = generated − 1 (Nilsson 1971).
 ///

@@ -1,9 +1,12 @@
-//! Trace of the first expanded nodes, for display.
+//! Trace of a search, for display: the first nodes that it expanded or generated, and its iterations.
 
 use std::collections::HashMap;
 
+use super::generated::{GeneratedList, GeneratedNodes, Generation};
+use super::packed_boards::PackedBoards;
+use super::stats::IterationCounts;
 use super::{Slide, Space, State};
-use crate::domain::{Board, Cell, Move, Packed, Packed64, Packed128, Size, Tile};
+use crate::domain::{Board, Move, Packed, Size, Tile};
 
 /// A recorded expansion of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,11 +28,8 @@ pub struct Expansion {
 /// Recorded expansions in order, packed: 32 bytes each on boards of up to 16 cells, 124 on those of 100.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expansions {
-    /// Size of all boards; `None` if there are none.
-    size: Option<Size>,
     steps: Vec<Step>,
-    /// The tiles of each board, [`packed_bytes`] a board.
-    boards: Vec<u8>,
+    boards: PackedBoards,
 }
 
 /// An expansion without its board.
@@ -47,15 +47,6 @@ struct Step {
 }
 
 const NO_PARENT: u32 = u32::MAX;
-
-/// Bytes of a packed board.
-fn packed_bytes(size: Size) -> usize {
-    match size.cells() {
-        ..=Packed64::MAX_CELLS => size_of::<u64>(),
-        17..=Packed128::MAX_CELLS => size_of::<u128>(),
-        cells => cells,
-    }
-}
 
 impl Expansions {
     /// Number of expansions.
@@ -80,21 +71,19 @@ impl Expansions {
 
     /// The expansion at an index.
     pub fn get(&self, at: usize) -> Option<Expansion> {
-        let (size, Step { f, g, h, parent, mv, tile }) = (self.size?, *self.steps.get(at)?);
+        let (board, Step { f, g, h, parent, mv, tile }) = (self.boards.get(at)?, *self.steps.get(at)?);
         let arrived_by = (tile != 0).then(|| (Move::ALL[usize::from(mv)], tile));
-        let bytes = packed_bytes(size);
-        let board = unpack(size, &self.boards[at * bytes..(at + 1) * bytes]);
         Some(Expansion { board, arrived_by, parent: (parent != NO_PARENT).then_some(parent), g, h, f })
     }
 
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.steps.capacity() * size_of::<Step>() + self.boards.capacity()
+        self.steps.capacity() * size_of::<Step>() + self.boards.bytes()
     }
 
     /// Memory in bytes of an expansion on boards of a size.
     pub fn bytes_each(size: Size) -> usize {
-        size_of::<Step>() + packed_bytes(size)
+        size_of::<Step>() + PackedBoards::bytes_each(size)
     }
 
     /// Makes room for another expansion of at most `limit`. Above a size at which copies cost little, room for all is
@@ -103,54 +92,43 @@ impl Expansions {
         const SMALL: usize = 256;
         let more = if self.len() < SMALL { limit.min(SMALL) } else { limit } - self.len();
         self.steps.reserve_exact(more);
-        self.boards.reserve_exact(more * packed_bytes(size));
+        self.boards.reserve(size, more);
     }
 
-    fn push<P: Packed>(&mut self, size: Size, visit: &Visit<'_, P>, tile: impl Fn(u8) -> Tile) {
-        self.size = Some(size);
-        let mut tiles = [0; Size::MAX_CELLS];
-        let tiles = &mut tiles[..size.cells()];
-        for (cell, slot) in tiles.iter_mut().enumerate() {
-            *slot = tile(visit.state.tiles.get(cell as Cell));
-        }
-        match size.cells() {
-            ..=Packed64::MAX_CELLS => self.boards.extend(Packed64::pack(tiles).0.to_le_bytes()),
-            17..=Packed128::MAX_CELLS => self.boards.extend(Packed128::pack(tiles).0.to_le_bytes()),
-            _ => self.boards.extend_from_slice(tiles),
-        }
+    fn push<P: Packed>(&mut self, space: &Space<P>, visit: &Visit<'_, P>) {
+        self.boards.push(space, visit.state);
         self.steps.push(Step {
             f: visit.f,
             g: visit.g,
             h: visit.h,
             parent: visit.parent.unwrap_or(NO_PARENT),
             mv: visit.slide.map_or(0, |slide| slide.mv as u8),
-            tile: visit.slide.map_or(0, |slide| tile(slide.label)),
+            tile: visit.slide.map_or(0, |slide| space.tile(slide.label)),
         });
     }
 }
 
-/// The board of packed tiles.
-fn unpack(size: Size, bytes: &[u8]) -> Board {
-    match size.cells() {
-        ..=Packed64::MAX_CELLS => {
-            let packed = Packed64(u64::from_le_bytes(bytes.try_into().expect("a word")));
-            Board::from_fn(size, |cell| packed.get(cell))
-        }
-        17..=Packed128::MAX_CELLS => {
-            let packed = Packed128(u128::from_le_bytes(bytes.try_into().expect("two words")));
-            Board::from_fn(size, |cell| packed.get(cell))
-        }
-        _ => Board::from_fn(size, |cell| bytes[usize::from(cell)]),
-    }
-}
-
-/// Records expansions up to a limit. The default limit of 0 records nothing.
+/// Records expansions and generated nodes, each up to a limit, and iterations. The default records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     limit: usize,
     expansions: Expansions,
     /// By node of the arena: the index of its latest expansion.
     by_node: HashMap<u32, u32>,
+    generated: GeneratedList,
+    /// `None` if they are not recorded.
+    iterations: Option<Vec<IterationCounts>>,
+}
+
+/// What a [`Trace`] has recorded, in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Recorded {
+    /// The first expansions.
+    pub expansions: Expansions,
+    /// The first generated nodes.
+    pub generated: GeneratedNodes,
+    /// The iterations, of which the last may be incomplete.
+    pub iterations: Vec<IterationCounts>,
 }
 
 /// A node about to be expanded.
@@ -179,6 +157,18 @@ impl Trace {
         Self { limit, ..Self::default() }
     }
 
+    /// The trace that also lists the first `limit` generated nodes.
+    #[must_use]
+    pub fn with_generated(self, limit: usize) -> Self {
+        Self { generated: GeneratedList::new(limit), ..self }
+    }
+
+    /// The trace that also records iterations.
+    #[must_use]
+    pub fn with_iterations(self) -> Self {
+        Self { iterations: Some(Vec::new()), ..self }
+    }
+
     /// Maximum memory in bytes of a trace of `limit` expansions on boards of a size.
     pub fn most_bytes(size: Size, limit: u64) -> u64 {
         limit.saturating_mul((Expansions::bytes_each(size) + Self::INDEX_BYTES) as u64)
@@ -196,7 +186,7 @@ impl Trace {
         if index == self.expansions.steps.capacity() {
             self.expansions.grow(space.size(), self.limit);
         }
-        self.expansions.push(space.size(), visit, |label| space.tile(label));
+        self.expansions.push(space, visit);
         index as u32
     }
 
@@ -210,18 +200,42 @@ impl Trace {
         self.by_node.get(&node).copied()
     }
 
+    /// True while the limit of generated nodes is not reached.
+    #[inline]
+    pub fn is_listing(&self) -> bool {
+        self.generated.is_listing()
+    }
+
+    /// Lists a generated node, unless the limit is reached. The start comes first.
+    pub fn list<P: Packed>(&mut self, space: &Space<P>, generation: &Generation<'_, P>) {
+        self.generated.push(space, generation);
+    }
+
+    /// Records an iteration.
+    pub fn iterated(&mut self, counts: IterationCounts) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.push(counts);
+        }
+    }
+
     /// The recorded expansions, in order.
-    pub fn into_expansions(mut self) -> Expansions {
+    pub fn into_expansions(self) -> Expansions {
+        self.into_recorded().expansions
+    }
+
+    /// All that was recorded.
+    pub fn into_recorded(mut self) -> Recorded {
         self.expansions.steps.shrink_to_fit();
         self.expansions.boards.shrink_to_fit();
-        self.expansions
+        let (generated, iterations) = (self.generated.finish(), self.iterations.unwrap_or_default());
+        Recorded { expansions: self.expansions, generated, iterations }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PackedBytes, Puzzle, SplitMix, random_board};
+    use crate::domain::{Packed64, Packed128, PackedBytes, Puzzle, SplitMix, random_board};
 
     fn round_trip<P: Packed>(rows: usize, cols: usize) {
         let size = Size::try_from((rows, cols)).unwrap();

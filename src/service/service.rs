@@ -152,7 +152,7 @@ impl Service {
     pub async fn hint(&self, puzzle: Puzzle, requested: RequestedLimits) -> Result<Hint, ServiceError> {
         let plan = Plan::auto(puzzle.size());
         let limits = self.limits(&puzzle, &plan, hint::limits(&plan, requested));
-        let job = Job { puzzle, plan, limits, expansions: 0, states: false };
+        let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
         self.hint_cache.hint(job, &self.pool, &self.metrics).await
     }
 

@@ -20,7 +20,7 @@ fn solved(start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) 
 fn solved_within(limits: Limits, start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
     let plan = Plan::try_new(&options, puzzle.size()).unwrap();
-    let job = Job { puzzle, plan, limits, expansions: 0, states: false };
+    let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
     let report = solve(&job, tables, SearchContext::default()).unwrap();
     let solution = report.solution.as_ref().unwrap();
     assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
@@ -267,7 +267,15 @@ fn a_depth_limited_search_finds_a_solution_or_proves_that_none_is_within_the_lim
             if let Some(too_low) = distance.checked_sub(1) {
                 let puzzle = Puzzle::try_new(start, goal).unwrap();
                 let plan = Plan::try_new(&options(too_low), puzzle.size()).unwrap();
-                let job = Job { puzzle, plan, limits: UNLIMITED, expansions: 0, states: false };
+                let job = Job {
+                    puzzle,
+                    plan,
+                    limits: UNLIMITED,
+                    expansions: 0,
+                    generated: 0,
+                    iterations: false,
+                    states: false,
+                };
                 let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 assert!(report.solution.is_none());
                 assert_eq!(report.lower_bound, distance);

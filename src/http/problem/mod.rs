@@ -51,14 +51,14 @@ pub struct Problem {
     pub errors: Vec<RequestError>,
     /// Extension members, in the order of the document.
     pub members: Vec<(&'static str, Value)>,
-    /// The last extension member, which may be long.
+    /// The last extension members, which may be long.
     tail: Option<Arc<dyn Tail>>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The last extension member of a problem document. Its text is produced only when the document is written.
+/// The last extension members of a problem document. Their text is produced only when the document is written.
 pub(crate) trait Tail: Debug + Send + Sync {
-    /// Writes the member with its name, as JSON or as lines of text.
+    /// Writes the members with their names, as JSON or as lines of text.
     fn payload(&self, media_type: MediaType) -> Payload;
 }
 
@@ -95,7 +95,7 @@ impl Problem {
         self
     }
 
-    /// Sets the last extension member.
+    /// Sets the last extension members.
     #[must_use]
     pub(crate) fn with_tail(self, tail: impl Tail + 'static) -> Self {
         Self { tail: Some(Arc::new(tail)), ..self }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::notation::counted;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
-use super::writer::{LongReply, whole_expansions};
+use super::writer::{LongReply, has_lists, whole_lists};
 use crate::domain::{PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
-use crate::search::{self, StopReason};
+use crate::search::StopReason;
 use crate::service::{HeldReport, Overload, Report, ServiceError};
 
 /// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
@@ -77,38 +77,33 @@ fn lack(cause: Overload) -> &'static str {
     }
 }
 
-/// Returns the problem of a search that a limit stopped, with the expanded nodes if they were requested.
-pub(crate) fn limit_exceeded_with_expansions(
-    report: &Arc<Report>,
-    held: Option<HeldReport>,
-    stop: StopReason,
-) -> Problem {
+/// Returns the problem of a search that a limit stopped, with the recorded lists that were requested.
+pub(crate) fn limit_exceeded_with_lists(report: &Arc<Report>, held: Option<HeldReport>, stop: StopReason) -> Problem {
     let problem = limit_exceeded(report, stop);
-    if report.expansions.as_ref().is_none_or(search::Expansions::is_empty) {
+    if !has_lists(report) {
         return problem;
     }
     problem.with_tail(match held {
-        Some(held) => Expansions::Long(held),
-        None => Expansions::Short(Arc::clone(report)),
+        Some(held) => Lists::Long(held),
+        None => Lists::Short(Arc::clone(report)),
     })
 }
 
-/// The expanded nodes of a report.
+/// The recorded lists of a report.
 #[derive(Debug)]
-enum Expansions {
+enum Lists {
     /// Written at once.
     Short(Arc<Report>),
     /// Written in pieces, while the client reads.
     Long(HeldReport),
 }
 
-impl Tail for Expansions {
+impl Tail for Lists {
     fn payload(&self, media_type: MediaType) -> Payload {
-        let entries = match self {
-            Self::Short(report) => Payload::Whole(whole_expansions(report, media_type)),
-            Self::Long(report) => LongReply::expansions(report.clone(), media_type),
-        };
-        if media_type == MediaType::Text { entries } else { entries.between("\"expansions\":[", "]") }
+        match self {
+            Self::Short(report) => Payload::Whole(whole_lists(report, media_type)),
+            Self::Long(report) => LongReply::lists(report.clone(), media_type),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::failure::service_failure;
 use crate::domain::Puzzle;
 use crate::http::problem::Problem;
-use crate::search::Expansions;
+use crate::search::{Expansions, GeneratedNodes};
 use crate::service::{HeldReport, Report, Reservation, Service};
 
 /// Approximate size in bytes above which a response is long.
@@ -24,8 +24,11 @@ pub(crate) fn held_if_long(
     report: &Arc<Report>,
 ) -> Result<Option<HeldReport>, Problem> {
     let moves = report.solution.as_ref().map_or(0, |solution| solution.path.len());
-    let boards = report.heights.len() + report.expansions.as_ref().map_or(0, Expansions::len);
-    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64);
+    let expansions = report.expansions.as_ref().map_or(0, Expansions::len);
+    let generated = report.generated.as_ref().map_or(0, GeneratedNodes::len);
+    let iterations = report.iterations.as_ref().map_or(0, Vec::len);
+    let boards = report.heights.len() + expansions + generated;
+    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64) + 64 * iterations;
     if bytes <= LONG {
         return Ok(None);
     }

@@ -9,9 +9,7 @@ mod solution;
 mod timing;
 mod writer;
 
-pub(crate) use failure::{
-    limit_exceeded, limit_exceeded_with_expansions, parity, puzzle_failure, reason, service_failure,
-};
+pub(crate) use failure::{limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure};
 pub(crate) use json::json;
 pub(crate) use long::{held_if_long, reserved_if_long};
 pub(crate) use notation::{Letter, Number, Rows, counted, grid};

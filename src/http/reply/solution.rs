@@ -4,9 +4,9 @@ use std::fmt::{Display, from_fn};
 
 use super::notation::{Letter, Number, Rows, grid};
 use super::search::{LimitsReply, SearchReply};
-use crate::domain::{Board, Move, Puzzle, Tile};
+use crate::domain::{Board, Move, Puzzle, RawBoard, Tile};
 use crate::http::problem::Problem;
-use crate::search::Expansion;
+use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, Verdict};
 use crate::service::{Report, Solution};
 
 /// Response of `/solve` without its lists. The [writer](super::whole) takes these from the report.
@@ -60,6 +60,27 @@ pub(crate) struct ExpansionReply {
     g: u32,
     h: u32,
     f: Number,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct GeneratedReply {
+    id: usize,
+    parent: Option<u32>,
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    board: Rows,
+    g: u32,
+    h: u32,
+    manhattan: u32,
+    verdict: &'static str,
+}
+
+/// An iteration of IDA\* or iterative deepening.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct IterationReply {
+    threshold: u32,
+    expanded: u64,
+    generated: u64,
 }
 
 impl<'r> SolutionReply<'r> {
@@ -138,6 +159,43 @@ impl ExpansionReply {
             }
             writeln!(f)
         })
+    }
+}
+
+impl GeneratedReply {
+    /// Creates the entry of a node at an index of the list.
+    pub(crate) fn new(id: usize, node: &GeneratedNode) -> Self {
+        let GeneratedNode { board, mv, parent, g, h, manhattan, verdict } = *node;
+        Self { id, parent, mv: mv.map(Letter), board: Rows(board), g, h, manhattan, verdict: verdict.name() }
+    }
+}
+
+/// A line of text, as tutorials write it, and the verdict unless the node is new.
+impl Display for GeneratedReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { id, board: Rows(board), g, manhattan, verdict, .. } = self;
+        write!(f, "{id} - Node {{ ")?;
+        if board.size().cells() <= RawBoard::MAX_COMPACT_CELLS {
+            board.tiles().iter().try_for_each(|tile| write!(f, "{tile}"))?;
+        } else {
+            write!(f, "{board}")?;
+        }
+        write!(f, " | D: {g}, MD: {manhattan} }}")?;
+        if *verdict == Verdict::New.name() { writeln!(f) } else { writeln!(f, " {verdict}") }
+    }
+}
+
+impl From<&IterationCounts> for IterationReply {
+    fn from(counts: &IterationCounts) -> Self {
+        let IterationCounts { threshold, expanded, generated } = *counts;
+        Self { threshold, expanded, generated }
+    }
+}
+
+impl Display for IterationReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { threshold, expanded, generated } = self;
+        writeln!(f, "threshold {threshold}: {expanded} expanded, {generated} generated")
     }
 }
 

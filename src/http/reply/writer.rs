@@ -7,11 +7,14 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::Write;
 
+use serde::Serialize;
+
 use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw, tile};
-use super::solution::{ExpansionReply, SolveReply, StateReply};
+use super::solution::{ExpansionReply, GeneratedReply, IterationReply, SolveReply, StateReply};
 use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
+use crate::search::{Expansions, GeneratedNodes};
 use crate::service::{HeldReport, Report};
 
 /// Writes the whole response.
@@ -21,11 +24,16 @@ pub(crate) fn whole(reply: &SolveReply, report: &Report, format: MediaType) -> V
     sink.text
 }
 
-/// Writes only the entries of the report's list of expanded nodes.
-pub(crate) fn whole_expansions(report: &Report, format: MediaType) -> Vec<u8> {
+/// Writes only the recorded lists of the report that are not empty, as members in JSON.
+pub(crate) fn whole_lists(report: &Report, format: MediaType) -> Vec<u8> {
     let mut sink = Whole { report, format, text: Vec::new() };
-    sink.list(List::Expansions);
+    recorded_sections(&mut sink, report, format);
     sink.text
+}
+
+/// True if a recorded list of the report has entries.
+pub(crate) fn has_lists(report: &Report) -> bool {
+    RECORDED.iter().any(|(_, list)| list().length(report).is_some_and(|length| length > 0))
 }
 
 /// Returns the response as pieces, which are written while the client reads.
@@ -57,10 +65,12 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
         sink.list(List::States(reply.start.0));
         sink.text(|json| raw(json, "]"));
     }
-    if report.expansions.is_some() {
-        sink.text(|json| raw(json, ",\"expansions\":["));
-        sink.list(List::Expansions);
-        sink.text(|json| raw(json, "]"));
+    for (name, list) in RECORDED {
+        if list().length(report).is_some() {
+            sink.text(|json| put(json, &format_args!(",\"{name}\":[")));
+            sink.list(list());
+            sink.text(|json| raw(json, "]"));
+        }
     }
     sink.text(|json| raw(json, "}"));
 }
@@ -68,6 +78,21 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
 fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
     solution_sections(sink, reply.length, reply.optimal, reply.lower_bound);
     sink.text(|json| put_figures(json, reply));
+}
+
+/// Produces the recorded lists of the report that are not empty: in JSON as members, separated by commas.
+fn recorded_sections(sink: &mut impl Sink, report: &Report, format: MediaType) {
+    let lists = RECORDED.iter().filter(|(_, list)| list().length(report).is_some_and(|length| length > 0));
+    for (nth, (name, list)) in lists.enumerate() {
+        let separator = if nth > 0 { "," } else { "" };
+        if format != MediaType::Text {
+            sink.text(|json| put(json, &format_args!("{separator}\"{name}\":[")));
+        }
+        sink.list(list());
+        if format != MediaType::Text {
+            sink.text(|json| raw(json, "]"));
+        }
+    }
 }
 
 /// Produces a solution object without its closing brace, so that members can follow.
@@ -95,9 +120,11 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
         true => sink.text(|text| put(text, &reply.ending())),
         false => sink.list(List::States(reply.start.0)),
     }
-    if report.expansions.is_some() {
-        sink.text(|text| raw(text, "\n"));
-        sink.list(List::Expansions);
+    for (_, list) in RECORDED {
+        if list().length(report).is_some() {
+            sink.text(|text| raw(text, "\n"));
+            sink.list(list());
+        }
     }
     sink.text(|text| put(text, &format_args!("\n{}", reply.search)));
 }
@@ -183,7 +210,13 @@ enum List {
     /// The states of the solution path; holds the board of the next entry.
     States(Board),
     Expansions,
+    Generated,
+    Iterations,
 }
+
+/// The lists that a search records, by member.
+const RECORDED: [(&str, fn() -> List); 3] =
+    [("expansions", || List::Expansions), ("generated_nodes", || List::Generated), ("iterations", || List::Iterations)];
 
 impl LongReply {
     fn of(report: HeldReport, format: MediaType, parts: Parts) -> Payload {
@@ -204,9 +237,11 @@ impl LongReply {
         Self::of(report, MediaType::Json, parts)
     }
 
-    /// Returns only the entries of the report's list of expanded nodes.
-    pub(crate) fn expansions(report: HeldReport, format: MediaType) -> Payload {
-        Self::of(report, format, Parts([Part::List(List::Expansions)].into()))
+    /// Returns only the recorded lists of the report that are not empty, as members in JSON.
+    pub(crate) fn lists(report: HeldReport, format: MediaType) -> Payload {
+        let mut parts = Parts::default();
+        recorded_sections(&mut parts, &report, format);
+        Self::of(report, format, parts)
     }
 }
 
@@ -231,6 +266,16 @@ impl Pieces for LongReply {
 }
 
 impl List {
+    /// Number of entries of a recorded list; `None` if it was not requested.
+    fn length(&self, report: &Report) -> Option<usize> {
+        match self {
+            Self::Moves | Self::Tiles | Self::States(_) => None,
+            Self::Expansions => report.expansions.as_ref().map(Expansions::len),
+            Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
+            Self::Iterations => report.iterations.as_ref().map(Vec::len),
+        }
+    }
+
     /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
     /// next entry.
     #[inline]
@@ -270,7 +315,26 @@ impl List {
                     }
                 })
             }
+            Self::Generated => {
+                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
+                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node));
+                append(text, limit, from, nodes, |text, at, node| put_entry(text, is_text, at, &node))
+            }
+            Self::Iterations => {
+                let iterations = report.iterations.iter().flatten().skip(from).map(IterationReply::from);
+                append(text, limit, from, iterations, |text, at, counts| put_entry(text, is_text, at, &counts))
+            }
         }
+    }
+}
+
+/// Appends an entry of a list: a line of text, or JSON.
+fn put_entry(text: &mut Vec<u8>, is_text: bool, at: usize, entry: &(impl Display + Serialize)) {
+    if is_text {
+        put(text, entry);
+    } else {
+        separate(text, at, b',');
+        put_json(text, entry);
     }
 }
 
@@ -312,7 +376,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::domain::{Encoding, Puzzle, RawBoard, Sides, Tile};
-    use crate::http::reply::{LimitsReply, Rows, SearchReply, limit_exceeded_with_expansions};
+    use crate::http::reply::{LimitsReply, Rows, SearchReply, limit_exceeded_with_lists};
     use crate::http::tests::service;
     use crate::search::{Algorithm, StopReason};
     use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
@@ -324,7 +388,7 @@ pub(crate) mod tests {
         let options = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
         let plan = Plan::try_new(&options, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
-        let job = Job { puzzle, plan, limits, expansions, states };
+        let job = Job { puzzle, plan, limits, expansions, generated: expansions, iterations: false, states };
         (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
@@ -360,8 +424,8 @@ pub(crate) mod tests {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
         let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
         let held = service.hold(&stopped).unwrap();
-        let few = limit_exceeded_with_expansions(&stopped, None, StopReason::Expanded);
-        let many = limit_exceeded_with_expansions(&stopped, Some(held), StopReason::Expanded);
+        let few = limit_exceeded_with_lists(&stopped, None, StopReason::Expanded);
+        let many = limit_exceeded_with_lists(&stopped, Some(held), StopReason::Expanded);
         for media_type in [MediaType::Json, MediaType::Text] {
             let [few, many] = [&few, &many].map(|problem| problem.document(media_type, "/solve", "abc"));
             assert!(matches!((&few, &many), (Payload::Whole(_), Payload::Pieces(_))));
@@ -385,6 +449,10 @@ pub(crate) mod tests {
         states: Vec<StateReply>,
         #[serde(skip_serializing_if = "Option::is_none")]
         expansions: Option<Vec<ExpansionReply>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        generated_nodes: Option<Vec<GeneratedReply>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        iterations: Option<Vec<IterationReply>>,
     }
 
     fn expected(puzzle: &Puzzle, report: &Report) -> String {
@@ -409,6 +477,11 @@ pub(crate) mod tests {
                 .expansions
                 .as_ref()
                 .map(|list| list.iter().map(|expansion| ExpansionReply::from(&expansion)).collect()),
+            generated_nodes: report
+                .generated
+                .as_ref()
+                .map(|list| list.iter().enumerate().map(|(id, node)| GeneratedReply::new(id, &node)).collect()),
+            iterations: report.iterations.as_ref().map(|list| list.iter().map(IterationReply::from).collect()),
         };
         serde_json::to_string(&expected).unwrap()
     }
@@ -418,7 +491,9 @@ pub(crate) mod tests {
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: (1 << 53) - 1 };
-        let job = Job { puzzle, plan, limits, expansions: if detail { 9 } else { 0 }, states: detail };
+        let listed = if detail { 9 } else { 0 };
+        let job =
+            Job { puzzle, plan, limits, expansions: listed, generated: listed, iterations: detail, states: detail };
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
         let text = String::from_utf8(whole(&reply, &report, MediaType::Json)).unwrap();

@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::compare::Preset;
+use super::solve::Include;
 use super::{compare, verify};
 use crate::domain::Size;
 use crate::http::media_type::MediaType;
@@ -54,6 +55,7 @@ fn options() -> serde_json::Value {
         "tie_breaking": TieBreaking::ALL.iter().map(|ties| ties.name()).collect::<Vec<_>>(),
         "duplicate_detection": DuplicateDetection::ALL.iter().map(|detection| detection.name()).collect::<Vec<_>>(),
         "successor_order": SuccessorOrder::all().map(SuccessorOrder::letters).collect::<Vec<_>>(),
+        "include": Include::ALL.iter().map(|part| part.name()).collect::<Vec<_>>(),
     })
 }
 

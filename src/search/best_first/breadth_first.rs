@@ -2,7 +2,9 @@
 
 use super::node::{Arena, Node};
 use crate::domain::Packed;
-use crate::search::{Budget, DuplicateDetection, Outcome, Progress, Space, Stats, StopReason, Trace};
+use crate::search::{
+    Budget, DuplicateDetection, Generation, Outcome, Progress, Space, Stats, StopReason, Trace, Verdict,
+};
 
 /// Expands the oldest node first, so the first path to the goal is a shortest one.
 ///
@@ -32,6 +34,7 @@ fn search<P: Packed>(
     depth: &mut u32,
 ) -> Result<u32, StopReason> {
     let mut meter = budget.meter();
+    trace.list(space, &Generation::start(&space.start(), 0));
     for index in 0.. {
         let node = arena.nodes[index as usize];
         *depth = node.g;
@@ -51,11 +54,18 @@ fn search<P: Packed>(
         for mv in space.sorted(moves) {
             let mut state = node.state();
             space.make(&mut state, mv);
-            match arena.find(&state.tiles) {
+            let verdict = match arena.find(&state.tiles) {
                 (None, slot) => {
                     arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+                    Verdict::New
                 }
-                (Some(_), _) => stats.duplicates += 1,
+                (Some(_), _) => {
+                    stats.duplicates += 1;
+                    Verdict::Duplicate
+                }
+            };
+            if trace.is_listing() {
+                trace.list(space, &arena.generation(&state, index, mv, 0, verdict));
             }
         }
         stats.generated = arena.len() as u64 + stats.duplicates;

@@ -2,7 +2,9 @@
 
 use super::node::{Arena, Node, Phase};
 use crate::domain::Packed;
-use crate::search::{Budget, DuplicateDetection, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
+use crate::search::{
+    Budget, DuplicateDetection, Generation, Meter, Outcome, Progress, Space, Stats, StopReason, Trace, Verdict,
+};
 
 struct DepthFirst<'a, P> {
     space: &'a Space<P>,
@@ -40,6 +42,7 @@ pub fn depth_first<P: Packed>(
         trace,
         stats: Stats { generated: 1, peak_open: 1, iterations: 1, ..Stats::default() },
     };
+    search.trace.list(space, &Generation::start(&space.start(), 0));
     let result = search.run();
     search.stats.nodes_held = search.arena.len() as u64;
     // A node that a limit kept from being expanded was taken from the stack.
@@ -92,14 +95,16 @@ impl<P: Packed> DepthFirst<'_, P> {
             let mut state = node.state();
             self.space.make(&mut state, mv);
             let (twin, slot) = self.arena.find(&state.tiles);
-            if let Some(twin) = twin
-                && !self.supersedes(node.g + 1, twin)
-            {
+            let verdict = twin.map_or(Verdict::New, |twin| self.verdict(node.g + 1, twin));
+            if verdict == Verdict::Duplicate {
                 self.stats.duplicates += 1;
-                continue;
+            } else {
+                let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
+                self.stack.push(successor);
             }
-            let successor = self.arena.add(Node::successor(state, (), node.g + 1, index, mv), slot);
-            self.stack.push(successor);
+            if self.trace.is_listing() {
+                self.trace.list(self.space, &self.arena.generation(&state, index, mv, 0, verdict));
+            }
         }
         // The first successor must be on top of the stack.
         self.stack[first..].reverse();
@@ -107,16 +112,19 @@ impl<P: Packed> DepthFirst<'_, P> {
         Ok(())
     }
 
-    /// Supersedes `twin`, an earlier node of the same board, if a path of g moves is better. Returns true if it was
-    /// superseded.
-    fn supersedes(&mut self, g: u32, twin: u32) -> bool {
+    /// What happens to a node g moves from the start, given an earlier one of the same board, which it supersedes if its
+    /// path is better.
+    fn verdict(&mut self, g: u32, twin: u32) -> Verdict {
         let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
         match superseded {
-            None => return false,
-            Some(Phase::Expanded) => self.stats.reopened += 1,
+            None => return Verdict::Duplicate,
+            Some(Phase::Expanded) => {
+                self.stats.reopened += 1;
+                return Verdict::Reopened;
+            }
             Some(Phase::Open) => self.superseded += 1,
             Some(Phase::Cut | Phase::Superseded) => {}
         }
-        true
+        Verdict::New
     }
 }

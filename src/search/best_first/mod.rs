@@ -14,8 +14,8 @@ pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;
 
 use super::{
-    Budget, DuplicateDetection, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason, SuccessorOrder, Trace,
-    Weight,
+    Budget, DuplicateDetection, Generation, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason,
+    SuccessorOrder, Trace, Verdict, Weight,
 };
 use crate::domain::{Move, MoveSet, Packed, Packed128};
 use closed_list::ClosedList;
@@ -129,6 +129,7 @@ pub fn best_first<P: Packed, H: Heuristic<P>, O: OpenList>(
     };
     search.open_list.reserve(search.arena.capacity());
     search.open_list.push(0, evaluation.f(0, initial_h), initial_h);
+    search.trace.list(space, &Generation::start(&space.start(), initial_h));
     let (result, last) = search.run();
     let lower_bound = search.lower_bound(&last);
     // Every generated node was either kept or a duplicate.
@@ -175,14 +176,14 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
             self.arena.record(self.trace, self.space, index, h, f);
         }
         let f_of_g = self.evaluation.f(node.g + 1, 0);
-        if self.space.order() == SuccessorOrder::default() {
+        if self.space.order() == SuccessorOrder::default() && !self.trace.is_listing() {
             // Unrolled so that the compiler specializes the code for each direction.
-            self.generate(index, node, f_of_g, moves, Move::Up);
-            self.generate(index, node, f_of_g, moves, Move::Left);
-            self.generate(index, node, f_of_g, moves, Move::Down);
-            self.generate(index, node, f_of_g, moves, Move::Right);
+            self.generate_one_of(moves, index, node, f_of_g, Move::Up);
+            self.generate_one_of(moves, index, node, f_of_g, Move::Left);
+            self.generate_one_of(moves, index, node, f_of_g, Move::Down);
+            self.generate_one_of(moves, index, node, f_of_g, Move::Right);
         } else {
-            self.generate_in_order(index, node, f_of_g, moves);
+            self.generate_and_list(moves, index, node, f_of_g);
         }
         self.stats.peak_open = self.stats.peak_open.max(self.open());
         Ok(())
@@ -236,45 +237,61 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         least
     }
 
-    /// Generates the successor by `mv` if `moves` contains it. `f_of_g` is the part of its f that depends on g.
+    /// Generates the successor by `mv` if `moves` contains it.
     #[inline(always)]
-    fn generate(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet, mv: Move) {
-        if !moves.contains(mv) {
-            return;
+    fn generate_one_of(&mut self, moves: MoveSet, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, mv: Move) {
+        if moves.contains(mv) {
+            self.generate(index, node, f_of_g, mv);
         }
+    }
+
+    /// Generates the successor by `mv`. `f_of_g` is the part of its f that depends on g.
+    #[inline(always)]
+    fn generate(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, mv: Move) -> Verdict {
         let g = node.g + 1;
         let mut state = node.state();
         let slide = self.space.make(&mut state, mv);
         let (twin, slot) = self.arena.find(&state.tiles);
-        if let Some(twin) = twin
-            && !self.supersedes(g, twin)
-        {
+        let verdict = twin.map_or(Verdict::New, |twin| self.verdict(g, twin));
+        if verdict == Verdict::Duplicate {
             self.stats.duplicates += 1;
-            return;
+            return verdict;
         }
         let memo = self.heuristic.after(node.memo, &slide, &state);
         let h = self.heuristic.h(memo);
         let successor = self.arena.add(Node::successor(state, memo, g, index, mv), slot);
         self.open_list.push(successor, f_of_g + self.evaluation.h_weight * h, h);
+        verdict
     }
 
-    /// Generates successors in an order other than the default. Out of line, so that the usual loop stays small.
+    /// Generates successors in any order and lists them. Out of line, so that the usual loop stays small.
     #[cold]
     #[inline(never)]
-    fn generate_in_order(&mut self, index: u32, node: &Node<P, H::Memo>, f_of_g: u32, moves: MoveSet) {
+    fn generate_and_list(&mut self, moves: MoveSet, index: u32, node: &Node<P, H::Memo>, f_of_g: u32) {
         for mv in self.space.sorted(moves) {
-            self.generate(index, node, f_of_g, moves, mv);
+            let verdict = self.generate(index, node, f_of_g, mv);
+            if self.trace.is_listing() {
+                let mut state = node.state();
+                let slide = self.space.make(&mut state, mv);
+                let h = self.heuristic.h(self.heuristic.after(node.memo, &slide, &state));
+                self.trace.list(self.space, &self.arena.generation(&state, index, mv, h, verdict));
+            }
         }
     }
 
-    /// True if a path of g moves replaces the known path to the board of `twin`.
-    fn supersedes(&mut self, g: u32, twin: u32) -> bool {
+    /// What happens to a node g moves from the start, given an earlier one of the same board.
+    fn verdict(&mut self, g: u32, twin: u32) -> Verdict {
         let superseded = if self.evaluation.reopens() { self.arena.supersede(twin, g) } else { None };
         match superseded {
-            None => return false,
-            Some(Phase::Expanded) => self.stats.reopened += 1,
-            Some(_) => self.superseded += 1,
+            None => Verdict::Duplicate,
+            Some(Phase::Expanded) => {
+                self.stats.reopened += 1;
+                Verdict::Reopened
+            }
+            Some(_) => {
+                self.superseded += 1;
+                Verdict::New
+            }
         }
-        true
     }
 }

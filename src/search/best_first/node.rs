@@ -2,7 +2,7 @@
 
 use super::closed_list::{ClosedList, Slot};
 use crate::domain::{Cell, Move, MoveSet, Packed, Path};
-use crate::search::{DuplicateDetection, Meter, Space, State, StopReason, Trace, trace::Visit};
+use crate::search::{DuplicateDetection, Generation, Meter, Space, State, StopReason, Trace, Verdict, trace::Visit};
 
 /// A board with g, memo and parent. Parents are indices into the arena.
 #[derive(Clone, Copy, Debug)]
@@ -230,6 +230,20 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         }
         moves.reverse();
         moves.into()
+    }
+
+    /// The successor of `parent` that was generated last, for the trace. If it was kept, it is the last node.
+    pub(super) fn generation<'a>(
+        &self,
+        state: &'a State<P>,
+        parent: u32,
+        mv: Move,
+        h: u32,
+        verdict: Verdict,
+    ) -> Generation<'a, P> {
+        let node = (verdict != Verdict::Duplicate).then(|| self.nodes.len() as u32 - 1);
+        let g = self.nodes[parent as usize].g + 1;
+        Generation { state, mv: Some(mv), parent: Some(parent), node, g, h, verdict }
     }
 
     /// Records the expansion of a node.

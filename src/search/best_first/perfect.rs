@@ -2,7 +2,9 @@
 
 use crate::domain::{Move, MoveSet, Packed, Path};
 use crate::search::trace::Visit;
-use crate::search::{Budget, Heuristic, Outcome, Progress, Space, Stats, StopReason, Trace};
+use crate::search::{
+    Budget, Generation, Heuristic, Outcome, Progress, Space, State, Stats, StopReason, Trace, Verdict,
+};
 
 /// Follows a shortest path, as given by a [perfect](Heuristic::PERFECT) heuristic.
 ///
@@ -36,6 +38,9 @@ fn descend<P: Packed, H: Heuristic<P>>(
     let mut meter = budget.meter();
     let mut moves: Vec<Move> = Vec::with_capacity(stats.initial_h as usize);
     let (mut state, mut back) = (space.start(), MoveSet::EMPTY);
+    trace.list(space, &Generation::start(&state, stats.initial_h));
+    // The number of the node, in order of generation.
+    let mut number = 0;
     while !space.is_goal(&state) {
         meter.expand(stats.expanded, || Progress { lower_bound: stats.initial_h, ..Progress::from(&*stats) })?;
         let h = heuristic.h(memo);
@@ -48,6 +53,11 @@ fn descend<P: Packed, H: Heuristic<P>>(
         let onward = space.moves_except(state.blank, back);
         // Of several successors with h − 1, the newest.
         let mv = heuristic.nearer(memo).expect("a perfect heuristic gives a shortest path");
+        if trace.is_listing() {
+            let successors = Successors { state: &state, memo, onward, number, first: stats.generated as u32 };
+            successors.list(space, heuristic, moves.len() as u32 + 1, trace);
+            number = successors.first + onward.take_while(|other| *other != mv).count() as u32;
+        }
         let slide = space.make(&mut state, mv);
         memo = heuristic.after(memo, &slide, &state);
         debug_assert_eq!(heuristic.h(memo) + 1, h, "each move lowers h by one");
@@ -59,4 +69,28 @@ fn descend<P: Packed, H: Heuristic<P>>(
         moves.push(mv);
     }
     Ok(moves.into())
+}
+
+/// The successors of a node.
+struct Successors<'a, P, M> {
+    state: &'a State<P>,
+    memo: M,
+    onward: MoveSet,
+    /// The number of the node, and that of its first successor.
+    number: u32,
+    first: u32,
+}
+
+impl<P: Packed, M: Copy> Successors<'_, P, M> {
+    /// Lists the successors, which are g moves from the start.
+    #[cold]
+    fn list<H: Heuristic<P, Memo = M>>(&self, space: &Space<P>, heuristic: &H, g: u32, trace: &mut Trace) {
+        for (node, mv) in (self.first..).zip(self.onward) {
+            let mut state = *self.state;
+            let slide = space.make(&mut state, mv);
+            let h = heuristic.h(heuristic.after(self.memo, &slide, &state));
+            let (mv, parent, verdict) = (Some(mv), Some(self.number), Verdict::New);
+            trace.list(space, &Generation { state: &state, mv, parent, node: Some(node), g, h, verdict });
+        }
+    }
 }

@@ -16,7 +16,9 @@ use super::heuristic::{
 };
 use super::observer::PartObserver;
 use super::trace::Visit;
-use super::{Budget, Heuristic, Meter, Observer, Outcome, Progress, Space, State, Stats, StopReason, Trace};
+use super::{
+    Budget, Heuristic, IterationCounts, Meter, Observer, Outcome, Progress, Space, State, Stats, StopReason, Trace,
+};
 use crate::domain::{Move, Packed, Packed64, Packed128, PackedBytes, Path};
 use board_form::{BoardForm, Form16, Form25};
 use parallel::{Outdated, parallel_ida_star};
@@ -70,7 +72,7 @@ impl IdaStar<Packed64> for AdditivePatterns<'_> {
         if trace.is_recording() {
             return sequential(space, self, proven, budget, trace);
         }
-        parallel_ida_star::<Form16, _>(self, space, proven, budget, &|| self.has_upgrade())
+        parallel_ida_star::<Form16, _>(self, space, proven, budget, trace, &|| self.has_upgrade())
             .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
 }
@@ -95,7 +97,7 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
         if trace.is_recording() || !fits {
             return sequential(space, self, proven, budget, trace);
         }
-        parallel_ida_star::<Form25, _>(self, space, proven, budget, &|| self.has_upgrade())
+        parallel_ida_star::<Form25, _>(self, space, proven, budget, trace, &|| self.has_upgrade())
             .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
 }
@@ -197,16 +199,22 @@ impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
     /// Returns the path to the goal; none once a stronger heuristic is available.
     fn run(&mut self, start: H::Memo) -> Result<Option<Path>, StopReason> {
         while self.trace.is_recording() || !self.heuristic.has_upgrade() {
+            let before = self.stats;
             self.stats.iterations += 1;
             self.stats.generated += 1;
             self.next_threshold = u32::MAX;
             let state = self.space.start();
             let is_found = if self.trace.is_recording() {
-                self.visit::<true>(state, start, 0, MoveHistory::START, None)?
+                self.visit::<true>(state, start, 0, MoveHistory::START, None)
             } else {
-                self.visit::<false>(state, start, 0, MoveHistory::START, None)?
+                self.visit::<false>(state, start, 0, MoveHistory::START, None)
             };
-            if is_found {
+            self.trace.iterated(IterationCounts {
+                threshold: self.threshold,
+                expanded: self.stats.expanded - before.expanded,
+                generated: self.stats.generated - before.generated,
+            });
+            if is_found? {
                 self.found.reverse();
                 return Ok(Some(std::mem::take(&mut self.found).into()));
             }

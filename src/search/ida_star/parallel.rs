@@ -9,7 +9,7 @@ use super::node::MoveTables;
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
-use crate::search::{Budget, Meter, Outcome, Progress, Space, Stats, StopReason};
+use crate::search::{Budget, IterationCounts, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
 
 /// IDA\* with pattern databases. It is many times as fast as the sequential search, and returns the same solution and
 /// counters.
@@ -21,6 +21,7 @@ pub(super) fn parallel_ida_star<S, V>(
     space: &Space<S::Tiles>,
     proven: u32,
     budget: &Budget<'_>,
+    trace: &mut Trace,
     has_upgrade: &(dyn Fn() -> bool + Sync),
 ) -> Result<Outcome, Outdated>
 where
@@ -40,7 +41,7 @@ where
         iterations: 0,
         spent: NodeCounts::default(),
     };
-    let found = search.run();
+    let found = search.run(trace);
     let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = search;
     let peak_open = u64::from(deepest) + 1;
     let stats = Stats { expanded, generated, peak_open, iterations, initial_h, ..Stats::default() };
@@ -92,18 +93,21 @@ const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl<S: BoardForm> ParallelSearch<'_, S> {
     /// Returns the moves to the goal; none once stronger tables have arrived.
-    fn run(&mut self) -> Result<Option<Vec<Move>>, StopReason> {
+    fn run(&mut self, trace: &mut Trace) -> Result<Option<Vec<Move>>, StopReason> {
         let mut expanded = 0;
         while !(self.has_upgrade)() {
             self.iterations += 1;
+            let before = self.spent;
             self.spent.generated += 1;
-            let before = self.spent.expanded;
-            match self.iterate((expanded / NODES_PER_PART).clamp(*PARTS.start(), *PARTS.end()))? {
+            let iteration = self.iterate((expanded / NODES_PER_PART).clamp(*PARTS.start(), *PARTS.end()));
+            expanded = self.spent.expanded - before.expanded;
+            let generated = self.spent.generated - before.generated;
+            trace.iterated(IterationCounts { threshold: self.threshold, expanded, generated });
+            match iteration? {
                 Iteration::Found(moves) => return Ok(Some(moves)),
                 Iteration::Abandoned => return Ok(None),
                 Iteration::Completed => {}
             }
-            expanded = self.spent.expanded - before;
             // f never falls along a path, and rises by two if at all.
             self.threshold += 2;
         }

@@ -10,7 +10,7 @@ mod report;
 
 use std::time::Duration;
 
-use crate::domain::Puzzle;
+use crate::domain::{Move, Puzzle};
 
 pub use plan::{Plan, PlanConflict, SearchOptions};
 pub use report::{Answer, Origin, Overload, Report, ServiceError, Solution};
@@ -60,6 +60,10 @@ pub struct Job {
     pub limits: Limits,
     /// Number of expansions to record.
     pub expansions: usize,
+    /// Number of generated nodes to list.
+    pub generated: usize,
+    /// True if the iterations are reported.
+    pub iterations: bool,
     /// True if the heuristic value of each board along the solution is reported.
     pub states: bool,
 }
@@ -79,9 +83,15 @@ impl Job {
         usize::try_from(self.limits.expanded).unwrap_or(usize::MAX).min(self.expansions)
     }
 
-    /// True if its search stores neither nodes nor expansions.
+    /// Maximum number of generated nodes that its search lists: the start, and at most four for each expansion.
+    pub(crate) fn most_generated(&self) -> usize {
+        let generated = self.limits.expanded.saturating_mul(Move::ALL.len() as u64).saturating_add(1);
+        usize::try_from(generated).unwrap_or(usize::MAX).min(self.generated)
+    }
+
+    /// True if its search stores neither nodes nor lists of them.
     pub(crate) fn is_light(&self) -> bool {
-        self.plan.most_nodes(self.puzzle.size()) == 0 && self.expansions == 0
+        self.plan.most_nodes(self.puzzle.size()) == 0 && self.expansions == 0 && self.generated == 0
     }
 }
 

@@ -160,6 +160,16 @@ impl Plan {
         }
     }
 
+    /// True if its search can list generated nodes: it makes each node once for every path that it finds.
+    pub(crate) fn lists_generated(&self) -> bool {
+        has_node_options(self.algorithm)
+    }
+
+    /// True if its search has iterations with rising thresholds.
+    pub(crate) fn has_iterations(&self) -> bool {
+        matches!(self.algorithm, Algorithm::IdaStar | Algorithm::IterativeDeepening)
+    }
+
     /// Replaces the heuristic with one that needs no tables.
     pub(crate) fn without_tables(self) -> Self {
         Self { heuristic: HeuristicKind::LinearConflict, ..self }

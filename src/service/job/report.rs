@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::domain::{Path, Tile};
 use crate::search::heuristic::Tier;
-use crate::search::{Algorithm, Expansions, HeuristicKind, Stats, StopReason, Weight};
+use crate::search::{Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, Stats, StopReason, Weight};
 use crate::service::job::{Job, Limits};
 
 /// A replayed solution.
@@ -38,6 +38,10 @@ pub struct Report {
     pub stats: Stats,
     /// The first expansions, if requested.
     pub expansions: Option<Expansions>,
+    /// The first generated nodes, if requested.
+    pub generated: Option<GeneratedNodes>,
+    /// The iterations, if requested.
+    pub iterations: Option<Vec<IterationCounts>>,
     /// Heuristic value of each board along the solution, from the start, if requested.
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution.
@@ -97,7 +101,10 @@ impl Report {
     pub(crate) fn bytes_with_job(&self) -> usize {
         let path = self.solution.as_ref().map_or(0, |solution| 2 * solution.path.len());
         let expansions = self.expansions.as_ref().map_or(0, Expansions::bytes);
-        2 * size_of::<Job>() + size_of::<Self>() + 256 + path + expansions + 4 * self.heights.len()
+        let generated = self.generated.as_ref().map_or(0, GeneratedNodes::bytes);
+        let iterations = self.iterations.as_ref().map_or(0, Vec::capacity) * size_of::<IterationCounts>();
+        let lists = path + expansions + generated + iterations + 4 * self.heights.len();
+        2 * size_of::<Job>() + size_of::<Self>() + 256 + lists
     }
 
     /// f of a board along the solution, as the algorithm computes it.

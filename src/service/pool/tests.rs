@@ -12,7 +12,15 @@ fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> Job {
     let start = board(start);
     let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
     let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, puzzle.size()).unwrap();
-    Job { puzzle, plan, limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX }, expansions: 0, states: false }
+    Job {
+        puzzle,
+        plan,
+        limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX },
+        expansions: 0,
+        generated: 0,
+        iterations: false,
+        states: false,
+    }
 }
 
 fn easy() -> Job {
@@ -320,7 +328,15 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
         let heuristic = algorithm.map(|_| HeuristicKind::PatternDatabase);
         let plan = Plan::try_new(&SearchOptions { algorithm, heuristic, ..SearchOptions::default() }, size).unwrap();
         let limits = Limits { time: Duration::from_millis(200), expanded: u64::MAX, nodes: u64::MAX };
-        Job { puzzle: Puzzle::try_new(start, goal).unwrap(), plan, limits, expansions: 0, states: false }
+        Job {
+            puzzle: Puzzle::try_new(start, goal).unwrap(),
+            plan,
+            limits,
+            expansions: 0,
+            generated: 0,
+            iterations: false,
+            states: false,
+        }
     };
     let rejected = pool.submit(search(Some(Algorithm::IdaStar))).await.unwrap_err();
     assert!(matches!(rejected, ServiceError::TablesWait { .. }), "{rejected:?}");

@@ -9,7 +9,8 @@ use crate::search::heuristic::{
     LargeCosts, LinearConflict, Manhattan, Partition, Sum, TableUpgrade, Tier, WalkingDistance, Zero,
 };
 use crate::search::{
-    Algorithm, HeuristicKind, IdaStar, Space, Trace, bytes_beside_nodes, bytes_per_beam_node, bytes_per_node,
+    Algorithm, GeneratedNodes, HeuristicKind, IdaStar, Space, Trace, bytes_beside_nodes, bytes_per_beam_node,
+    bytes_per_node,
 };
 use crate::service::job::Job;
 use crate::service::tables::{LoadedPatterns, Tables};
@@ -204,12 +205,13 @@ pub(crate) fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heurist
     nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
-/// Upper bound on the memory of a job's search and of the expansions that it records.
+/// Upper bound on the memory of a job's search and of the lists of nodes that it records.
 pub(crate) fn bytes_for(job: &Job) -> u64 {
     let size = job.puzzle.size();
     let nodes = job.plan.most_nodes(size).min(job.limits.nodes);
     bytes_beside_nodes_of(size, job.plan.algorithm, job.plan.heuristic)
         + Trace::most_bytes(size, job.most_expansions() as u64)
+        + GeneratedNodes::most_bytes(size, job.most_generated() as u64)
         + nodes * bytes_per_node_of(size, job.plan.algorithm, job.plan.heuristic)
 }
 

@@ -11,9 +11,9 @@ pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Evaluation, Expansions, HeapOpenList, Helpers, HeuristicKind, IdaStar,
-    Objective, Observer, Outcome, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
-    constructive, depth_first, ida_star, perfect,
+    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
+    Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
+    depth_first, ida_star, perfect,
 };
 use crate::service::job::{Job, Plan, Report, ServiceError, Solution};
 use crate::service::tables::Tables;
@@ -52,7 +52,8 @@ pub(crate) fn solve_with(
     let Job { puzzle, plan, limits, .. } = job;
     let SearchContext { deadline, cancel, helpers, observer, best } = context;
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
-    let mut trace = Trace::new(job.most_expansions());
+    let trace = Trace::new(job.most_expansions()).with_generated(job.most_generated());
+    let mut trace = if job.iterations { trace.with_iterations() } else { trace };
     let outcome = dispatch(
         puzzle,
         plan.heuristic,
@@ -83,11 +84,13 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let stopped = outcome.result.as_ref().err().copied();
     let (algorithm, outcome) =
         if needs_any_solution(job, stopped) { with_any_solution(job, outcome) } else { (plan.algorithm, outcome) };
-    // The recorded expansions belong to the search whose solution was replaced.
-    let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Expansions::default() };
-    let expansions = (job.expansions > 0).then_some(expansions);
+    // The recorded lists belong to the search whose solution was replaced.
+    let recorded = if algorithm == plan.algorithm { trace.into_recorded() } else { Recorded::default() };
+    let expansions = (job.expansions > 0).then_some(recorded.expansions);
+    let generated = (job.generated > 0).then_some(recorded.generated);
+    let iterations = job.iterations.then_some(recorded.iterations);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    Ok(Report { expansions, ..report })
+    Ok(Report { expansions, generated, iterations, ..report })
 }
 
 /// Replays the solution and builds the report.
@@ -128,6 +131,8 @@ fn report(
         weight: plan.weight,
         stats: outcome.stats,
         expansions: None,
+        generated: None,
+        iterations: None,
         heights,
         tables_were_late: false,
         limits: *limits,
@@ -269,7 +274,7 @@ mod tests {
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let plan = Plan::try_new(&options, puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
-        Job { puzzle, plan, limits, expansions: 0, states: false }
+        Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false }
     }
 
     const HARD_15: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";

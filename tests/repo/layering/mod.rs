@@ -194,6 +194,8 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "heuristic",
             "outcome",
             "trace",
+            "generated",
+            "packed_boards",
             "budget",
             "observer",
             "helpers",

@@ -74,7 +74,8 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
     let limits = service.limits_for_all(puzzle, &searches);
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
     for (at, (Method { options, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
-        let job = Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, states: false };
+        let job =
+            Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
         results.push(match service.submit(job).await {
             Ok(answer) => {
                 is_repeatable &= answer.report.is_repeatable();

@@ -17,7 +17,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
-    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_expansions, outline, puzzle_failure,
+    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, puzzle_failure,
     service_failure, whole,
 };
 use crate::http::request::{
@@ -25,7 +25,7 @@ use crate::http::request::{
     board_and_goal, concat, plain_board, search,
 };
 use crate::http::state::AppState;
-use crate::search::{Expansions, named};
+use crate::search::{Expansions, GeneratedNodes, Named, named};
 use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
 use stream::SolveStream;
 use stream_body::END;
@@ -49,13 +49,21 @@ const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Ac
 
 /// Optional parts of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Include {
+pub(crate) enum Include {
     States,
     Expansions,
+    Generated,
+    Iterations,
     Progress,
 }
 
-named!(Include { States => "states", Expansions => "expansions", Progress => "progress" });
+named!(Include {
+    States => "states",
+    Expansions => "expansions",
+    Generated => "generated",
+    Iterations => "iterations",
+    Progress => "progress",
+});
 
 /// A valid request.
 #[derive(PartialEq, Debug)]
@@ -80,6 +88,8 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         plan: body.plan,
         limits: service.limits(&puzzle, &body.plan, body.limits),
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
+        generated: if has(Include::Generated) { service.settings().max_expansions } else { 0 },
+        iterations: has(Include::Iterations),
         states: has(Include::States),
     };
     if media_type == MediaType::Events || has(Include::Progress) {
@@ -88,7 +98,7 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let held = held_if_long(service, &puzzle, &answer.report)?;
     let mut response = match answer.report.stopped {
-        Some(stop) => limit_exceeded_with_expansions(&answer.report, held, stop).into_response(),
+        Some(stop) => limit_exceeded_with_lists(&answer.report, held, stop).into_response(),
         None => solved(&head, media_type, &puzzle, &answer.report, held)?,
     };
     add_server_timing(&mut response, &answer);
@@ -142,7 +152,7 @@ fn solved(
 }
 
 /// Long response to GET, written in pieces as the client reads. Its tag is computed from the request and the solution,
-/// because they determine the states and expansions.
+/// because they determine the lists.
 fn solved_in_pieces(
     head: &Parts,
     media_type: MediaType,
@@ -154,7 +164,12 @@ fn solved_in_pieces(
     let body = in_pieces(&reply, held, media_type);
     reply.search.elapsed_us = 0;
     let tag = || {
-        let counts = [report.heights.len(), report.expansions.as_ref().map_or(0, Expansions::len)];
+        let counts = [
+            report.heights.len(),
+            report.expansions.as_ref().map_or(0, Expansions::len),
+            report.generated.as_ref().map_or(0, GeneratedNodes::len),
+            report.iterations.as_ref().map_or(0, Vec::len),
+        ];
         let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), media_type.content_type());
         [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
     };
@@ -220,8 +235,27 @@ impl SolveBody {
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
+        if let Some(plan) = &plan {
+            check_lists(&mut fields, &include, plan);
+        }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
         Ok(Self { board, goal, plan, limits, include })
+    }
+}
+
+/// Rejects lists that the search of a plan cannot record.
+fn check_lists(fields: &mut FieldReader, include: &[Include], plan: &Plan) {
+    let mut refuse = |detail: String| {
+        fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/include", "unsupported", detail));
+    };
+    let algorithm = plan.algorithm.name();
+    if include.contains(&Include::Generated) && !plan.lists_generated() {
+        refuse(format!(
+            "`{algorithm}` lists no `generated` nodes: use a best-first, breadth-first or depth-first search, or omit it"
+        ));
+    }
+    if include.contains(&Include::Iterations) && !plan.has_iterations() {
+        refuse(format!("`{algorithm}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
     }
 }
 

@@ -17,7 +17,7 @@ use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
     InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, held_if_long, in_pieces, json,
-    limit_exceeded_with_expansions, service_failure, whole,
+    limit_exceeded_with_lists, service_failure, whole,
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
@@ -220,7 +220,7 @@ impl SolveStream {
     /// Final event, with the response that would be returned without streaming.
     fn final_event(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
-            (Some(stop), held) => Err(limit_exceeded_with_expansions(report, held, stop)),
+            (Some(stop), held) => Err(limit_exceeded_with_lists(report, held, stop)),
             (None, Some(held)) => {
                 SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.media_type))
             }
