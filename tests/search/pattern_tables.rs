@@ -217,12 +217,6 @@ fn tables_of_boards_of_up_to_12_cells_are_correct_in_every_bit() {
 }
 
 #[test]
-#[ignore = "10 s"]
-fn tables_of_2x7_are_correct_in_every_bit() {
-    compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 13 | 14)), &[Tier::Small]);
-}
-
-#[test]
 #[ignore = "half a minute"]
 fn tables_of_15_puzzles_with_the_blank_in_a_corner_are_correct_in_every_bit() {
     compare([GoalClass::corner_of_4x4()].into_iter(), &[Tier::Small, Tier::Standard]);
@@ -233,18 +227,6 @@ fn tables_of_15_puzzles_with_the_blank_in_a_corner_are_correct_in_every_bit() {
 fn tables_of_15_puzzles_with_the_blank_elsewhere_are_correct_in_every_bit() {
     let elsewhere = classes(4, 4).filter(|class| *class != GoalClass::corner_of_4x4());
     compare(elsewhere, &[Tier::Small, Tier::Standard]);
-}
-
-#[test]
-#[ignore = "half a minute"]
-fn tables_of_3x5_are_correct_in_every_bit() {
-    compare(classes(3, 5), &[Tier::Small, Tier::Standard]);
-}
-
-#[test]
-#[ignore = "a minute"]
-fn tables_of_2x8_are_correct_in_every_bit() {
-    compare(classes(2, 8), &[Tier::Small, Tier::Standard]);
 }
 
 #[test]
@@ -259,27 +241,9 @@ fn a_table_of_3x6_is_correct_in_every_bit() {
 }
 
 #[test]
-#[ignore = "half a minute"]
-fn tables_of_large_boards_are_correct_in_every_bit() {
-    compare(GoalClass::all().filter(|class| class.size.cells() == 18), &[Tier::Small]);
-}
-
-#[test]
-#[ignore = "a minute"]
-fn tables_of_boards_of_20_and_21_cells_are_correct_in_every_bit() {
-    compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 20 | 21)), &[Tier::Small]);
-}
-
-#[test]
 #[ignore = "a minute, and a gigabyte"]
 fn tables_of_24_puzzles_with_the_blank_in_a_corner_are_correct_in_every_bit() {
     compare(classes(5, 5).take(1), &[Tier::Small, Tier::Standard]);
-}
-
-#[test]
-#[ignore = "a minute, and a gigabyte"]
-fn tables_of_the_largest_supported_boards_are_correct_in_every_bit() {
-    compare(classes(6, 6).take(1), &[Tier::Small]);
 }
 
 #[test]
@@ -294,5 +258,46 @@ fn one_wrong_bit_of_a_table_is_found() {
         bits[bit / 64] ^= 1 << (bit % 64);
         let wrong = PatternTable::from_bits(class.size, class.goal_blank, &labels, &geometry, bits);
         assert!(layout.difference(&costs, wrong.bits()).is_some(), "bit {bit}");
+    }
+}
+
+/// Every shape beyond those above: `.ci/chaos` runs them, in seven minutes.
+mod every_shape {
+    use super::*;
+
+    #[test]
+    #[ignore = "10 s"]
+    fn tables_of_2x7_are_correct_in_every_bit() {
+        compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 13 | 14)), &[Tier::Small]);
+    }
+
+    #[test]
+    #[ignore = "half a minute"]
+    fn tables_of_3x5_are_correct_in_every_bit() {
+        compare(classes(3, 5), &[Tier::Small, Tier::Standard]);
+    }
+
+    #[test]
+    #[ignore = "a minute"]
+    fn tables_of_2x8_are_correct_in_every_bit() {
+        compare(classes(2, 8), &[Tier::Small, Tier::Standard]);
+    }
+
+    #[test]
+    #[ignore = "half a minute"]
+    fn tables_of_large_boards_are_correct_in_every_bit() {
+        compare(GoalClass::all().filter(|class| class.size.cells() == 18), &[Tier::Small]);
+    }
+
+    #[test]
+    #[ignore = "a minute"]
+    fn tables_of_boards_of_20_and_21_cells_are_correct_in_every_bit() {
+        compare(GoalClass::all().filter(|class| matches!(class.size.cells(), 20 | 21)), &[Tier::Small]);
+    }
+
+    #[test]
+    #[ignore = "a minute, and a gigabyte"]
+    fn tables_of_the_largest_supported_boards_are_correct_in_every_bit() {
+        compare(classes(6, 6).take(1), &[Tier::Small]);
     }
 }
