@@ -29,7 +29,7 @@ use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
 use self::timeouts::Timeouts;
 use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
-use crate::http::{Guards, HttpServices, HttpSettings, Rate, Tokens};
+use crate::http::{Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
 use crate::service::{BeforeSearchHook, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
@@ -107,7 +107,7 @@ impl App {
         let max_connections = open_files::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
         let registry = registry(&service, &connections, limit);
-        let http = HttpServices::new(&service, settings, &guards(config), registry);
+        let http = HttpServices::new(&service, settings, site(config), &guards(config), registry);
         let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
         let admin =
@@ -291,6 +291,10 @@ fn http_settings(config: &Config) -> HttpSettings {
         strict_content_type: config.strict_content_type,
         traces: config.traces.is_some(),
     }
+}
+
+fn site(config: &Config) -> Site {
+    Site { base_path: config.base_path.clone(), frame_origins: config.guard.frame_origins.clone() }
 }
 
 fn guards(config: &Config) -> Guards {

@@ -71,6 +71,12 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "[HOST]:PORT")]
     admin_listen: Option<String>,
 
+    /// Path below which a proxy offers the service, such as /taquin; none if empty
+    ///
+    /// Requests are served with and without it, so the proxy may remove it or not.
+    #[arg(long, env = "TAQUIN_BASE_PATH", value_name = "PATH")]
+    base_path: Option<String>,
+
     /// Maximum number of open connections; further ones wait [range: 1 to 1000000]
     ///
     /// The limit is lower if the system allows fewer open files.
@@ -199,6 +205,7 @@ pub enum Command {
 pub struct Config {
     pub listen: SocketAddr,
     pub admin_listen: Option<SocketAddr>,
+    pub base_path: String,
     pub max_connections: usize,
     pub workers: usize,
     pub queue: usize,
@@ -240,6 +247,7 @@ impl TryFrom<&Flags> for Config {
         let config = Self {
             listen,
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
+            base_path: parser.base_path("base-path", flags.base_path.as_deref().unwrap_or_default()),
             max_connections: parser.number("max-connections", &flags.max_connections, 1..=1_000_000),
             workers: worker_count,
             queue: parser.number("queue", &flags.queue, 0..=100_000),

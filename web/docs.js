@@ -4,7 +4,7 @@ import { byId, el } from './dom.js';
 import { operation } from './operation.js';
 import { prose } from './prose.js';
 import { full, within } from './schema.js';
-import { contract } from './service.js';
+import { BASE, contract } from './service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -39,7 +39,7 @@ function show(document_) {
   byId('index').replaceChildren(...groups.map(({ index }) => index),
     el('section', {}, el('h2', {}, el('a', { href: '#schemas' }, 'Schemas'))));
   byId('contract').replaceChildren(
-    el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description.replaceAll('localhost:8080', location.host))),
+    el('section', { class: 'prose' }, el('h2', {}, `${info.title} ${info.version}`), prose(info.description.replaceAll('localhost:8080', BASE.replace(/^https?:\/\//, '')))),
     ...groups.map(({ content }) => content), schemas(components.schemas));
   // The target of the fragment did not exist when the page loaded.
   if (location.hash) byId(location.hash.slice(1))?.scrollIntoView();

@@ -19,8 +19,15 @@ function listed(text) {
   }
 }
 
+/** True if the page shows only the board, for a frame in another page: with `embed` in the address. */
+export const isEmbedded = () => new URLSearchParams(location.hash.slice(1)).has('embed');
+
 /** Reads the fields in the address. */
-export const read = () => fromParameters(location.hash.slice(1));
+export function read() {
+  const fields = fromParameters(location.hash.slice(1));
+  delete fields.embed;
+  return fields;
+}
 
 /** Returns a goal as a parameter. */
 export const goalText = (goal) => (typeof goal === 'string' ? goal : toText(goal));
@@ -38,7 +45,7 @@ const subject = (hash) => ['board', 'goal'].map((name) => new URLSearchParams(ha
 
 /** Writes a request to the address. Another board or goal adds an entry to the browser's history. */
 export function write(request, { isLink = false } = {}) {
-  const next = `#${parameters(request)}`;
+  const next = `#${parameters(request)}${isEmbedded() ? '&embed' : ''}`;
   if (next === location.hash) return;
   const isStep = !isLink && location.hash !== '' && subject(next) !== subject(location.hash);
   history[isStep ? 'pushState' : 'replaceState'](null, '', next);

@@ -88,6 +88,8 @@ class Playground {
       event.preventDefault();
       byId('stage').focus();
     });
+    // The frame of another page shows only the board; its link opens the whole page at the same puzzle.
+    byId('whole').addEventListener('click', () => { byId('whole').href = `./#${link.parameters(this.request)}`; });
     addEventListener('hashchange', () => this.open());
     service.onTokenRequired(askForToken);
     this.toggleProjector(kept('projected', { forLong: true }) === 'true');
@@ -117,6 +119,7 @@ class Playground {
 
   /** Loads the puzzle in the address, or the first board. */
   async open() {
+    document.documentElement.classList.toggle('embedded', link.isEmbedded());
     const fields = link.read();
     const { board = FIRST, goal = 'blank_last', rows, cols, encoding, ...method } = fields;
     const before = this.setup.method.fields;

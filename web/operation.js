@@ -3,7 +3,7 @@
 import { announce, choice, copy, el, field } from './dom.js';
 import { prose } from './prose.js';
 import { entry, full, resolved, shown } from './schema.js';
-import { send } from './service.js';
+import { BASE, send } from './service.js';
 import { tokenForm } from './token.js';
 
 /** Number of characters of a response that are displayed. */
@@ -156,7 +156,7 @@ class Trial {
     const parts = [`curl -s -H ${quoted(`Accept: ${this.accept.value}`)}`];
     if (this.text?.value) parts.push(`-H ${quoted(`Content-Type: ${this.type.value}`)}`, `-d ${quoted(this.text.value)}`);
     else if (this.method !== 'get') parts.push(`-X ${this.method.toUpperCase()}`);
-    const line = [...parts, quoted(location.origin + this.target)].join(' ');
+    const line = [...parts, quoted(BASE + this.target)].join(' ');
     const button = el('button', { type: 'button', class: 'small' }, 'Copy as curl');
     button.addEventListener('click', async () => {
       await copy(line);

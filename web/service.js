@@ -2,6 +2,9 @@
 
 import { keep, kept } from './storage.js';
 
+/** The address of the service, without a slash at its end. The page may be behind a proxy, below any path. */
+export const BASE = new URL('../..', import.meta.url).href.slice(0, -1);
+
 /** A response that is a problem document (RFC 9457). */
 export class Problem extends Error {
   constructor(document) {
@@ -46,7 +49,7 @@ function request(body, accept, signal) {
 
 async function fetchResponse(path, options) {
   try {
-    return await fetch(path, options);
+    return await fetch(BASE + path, options);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Problem({ title: 'No response', detail: 'The service does not respond. Is it running?' });

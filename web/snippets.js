@@ -2,7 +2,7 @@
 
 import { announce, copy, el } from './dom.js';
 import { parameters } from './link.js';
-import { token } from './service.js';
+import { BASE, token } from './service.js';
 
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -116,7 +116,7 @@ export class Snippets {
     if (!this.request) return;
     const body = JSON.stringify(this.request);
     this.text.textContent = LANGUAGES[name][1]({
-      origin: location.origin, request: this.request, body, isGuarded: token() !== '',
+      origin: BASE, request: this.request, body, isGuarded: token() !== '',
     });
   }
 

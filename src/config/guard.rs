@@ -37,6 +37,10 @@ pub(crate) struct GuardFlags {
     #[arg(long, env = "TAQUIN_CORS_ORIGINS", value_name = "LIST")]
     cors_origins: Option<String>,
 
+    /// Origins whose pages may show the playground in a frame, separated by commas; * for all; none if empty
+    #[arg(long, env = "TAQUIN_FRAME_ORIGINS", value_name = "LIST")]
+    frame_origins: Option<String>,
+
     /// Host names under which the service may be reached, separated by commas, such as taquin.example.org; any name if
     /// empty
     ///
@@ -54,6 +58,7 @@ pub struct GuardConfig {
     pub rate: Option<RateConfig>,
     pub trusted_proxies: usize,
     pub cors_origins: Vec<String>,
+    pub frame_origins: Vec<String>,
     pub allowed_hosts: Vec<String>,
 }
 
@@ -93,6 +98,10 @@ impl GuardFlags {
             cors_origins: parser
                 .given("cors-origins", &self.cors_origins)
                 .map(|text| parser.origins("cors-origins", text))
+                .unwrap_or_default(),
+            frame_origins: parser
+                .given("frame-origins", &self.frame_origins)
+                .map(|text| parser.origins("frame-origins", text))
                 .unwrap_or_default(),
             allowed_hosts: parser
                 .given("allowed-hosts", &self.allowed_hosts)

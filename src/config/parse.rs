@@ -57,6 +57,26 @@ impl SettingsParser {
         })
     }
 
+    /// A path without a slash at its end; empty for none.
+    pub(crate) fn base_path(&mut self, flag: &'static str, text: &str) -> String {
+        const MAX_BYTES: usize = 200;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let is_segment = |segment: &str| !segment.is_empty() && segment.bytes().all(is_plain);
+        let path = text.strip_suffix('/').unwrap_or(text);
+        let segments = path.strip_prefix('/').map(|path| path.split('/').collect::<Vec<_>>()).unwrap_or_default();
+        let is_valid =
+            !segments.is_empty() && segments.iter().all(|name| is_segment(name) && !["..", "."].contains(name));
+        if path.is_empty() || (is_valid && path.len() <= MAX_BYTES) {
+            return path.to_owned();
+        }
+        let reason = format!(
+            "{text:?} is not a path such as /taquin: names of letters, digits, -, ., _ and ~, each after a slash, with at \
+             most {MAX_BYTES} characters in all"
+        );
+        self.report(flag, reason);
+        String::new()
+    }
+
     pub(crate) fn number<N>(&mut self, flag: &'static str, text: &str, range: RangeInclusive<N>) -> N
     where
         N: FromStr + PartialOrd + Copy + fmt::Display,

@@ -218,3 +218,14 @@ fn traces_are_off_by_default_and_need_the_feature() {
         assert_eq!(errors(&[&format!("--otlp-sample={ratio}")]).len(), 1, "{ratio}");
     }
 }
+
+#[test]
+fn a_base_path_has_whole_names_and_no_slash_at_its_end() {
+    for (text, path) in [("", ""), ("/", ""), ("/taquin", "/taquin"), ("/tools/taquin/", "/tools/taquin")] {
+        assert_eq!(config(&["--base-path", text]).unwrap().base_path, path, "{text:?}");
+    }
+    for bad in ["taquin", "//", "/a//b", "/a b", "/%2e", "/..", "/a/./b", "http://example.org/taquin", " "] {
+        let errors = errors(&["--base-path", bad]);
+        assert!(errors.len() == 1 && errors[0].contains("is not a path such as /taquin"), "{bad:?}: {errors:?}");
+    }
+}

@@ -37,7 +37,7 @@ pub use guard::{Guards, Rate, Tokens};
 pub use problem::{Problem, ProblemKind, RequestError};
 pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
-pub use state::HttpSettings;
+pub use state::{HttpSettings, Site};
 
 #[cfg(test)]
 mod tests;

@@ -7,11 +7,11 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use prometheus_client::registry::Registry;
 
-use super::exchange::{BrowserGuard, HttpMetrics, HttpService};
+use super::exchange::{BasePath, BrowserGuard, HttpMetrics, HttpService};
 use super::guard::{self, Guards};
 use super::routes::{ROUTES, allow};
 use super::routes_table::Routes;
-use super::state::{AppState, HttpSettings};
+use super::state::{AppState, HttpSettings, Site};
 use crate::service::Service;
 
 /// HTTP services of both listeners, with shared state and metrics.
@@ -25,9 +25,16 @@ pub struct HttpServices {
 
 impl HttpServices {
     /// Builds both services. Adds their metrics to `registry`, which `/metrics` writes.
-    pub fn new(service: &Arc<Service>, settings: HttpSettings, guards: &Guards, mut registry: Registry) -> Self {
+    pub fn new(
+        service: &Arc<Service>,
+        settings: HttpSettings,
+        site: Site,
+        guards: &Guards,
+        mut registry: Registry,
+    ) -> Self {
         let metrics = HttpMetrics::new(&mut registry, ROUTES.iter().map(|route| route.path));
-        let state = AppState::new(Arc::clone(service), settings, registry);
+        let base_path = BasePath::new(&site.base_path);
+        let state = AppState::new(Arc::clone(service), settings, site, registry);
         let build = |routes, guards: &Guards| {
             let router = guard::wrap(router(&routes), guards, service.metrics(), &routes);
             let router = router.with_state(state.clone());
@@ -35,7 +42,7 @@ impl HttpServices {
         };
         let browsers = BrowserGuard::new(&guards.cors_origins, &guards.allowed_hosts);
         Self {
-            main: build(Routes::main(&ROUTES), guards).with_browser_guard(browsers),
+            main: build(Routes::main(&ROUTES), guards).with_browser_guard(browsers).with_base_path(base_path),
             admin: build(Routes::admin(&ROUTES), &Guards::default()),
         }
     }

@@ -22,6 +22,15 @@ pub struct HttpSettings {
     pub traces: bool,
 }
 
+/// Where browsers find the service, and which pages may show it.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Site {
+    /// Path below which a proxy offers the service, without a slash at its end; empty for none.
+    pub base_path: String,
+    /// Origins whose pages may show the playground in a frame, or `*` alone for all.
+    pub frame_origins: Vec<String>,
+}
+
 /// State shared by all handlers. axum clones it several times a request, so it is one pointer.
 #[derive(Clone, Debug)]
 pub(crate) struct AppState(Arc<Shared>);
@@ -30,13 +39,14 @@ pub(crate) struct AppState(Arc<Shared>);
 struct Shared {
     service: Arc<Service>,
     settings: HttpSettings,
+    site: Site,
     registry: Registry,
 }
 
 impl AppState {
     /// Creates the state of both listeners. `/metrics` writes the metrics of `registry`.
-    pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, registry: Registry) -> Self {
-        Self(Arc::new(Shared { service, settings, registry }))
+    pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, site: Site, registry: Registry) -> Self {
+        Self(Arc::new(Shared { service, settings, site, registry }))
     }
 
     pub(crate) fn service(&self) -> &Arc<Service> {
@@ -45,6 +55,10 @@ impl AppState {
 
     pub(crate) fn settings(&self) -> HttpSettings {
         self.0.settings
+    }
+
+    pub(crate) fn site(&self) -> &Site {
+        &self.0.site
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -20,7 +20,7 @@ use super::problem::ProblemKind;
 use super::router::HttpServices;
 use super::routes::ROUTES;
 use super::routes_table::Routes;
-use super::state::HttpSettings;
+use super::state::{HttpSettings, Site};
 
 use crate::service::{Metrics, SearchMemory, Service, ServiceSettings, Tier};
 
@@ -65,7 +65,7 @@ impl Answer {
 }
 
 pub(crate) fn services(service: &Arc<Service>, guards: &Guards) -> HttpServices {
-    HttpServices::new(service, SETTINGS, guards, Registry::default())
+    HttpServices::new(service, SETTINGS, Site::default(), guards, Registry::default())
 }
 
 fn unguarded(service: &Arc<Service>) -> HttpService {

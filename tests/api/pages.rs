@@ -21,8 +21,8 @@ async fn page(path: &str) -> Answer {
 /// Addresses of the assets that a page loads.
 fn parts(page: &Answer) -> Vec<String> {
     let text = page.text();
-    let named = text.split(['"', ' ']).filter(|word| word.starts_with("/web/"));
-    named.map(str::to_owned).collect()
+    let named = text.split(['"', ' ']).filter(|word| word.starts_with("web/"));
+    named.map(|name| format!("/{name}")).collect()
 }
 
 #[tokio::test]

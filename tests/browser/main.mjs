@@ -3,6 +3,7 @@
 import * as access from './access.mjs';
 import { Browser } from './browser.mjs';
 import * as contract from './contract.mjs';
+import * as embedding from './embedding.mjs';
 import * as game from './game.mjs';
 import * as journey from './journey.mjs';
 import * as pictures from './pictures.mjs';
@@ -12,7 +13,7 @@ import * as streaming from './streaming.mjs';
 
 const [base, folder] = process.argv.slice(2);
 const browser = await Browser.launch(base);
-const tests = [streaming, journey, game, search, contract, access, speed, ...(folder ? [pictures] : [])]
+const tests = [streaming, journey, game, search, contract, embedding, access, speed, ...(folder ? [pictures] : [])]
   .flatMap(Object.entries).filter(([name]) => name.includes(process.env.ONLY ?? ''));
 let failures = 0;
 

@@ -1,4 +1,4 @@
-// A proxy that breaks off a response in the middle.
+// Proxies: one that breaks off a response in the middle, and one that offers the service below a path.
 
 import { createServer, request } from 'node:http';
 
@@ -24,6 +24,23 @@ export async function breaking(base, pieces) {
       given.on('error', () => {});
     });
     asked.pipe(passed);
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  return { base: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };
+}
+
+/** Forwards requests below `path` and removes it; all others are not found. */
+export async function below(base, path) {
+  const server = createServer((asked, answer) => {
+    const { method, headers, url } = asked;
+    if (!url.startsWith(`${path}/`)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    asked.pipe(request(base + url.slice(path.length), { method, headers }, (given) => {
+      answer.writeHead(given.statusCode, given.headers);
+      given.pipe(answer);
+    }));
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   return { base: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };

@@ -39,16 +39,18 @@ fn guards_are_off_by_default_and_if_empty() {
         rate: None,
         trusted_proxies: 0,
         cors_origins: Vec::new(),
+        frame_origins: Vec::new(),
         allowed_hosts: Vec::new(),
     };
     assert_eq!(config(&[]).unwrap(), off);
-    let empty = ["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins=", "--allowed-hosts="];
+    let empty =
+        ["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins=", "--frame-origins=", "--allowed-hosts="];
     assert_eq!(config(&empty).unwrap(), off);
 }
 
 #[test]
 fn a_blank_setting_of_a_guard_is_an_error() {
-    for flag in ["token-file", "rate-limit", "rate-burst", "cors-origins", "allowed-hosts"] {
+    for flag in ["token-file", "rate-limit", "rate-burst", "cors-origins", "frame-origins", "allowed-hosts"] {
         for blank in [" ", "\t", " \n "] {
             let errors = config(&[&format!("--{flag}={blank}")]).unwrap_err();
             assert!(errors.len() == 1 && errors[0].contains("is blank"), "{flag}: {errors:?}");

@@ -5,6 +5,7 @@
 //! router costs some allocations a request.
 
 mod access_log;
+mod base_path;
 mod browser_guard;
 mod context;
 mod deferred_body;
@@ -33,6 +34,7 @@ use super::negotiation::negotiate;
 use super::routes_table::{Route, Routes};
 use crate::service::Metrics;
 pub(crate) use access_log::AccessLine;
+pub(crate) use base_path::BasePath;
 pub(crate) use browser_guard::BrowserGuard;
 pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
@@ -48,6 +50,7 @@ pub struct HttpService {
     router: Router,
     routes: Routes,
     browsers: Arc<BrowserGuard>,
+    base_path: Arc<BasePath>,
     metrics: Arc<HttpMetrics>,
     jobs: Metrics,
     /// True if a span is recorded for each request.
@@ -56,7 +59,14 @@ pub struct HttpService {
 
 impl HttpService {
     pub(crate) fn new(router: Router, routes: Routes, metrics: HttpMetrics, jobs: Metrics, traces: bool) -> Self {
-        Self { router, routes, browsers: Arc::new(BrowserGuard::off()), metrics: Arc::new(metrics), jobs, traces }
+        let (browsers, base_path) = (Arc::new(BrowserGuard::off()), Arc::default());
+        Self { router, routes, browsers, base_path, metrics: Arc::new(metrics), jobs, traces }
+    }
+
+    /// Serves requests also below a path.
+    #[must_use]
+    pub(crate) fn with_base_path(self, base_path: BasePath) -> Self {
+        Self { base_path: Arc::new(base_path), ..self }
     }
 
     /// Rejects requests that browsers send for other pages than those that the guard allows.
@@ -82,10 +92,11 @@ impl HttpService {
     }
 }
 
-async fn respond<B>(service: Arc<HttpService>, request: Request<B>) -> Result<Response, Infallible>
+async fn respond<B>(service: Arc<HttpService>, mut request: Request<B>) -> Result<Response, Infallible>
 where
     B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
+    service.base_path.strip(&mut request);
     let route = service.routes.find(request.uri().path());
     let mut context = RequestContext::read(request.headers());
     let is_traced = service.traces && !route.is_some_and(|route| route.probe);
@@ -130,6 +141,9 @@ where
 fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<B>) -> Option<Response> {
     if let Err(problem) = head::check(request.version(), request.headers()) {
         return Some(problem.into_response());
+    }
+    if let Some(redirect) = service.base_path.redirect(request) {
+        return Some(redirect);
     }
     let (reason, problem) = service.browsers.rejection(route, request)?;
     service.jobs.refused(reason);

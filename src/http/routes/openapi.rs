@@ -2,27 +2,43 @@
 
 use std::sync::LazyLock;
 
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
+use crate::http::state::AppState;
 
 const YAML: &str = include_str!("../../../openapi.yaml");
 
+/// The server in the description, which clients resolve against its address.
+const SERVER: &str = "\n  - url: /\n";
+
 /// `/openapi.yaml`: the original file.
-pub(crate) async fn yaml(headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn yaml(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Yaml, YAML.to_owned()));
-    Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Yaml, MediaType::Text])? == MediaType::Text)]
-        .response(&headers))
+    let media_type = choose(&headers, &[MediaType::Yaml, MediaType::Text])?;
+    if let Some(text) = below(&state.site().base_path) {
+        return Ok(Document::new(media_type.content_type(), Document::AN_HOUR, text).response(&headers));
+    }
+    Ok(DOCUMENTS[usize::from(media_type == MediaType::Text)].response(&headers))
 }
 
 /// `/openapi.json`: the description converted to JSON.
-pub(crate) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn json(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Json, to_json(YAML)));
-    Ok(DOCUMENTS[usize::from(choose(&headers, &[MediaType::Json, MediaType::Text])? == MediaType::Text)]
-        .response(&headers))
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    if let Some(text) = below(&state.site().base_path) {
+        return Ok(Document::new(media_type.content_type(), Document::AN_HOUR, to_json(&text)).response(&headers));
+    }
+    Ok(DOCUMENTS[usize::from(media_type == MediaType::Text)].response(&headers))
+}
+
+/// The description of a service below a path; `None` if the path is empty.
+fn below(base_path: &str) -> Option<String> {
+    (!base_path.is_empty()).then(|| YAML.replacen(SERVER, &format!("\n  - url: {base_path}/\n"), 1))
 }
 
 /// The text with its own media type, and as plain text.
@@ -45,5 +61,9 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&to_json(YAML)).unwrap();
         assert!(json["openapi"].as_str().unwrap().starts_with("3.1"), "{}", json["openapi"]);
         assert!(json["paths"]["/solve"].is_object());
+        assert_eq!(json["servers"][0]["url"], "/");
+        let below: serde_json::Value = serde_json::from_str(&to_json(&below("/taquin").unwrap())).unwrap();
+        assert_eq!(below["servers"][0]["url"], "/taquin/");
+        assert_eq!(super::below(""), None);
     }
 }

@@ -1,14 +1,20 @@
 //! Headers of browser pages.
 
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Security headers of a page: its content security policy, no framing, no opener from another origin, no `Referer`.
-pub(crate) fn security_headers(policy: &'static str) -> [(HeaderName, HeaderValue); 4] {
-    [
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ]
-    .map(|(name, value)| (name, HeaderValue::from_static(value)))
+/// Security headers of a page: its content security policy, which pages may frame it, no opener from another origin, no
+/// `Referer`. `policy` has no `frame-ancestors`; `frame_origins` are the origins of those pages, or `*` alone for all.
+pub(crate) fn security_headers(policy: &str, frame_origins: &[String]) -> HeaderMap {
+    let framing = if frame_origins.is_empty() { "'none'".to_owned() } else { frame_origins.join(" ") };
+    let policy = HeaderValue::try_from(format!("{policy}; frame-ancestors {framing}"));
+    let mut headers = HeaderMap::from_iter([
+        (header::CONTENT_SECURITY_POLICY, policy.expect("an origin has no control characters")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ]);
+    // Older browsers know only this header, which cannot name origins.
+    if frame_origins.is_empty() {
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
+    headers
 }

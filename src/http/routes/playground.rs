@@ -67,7 +67,7 @@ const VERSION: &str = "{version}";
 /// Content security policy of the pages. They may load assets from this service, send requests to it, and show pictures
 /// that the user selects. No text becomes markup or script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The prepared documents of `web/`.
@@ -113,19 +113,19 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Returns the playground.
-pub(crate) fn playground(headers: &HeaderMap) -> Response {
-    with_security_headers(WEB.playground.response(headers))
+/// Returns the playground, which the pages of these origins may frame.
+pub(crate) fn playground(headers: &HeaderMap, frame_origins: &[String]) -> Response {
+    with_security_headers(WEB.playground.response(headers), frame_origins)
 }
 
 /// `/docs`: the viewer of the API description.
 pub(crate) async fn docs(headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Html])?;
-    Ok(with_security_headers(WEB.viewer.response(&headers)))
+    Ok(with_security_headers(WEB.viewer.response(&headers), &[]))
 }
 
-fn with_security_headers(mut page: Response) -> Response {
-    page.headers_mut().extend(security_headers(POLICY));
+fn with_security_headers(mut page: Response, frame_origins: &[String]) -> Response {
+    page.headers_mut().extend(security_headers(POLICY, frame_origins));
     page
 }
 
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn every_asset_of_a_page_exists() {
         for page in [PLAYGROUND, VIEWER] {
-            for rest in page.split("/web/{version}/").skip(1) {
+            for rest in page.split("\"web/{version}/").skip(1) {
                 let name = rest.split('"').next().unwrap();
                 assert!(PARTS.iter().any(|(part, _)| *part == name), "{name}");
             }

@@ -38,13 +38,13 @@ pub(crate) async fn problem(
     };
     let mut response = Document::new(media_type.content_type(), Document::AN_HOUR, body).response(&headers);
     if media_type == MediaType::Html {
-        response.headers_mut().extend(security_headers(POLICY));
+        response.headers_mut().extend(security_headers(POLICY, &[]));
     }
     Ok(response)
 }
 
 /// Content security policy of a page without styles, scripts, forms or any other resource.
-const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")

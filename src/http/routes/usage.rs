@@ -1,5 +1,6 @@
 //! `/`: the usage page.
 
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 
@@ -7,14 +8,16 @@ use super::playground;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
+use crate::http::state::AppState;
 
 /// Returns the playground to browsers, and the usage page to all other clients.
-pub(crate) async fn usage(headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn usage(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
+    let site = state.site();
     let media_type = choose(&headers, &[MediaType::Text, MediaType::Html])?;
     if media_type == MediaType::Html {
-        return Ok(playground::playground(&headers));
+        return Ok(playground::playground(&headers, &site.frame_origins));
     }
-    let base = format!("http://{}", host(&headers).unwrap_or("127.0.0.1:8080"));
+    let base = format!("http://{}{}", host(&headers).unwrap_or("127.0.0.1:8080"), site.base_path);
     let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
     Ok(Document::new(media_type.content_type(), "no-cache", text).response(&headers))
 }
@@ -34,6 +37,10 @@ Test whether a board is solvable:
 Get the next move; check moves and the remaining distance:
   curl '{base}/hint?board=867254301'
   curl '{base}/verify?board=867254301&moves=RULL'
+
+List the legal moves, best first; check a player's moves for mistakes:
+  curl '{base}/moves?board=867254301'
+  curl '{base}/verify?board=867254301&moves=RULD&include=steps'
 
 Compare several methods on one board:
   curl -H 'Accept: text/plain' '{base}/compare?board=867254301&preset=older_systems'
