@@ -36,7 +36,7 @@ pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuri
     let puzzle = Puzzle::try_new(start, goal).expect("solvable");
     let options = SearchOptions { algorithm, heuristic, ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("a plan");
-    Job { puzzle, plan, limits: UNLIMITED, expansions: 0, generated: 0, iterations: false, states: false }
+    Job::new(puzzle, plan, UNLIMITED)
 }
 
 pub(crate) fn build_standard(tables: &Tables) {

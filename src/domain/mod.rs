@@ -5,6 +5,7 @@
 
 mod attempt;
 mod board;
+mod move_notation;
 mod moves;
 mod notation;
 mod packed;
@@ -15,6 +16,7 @@ mod size;
 
 pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
+pub use move_notation::{MoveNotation, MoveTextFault, Run, parse_moves};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};
 pub(crate) use packed::mix;

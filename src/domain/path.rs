@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Board, Move, Puzzle, Tile};
+use super::{Board, Move, MoveNotation, Puzzle, Run, Tile};
 
 /// A sequence of moves. It is a solution if [`Path::replay`] accepts it.
 ///
@@ -45,9 +45,24 @@ impl Path {
         String::from_utf8(letters).expect("the letters are ASCII")
     }
 
-    /// Number of moves.
+    /// Number of moves: the length in the single-tile metric.
     pub fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Number of runs: the length in the multi-tile metric, in which equal moves in a row are one move.
+    pub fn multi_tile_length(&self) -> usize {
+        Run::of(&self.0).count()
+    }
+
+    /// The moves in directions of the tiles, with the lengths of runs: `R2D` for the blank's moves `LLU`.
+    pub fn alg(&self) -> String {
+        written(Run::of(&self.0))
+    }
+
+    /// The way back from the last board to the first, written as [`alg`](Self::alg).
+    pub fn scramble(&self) -> String {
+        written(Run::of(&self.0).rev().map(Run::inverse))
     }
 
     /// True if there are no moves.
@@ -73,6 +88,17 @@ impl Path {
         }
         if board == *puzzle.goal() { Ok(tiles) } else { Err(ReplayError::NotAtGoal) }
     }
+}
+
+fn written(runs: impl Iterator<Item = Run>) -> String {
+    let mut text = String::new();
+    for run in runs {
+        text.push(run.letter(MoveNotation::Tile));
+        if run.length > 1 {
+            text.push_str(&run.length.to_string());
+        }
+    }
+    text
 }
 
 impl FromIterator<Move> for Path {

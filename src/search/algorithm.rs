@@ -78,6 +78,11 @@ impl Algorithm {
         matches!(self, Self::AStar | Self::WeightedAStar | Self::GreedyBestFirst)
     }
 
+    /// True if the algorithm can be limited to solutions of at most a number of moves.
+    pub fn takes_depth_limit(self) -> bool {
+        matches!(self, Self::DepthFirst | Self::IterativeDeepening | Self::IdaStar)
+    }
+
     /// True if a completed search returns a shortest solution, given an admissible heuristic where one is used.
     pub fn is_optimal(self) -> bool {
         matches!(self, Self::AStar | Self::IdaStar | Self::BreadthFirst | Self::IterativeDeepening | Self::Anytime)

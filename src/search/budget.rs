@@ -18,6 +18,8 @@ pub struct Budget<'a> {
     pub expanded: u64,
     /// Maximum number of nodes in memory.
     pub nodes: u64,
+    /// Maximum length of a solution. Only IDA\* and iterative deepening observe it.
+    pub depth: u32,
     /// The search stops when any of these flags is set.
     pub cancel: &'a [&'a AtomicBool],
     /// Threads that may help the search. They may also pause it for more important work.
@@ -50,11 +52,26 @@ pub enum StopReason {
 
 impl Budget<'static> {
     /// A budget without limits.
-    pub const UNLIMITED: Self =
-        Self { deadline: None, expanded: u64::MAX, nodes: u64::MAX, cancel: &[], helpers: None, observer: None };
+    pub const UNLIMITED: Self = Self {
+        deadline: None,
+        expanded: u64::MAX,
+        nodes: u64::MAX,
+        depth: u32::MAX,
+        cancel: &[],
+        helpers: None,
+        observer: None,
+    };
 }
 
 impl Budget<'_> {
+    /// Checks whether an iteration with this threshold may start.
+    ///
+    /// # Errors
+    /// [`StopReason::Depth`] if the threshold exceeds the maximum length.
+    pub(super) fn check_threshold(&self, threshold: u32) -> Result<(), StopReason> {
+        if threshold > self.depth { Err(StopReason::Depth) } else { Ok(()) }
+    }
+
     /// Starts metering.
     pub fn meter(&self) -> Meter<'_> {
         Meter { budget: self, next: self.expanded.min(Meter::INTERVAL) }

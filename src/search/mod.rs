@@ -9,6 +9,7 @@
 //! - `ida_star`: iterative deepening, sequential and parallel; pruning of duplicate move sequences
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
+//! - `optimal_paths`: all optimal solutions of a known length
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
 //! - `outcome`, `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
 
@@ -23,6 +24,7 @@ mod generated;
 mod helpers;
 mod ida_star;
 mod observer;
+mod optimal_paths;
 mod outcome;
 mod packed_boards;
 mod space;
@@ -42,6 +44,7 @@ pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};
 pub use observer::{Observer, Progress};
+pub use optimal_paths::{OptimalPaths, optimal_paths};
 pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
 pub use stats::{IterationCounts, Stats, effective_branching_factor};

@@ -24,15 +24,19 @@ impl Distance {
         let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
         if DistanceTable::serves(size) {
             let table = tables.distances(size, goal_blank);
-            let length = u32::from(table.distance(&Space::<Packed64>::new(puzzle).start()));
-            return Self { length: Some(length), lower_bound: length, upper_bound: length };
+            return Self::exact(u32::from(table.distance(&Space::<Packed64>::new(puzzle).start())));
         }
         let (lower_bound, path) = solver::bounds(puzzle);
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
     }
 
+    /// A proven optimal length.
+    pub(crate) fn exact(length: u32) -> Self {
+        Self { length: Some(length), lower_bound: length, upper_bound: length }
+    }
+
     /// Tightens the bounds with those of a board `moves` moves away, because moves are reversible.
-    fn near(self, other: Self, moves: u32) -> Self {
+    pub(crate) fn near(self, other: Self, moves: u32) -> Self {
         Self {
             lower_bound: self.lower_bound.max(other.lower_bound.saturating_sub(moves)),
             upper_bound: self.upper_bound.min(other.upper_bound.saturating_add(moves)),
@@ -54,6 +58,8 @@ pub struct AttemptCheck {
     pub played: Played,
     /// Distances of the start and of the end from the goal; none if the goal is unreachable.
     pub distances: Option<(Distance, Distance)>,
+    /// Distance after each legal move, if requested and the goal is reachable.
+    pub steps: Option<Vec<Distance>>,
 }
 
 /// Replays an attempt and returns the distances of both ends from the goal. There are none if the sizes differ.
@@ -65,14 +71,39 @@ pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Ta
     let distances = distance(*start)
         .zip(distance(played.end))
         .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
-    AttemptCheck { played, distances }
+    AttemptCheck { played, distances, steps: None }
+}
+
+/// Returns the distance after each legal move of an attempt, without a search. Without a table, linear conflict is the
+/// lower bound, and the upper bound comes from both ends. `None` if the goal is unreachable.
+pub(crate) fn distances_along(
+    start: &Board,
+    goal: &Board,
+    check: &AttemptCheck,
+    tables: &Tables,
+) -> Option<Vec<Distance>> {
+    let (of_start, of_end) = check.distances?;
+    let has_table = DistanceTable::serves(goal.size());
+    let path = &check.played.path;
+    let of = |(made, board): (u32, Board)| {
+        let puzzle = Puzzle::try_new(board, *goal).ok()?;
+        if has_table {
+            return Some(Distance::of(&puzzle, tables));
+        }
+        let bounds = Distance { length: None, lower_bound: solver::lower_bound(&puzzle), upper_bound: u32::MAX };
+        Some(bounds.near(of_start, made).near(of_end, path.len() as u32 - made))
+    };
+    (1..).zip(path.steps(start).map(|step| step.board)).map(of).collect()
 }
 
 /// True if the check takes less than half a millisecond: few moves, and bounds that are known soon.
-pub(crate) fn is_instant(goal: &Board, attempt: &Attempt, tables: &Tables) -> bool {
+pub(crate) fn is_instant(goal: &Board, attempt: &Attempt, lists_steps: bool, tables: &Tables) -> bool {
     /// Tens of microseconds on any board.
     const INSTANT_MOVES: usize = 1_000;
-    attempt.len() <= INSTANT_MOVES && is_known_soon(goal, tables)
+    /// Evaluating a board takes a few microseconds.
+    const INSTANT_STEPS: usize = 50;
+    let most = if lists_steps { INSTANT_STEPS } else { INSTANT_MOVES };
+    attempt.len() <= most && is_known_soon(goal, tables)
 }
 
 /// True if the distances of two boards take less than half a millisecond: the distance table is loaded, or the board
@@ -92,7 +123,7 @@ mod tests {
     fn few_moves_on_small_boards_are_checked_at_once() {
         let tables = Tables::default();
         let goal = |rows, cols| Board::blank_last(Size::try_from((rows, cols)).unwrap());
-        let is_instant = |goal, moves| is_instant(&goal, &Attempt::Moves(vec![Move::Up; moves]), &tables);
+        let is_instant = |goal, moves| is_instant(&goal, &Attempt::Moves(vec![Move::Up; moves]), false, &tables);
         for (rows, cols) in [(4, 4), (5, 5), (2, 10)] {
             assert!(is_instant(goal(rows, cols), 1) && is_instant(goal(rows, cols), 1_000));
             assert!(!is_instant(goal(rows, cols), 1_001));

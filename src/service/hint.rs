@@ -169,7 +169,7 @@ mod tests {
 
     fn hint(puzzle: Puzzle) -> Hint {
         let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
-        let job = Job { puzzle, plan, limits: LIMITS, expansions: 0, generated: 0, iterations: false, states: false };
+        let job = Job::new(puzzle, plan, LIMITS);
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         Hint::new(Answer { report: Arc::new(report), origin: Origin::Search })
     }

@@ -7,6 +7,7 @@
 //!
 //! - `gauges`: queue, workers, caches, memory and tables as metrics
 //! - `service`: the entry point of the floor; settings, limits, start and shutdown
+//! - `analysis`: legal moves and walks with their distances, by search where `auto` proves solutions optimal
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
 //! - `distance`: bounds on the distance to the goal without a search; checks of attempts
@@ -18,6 +19,7 @@
 //! - `metrics`: counters and histograms of jobs
 //! - `job`: the puzzle, the plan and the limits of a search, and its report
 
+mod analysis;
 mod distance;
 mod gauges;
 mod hint;
@@ -33,11 +35,12 @@ mod spans;
 mod tables;
 
 pub use crate::search::heuristic::Tier;
+pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};
 pub use distance::{AttemptCheck, Distance, check_attempt};
 pub use hint::Hint;
 pub use job::{
-    Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Report, RequestedLimits,
-    SearchOptions, ServiceError, Solution,
+    Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Records, Report, RequestedLimits,
+    RequestedSolutions, SearchOptions, ServiceError, Solution,
 };
 pub use metrics::{Metrics, Refusal};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};

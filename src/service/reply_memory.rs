@@ -120,7 +120,7 @@ mod tests {
         let board = Board::blank_last(Size::try_from((3, 3)).unwrap());
         let (puzzle, plan) = (Puzzle::try_new(board, board).unwrap(), Plan::auto(board.size()));
         let limits = Limits { time: Duration::from_secs(9), expanded: 1000, nodes: 1000 };
-        let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+        let job = Job::new(puzzle, plan, limits);
         Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap())
     }
 

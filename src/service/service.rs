@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::domain::{Attempt, Board, Puzzle, Size};
 use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, HeuristicKind};
-use crate::service::distance::{self, AttemptCheck, check_attempt};
+use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
+use crate::service::distance::AttemptCheck;
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
@@ -151,8 +152,8 @@ impl Service {
     /// See [`ServiceError`].
     pub async fn hint(&self, puzzle: Puzzle, requested: RequestedLimits) -> Result<Hint, ServiceError> {
         let plan = Plan::auto(puzzle.size());
-        let limits = self.limits(&puzzle, &plan, hint::limits(&plan, requested));
-        let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+        let limits = self.limits(puzzle.size(), &plan, hint::limits(&plan, requested));
+        let job = Job::new(puzzle, plan, limits);
         self.hint_cache.hint(job, &self.pool, &self.metrics).await
     }
 
@@ -166,46 +167,60 @@ impl Service {
         how: Draw,
         seed: String,
     ) -> Result<Result<DrawnBoard, DrawError>, ServiceError> {
-        if random::is_instant(&goal, &how, &self.tables) {
-            return Ok(draw(&goal, &how, &seed, &self.tables));
-        }
         let tables = Arc::clone(&self.tables);
-        self.pool.run_work(self.settings.default_time, move || draw(&goal, &how, &seed, &tables)).await
+        let is_instant = random::is_instant(&goal, &how, &tables);
+        let draw = move || draw(&goal, &how, &seed, &tables);
+        self.pool.run_quick_work(is_instant, self.settings.default_time, draw).await
     }
 
-    /// Replays an attempt and returns the distances of both ends from the goal, without a search.
+    /// Replays an attempt and returns the distances of both ends from the goal, and the requested parts.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity.
+    /// See [`AnalysisError`].
     pub async fn check_attempt(
+        &self,
+        (start, goal): (Board, Board),
+        attempt: Attempt,
+        parts: AnalysisParts,
+        requested: RequestedLimits,
+    ) -> Result<AttemptCheck, AnalysisError> {
+        self.analyst(start.size(), requested).check_attempt(start, goal, attempt, parts).await
+    }
+
+    /// Returns the legal moves of a board with the distances of the boards after them.
+    ///
+    /// # Errors
+    /// See [`AnalysisError`].
+    pub async fn legal_moves(
         &self,
         start: Board,
         goal: Board,
-        attempt: Attempt,
-    ) -> Result<AttemptCheck, ServiceError> {
-        if distance::is_instant(&goal, &attempt, &self.tables) {
-            return Ok(check_attempt(&start, &goal, &attempt, &self.tables));
-        }
-        let tables = Arc::clone(&self.tables);
-        self.pool.run_work(self.settings.default_time, move || check_attempt(&start, &goal, &attempt, &tables)).await
+        requested: RequestedLimits,
+    ) -> Result<LegalMoves, AnalysisError> {
+        self.analyst(start.size(), requested).legal_moves(start, goal).await
+    }
+
+    fn analyst(&self, size: Size, requested: RequestedLimits) -> Analyst<'_> {
+        let limits = self.limits(size, &Plan::auto(size), requested);
+        Analyst { pool: &self.pool, tables: &self.tables, work_time: self.settings.default_time, limits }
     }
 
     /// Limits in force for a search: the requested ones, within those of the settings.
-    pub fn limits(&self, puzzle: &Puzzle, plan: &Plan, requested: RequestedLimits) -> Limits {
+    pub fn limits(&self, size: Size, plan: &Plan, requested: RequestedLimits) -> Limits {
         Limits {
             time: requested.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
             expanded: requested.expanded.unwrap_or(u64::MAX).min(self.settings.max_expanded),
             nodes: requested
                 .nodes
                 .unwrap_or(u64::MAX)
-                .min(self.max_nodes(puzzle.size(), plan.algorithm, plan.heuristic) / plan.node_budget_divisor()),
+                .min(self.max_nodes(size, plan.algorithm, plan.heuristic) / plan.node_budget_divisor()),
         }
     }
 
     /// Limits of searches that one request runs one after another. They are those of [`limits`](Self::limits), but if
     /// the times exceed the maximum of one search in all, each is shortened in proportion.
-    pub fn limits_for_all(&self, puzzle: &Puzzle, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
-        let limits = searches.iter().map(|(plan, requested)| self.limits(puzzle, plan, *requested));
+    pub fn limits_for_all(&self, size: Size, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
+        let limits = searches.iter().map(|(plan, requested)| self.limits(size, plan, *requested));
         let limits: Vec<Limits> = limits.collect();
         let whole: Duration = limits.iter().map(|limits| limits.time).sum();
         let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);

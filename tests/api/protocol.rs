@@ -8,11 +8,12 @@ use crate::client::shared;
 use crate::question::Question;
 
 /// A successful GET request for every path, and the methods of the path.
-const PATHS: [(&str, &[&str]); 17] = [
+const PATHS: [(&str, &[&str]); 18] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
     ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
     ("/hint?board=867254301", &["GET", "HEAD", "POST"]),
+    ("/moves?board=867254301", &["GET", "HEAD", "POST"]),
     ("/compare?board=123456078&preset=older_systems", &["GET", "HEAD", "POST"]),
     ("/random?seed=taquin", &["GET", "HEAD"]),
     ("/info", &["GET", "HEAD"]),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::faults;
 use crate::client::{Client, shared};
 use crate::question::Question;
-use crate::simulator::{TO_BLANK_LAST, blank_last, grid, grid_of, slide};
+use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, grid, grid_of, notation, slide};
 
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 
@@ -169,7 +169,15 @@ async fn an_invalid_attempt_is_rejected_with_every_error() {
         (json!({ "board": HARD, "moves": "U", "tiles": [1] }), vec!["/tiles unsupported"]),
         (json!({ "board": HARD, "moves": "URX" }), vec!["/moves unknown-value"]),
         (json!({ "board": HARD, "moves": "URX", "tiles": [0] }), vec!["/tiles unsupported", "/moves unknown-value"]),
-        (json!({ "board": HARD, "moves": "U L" }), vec!["/moves unknown-value"]),
+        (json!({ "board": HARD, "moves": "U,L" }), vec!["/moves unknown-value"]),
+        (json!({ "board": HARD, "moves": "2U" }), vec!["/moves unknown-value"]),
+        (json!({ "board": HARD, "moves": "U0" }), vec!["/moves out-of-range"]),
+        (json!({ "board": HARD, "moves": "U50001" }), vec!["/moves out-of-range"]),
+        (json!({ "board": HARD, "moves": "U", "notation": "tiles" }), vec!["/notation unknown-value"]),
+        (json!({ "board": HARD, "tiles": [7], "notation": "tile" }), vec!["/notation unsupported"]),
+        (json!({ "board": HARD, "moves": "U", "include": ["step"] }), vec!["/include/0 unknown-value"]),
+        (json!({ "board": HARD, "moves": "U", "exact": "yes" }), vec!["/exact wrong-type"]),
+        (json!({ "board": blank_last(5, 5), "moves": "U", "exact": true }), vec!["/exact unsupported"]),
         (json!({ "board": HARD, "moves": ["U"] }), vec!["/moves wrong-type"]),
         (json!({ "board": HARD, "moves": null }), vec!["/moves missing-field"]),
         (json!({ "board": HARD, "tiles": "7" }), vec!["/tiles wrong-type"]),
@@ -198,4 +206,113 @@ async fn as_many_moves_are_looked_at_as_info_says() {
     let slides = vec![7; 20_000];
     let tiles = verify(&taquin, &json!({ "board": HARD, "tiles": slides })).await;
     assert_eq!((&tiles["legal"], &tiles["length"]), (&json!(true), &json!(20_000)));
+}
+
+/// The moves of a random walk on the simulator.
+fn random_walk(board: &Grid, moves: usize, word: &mut u64) -> String {
+    let (mut board, mut walk) = (board.clone(), String::new());
+    while walk.len() < moves {
+        *word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mv = ['U', 'L', 'D', 'R'][(*word >> 62) as usize];
+        if slide(&mut board, mv).is_some() {
+            walk.push(mv);
+        }
+    }
+    walk
+}
+
+#[tokio::test]
+async fn steps_mark_every_mistake_on_walks_from_a_thousand_boards() {
+    let (taquin, mut word) = (shared().await, 7);
+    let mut boards: Vec<&Grid> = TO_BLANK_LAST.keys().collect();
+    boards.sort();
+    for start in boards.into_iter().step_by(181) {
+        let walk = random_walk(start, 12, &mut word);
+        let reply = verify(&taquin, &json!({ "board": start, "moves": walk, "include": ["steps"] })).await;
+        let steps = reply["steps"].as_array().expect("steps");
+        assert_eq!(steps.len(), walk.len());
+        let (mut board, mut before) = (start.clone(), TO_BLANK_LAST[start]);
+        for (mv, step) in walk.chars().zip(steps) {
+            let tile = slide(&mut board, mv);
+            let after = TO_BLANK_LAST[&board];
+            let is_mistake = after > before;
+            let expected = json!({
+                "move": mv.to_string(), "tile": tile, "remaining": distance(after),
+                "mistake": is_mistake, "cost": if is_mistake { 2 } else { 0 },
+            });
+            assert_eq!(*step, expected, "{} {walk}", notation(start));
+            before = after;
+        }
+        assert_eq!(reply["remaining"], distance(before));
+    }
+}
+
+#[tokio::test]
+async fn on_15_puzzles_exact_lengths_are_those_of_solve_and_no_moves_are_given_away() {
+    let (taquin, mut word) = (shared().await, 3);
+    for (rows, cols, moves) in [(4, 4, 60), (4, 4, 9), (3, 4, 40)] {
+        let mut start = blank_last(rows, cols);
+        for mv in random_walk(&start, moves, &mut word).chars() {
+            slide(&mut start, mv);
+        }
+        let walk = random_walk(&start, 20, &mut word);
+        let question = json!({ "board": start, "moves": walk, "include": ["steps"], "exact": true });
+        let reply = verify(&taquin, &question).await;
+        let mut board = start.clone();
+        assert_eq!(reply["optimal_length"], taquin.solve(&json!({ "board": board })).await["length"]);
+        for (mv, step) in walk.chars().zip(reply["steps"].as_array().expect("steps")) {
+            slide(&mut board, mv);
+            assert_eq!(step["remaining"]["optimal_length"], taquin.solve(&json!({ "board": board })).await["length"]);
+        }
+        let bare = json!({ "board": start, "moves": walk, "exact": true });
+        let exact = verify(&taquin, &bare).await;
+        assert_eq!((&exact["optimal_length"], &exact["remaining"]), (&reply["optimal_length"], &reply["remaining"]));
+        assert_eq!(exact.get("steps"), None);
+        // Of the moves, a response contains only those of the request.
+        let par = verify(&taquin, &json!({ "board": start, "moves": "", "exact": true })).await;
+        assert!(par["optimal_length"].as_u64() > Some(0) && par["alg"] == "" && par.get("moves").is_none());
+        let text =
+            Question::get_as("/verify", &json!({ "board": start, "moves": "", "exact": true })).accept("text/plain");
+        let text = taquin.send(text).await.expect(200).text().to_owned();
+        assert!(!text.contains("Blank:") && text.contains(" to go"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn steps_on_large_boards_are_bounds() {
+    let taquin = shared().await;
+    let mut start = blank_last(6, 6);
+    "UULLDRUL".chars().for_each(|mv| assert!(slide(&mut start, mv).is_some()));
+    let reply = verify(&taquin, &json!({ "board": start, "moves": "RDLURRDD", "include": ["steps"] })).await;
+    assert_eq!(reply["solves"], true, "{reply}");
+    for (left, step) in (0..8).rev().zip(reply["steps"].as_array().expect("steps")) {
+        assert!(step["remaining"]["lower_bound"].as_u64() <= Some(left), "{step}");
+        assert_eq!(step["remaining"]["upper_bound"], left, "the rest of the moves is a solution");
+        assert_eq!((&step["mistake"], &step["cost"]), (&Value::Null, &Value::Null));
+    }
+}
+
+#[tokio::test]
+async fn moves_are_read_in_both_notations_with_run_lengths() {
+    let taquin = shared().await;
+    let solution = taquin.solve(&json!({ "board": HARD })).await;
+    let expected = verify(&taquin, &json!({ "board": HARD, "moves": solution["moves"] })).await;
+    assert_eq!((&expected["alg"], &expected["lengths"]), (&solution["alg"], &solution["lengths"]));
+    for question in [
+        json!({ "board": HARD, "moves": solution["alg"], "notation": "tile" }),
+        json!({ "board": HARD, "moves": solution["alg"].as_str().map(str::to_lowercase), "notation": "tile" }),
+        json!({ "board": HARD, "moves": solution["moves"], "notation": "blank" }),
+    ] {
+        assert_eq!(verify(&taquin, &question).await, expected, "{question}");
+    }
+    // The scramble leads from the goal to the board.
+    let back = json!({ "board": "1 2 3/4 5 6/7 8 0", "goal": HARD, "moves": solution["scramble"], "notation": "tile" });
+    let back = verify(&taquin, &back).await;
+    assert_eq!((&back["optimal"], &back["final"]), (&json!(true), &solution["start"]));
+    let text = Question::get_as("/verify", &json!({ "board": "123456078", "moves": "RLRR", "include": ["steps"] }));
+    let text = taquin.send(text.accept("text/plain")).await.expect(200).text().to_owned();
+    assert!(
+        text.contains("R: tile 7, 1 move to go\nL: tile 7, 2 moves to go; a mistake that costs 2 moves\n"),
+        "{text}"
+    );
 }

@@ -8,6 +8,7 @@ mod heuristics;
 mod large_patterns;
 mod memory;
 mod observer;
+mod optimal_paths;
 mod optimality;
 mod pattern_tables;
 mod patterns;

@@ -7,7 +7,7 @@ use taquin::domain::{Board, Packed64, Puzzle, PuzzleError, Reachability, Size, r
 use taquin::search::heuristic::{DistanceTable, ExactDistance, Manhattan};
 use taquin::search::{
     Algorithm, BucketOpenList, Budget, DuplicateDetection, Evaluation, HeapOpenList, HeuristicKind, Named, Space,
-    TieBreaking, Trace, Weight, best_first, perfect,
+    StopReason, TieBreaking, Trace, Weight, best_first, perfect,
 };
 use taquin::service::{Job, Limits, Plan, Report, SearchContext, SearchOptions, Tables, solve};
 
@@ -20,7 +20,7 @@ fn solved(start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) 
 fn solved_within(limits: Limits, start: &Board, goal: &Board, options: SearchOptions, tables: &Tables) -> Report {
     let puzzle = Puzzle::try_new(*start, *goal).unwrap();
     let plan = Plan::try_new(&options, puzzle.size()).unwrap();
-    let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+    let job = Job::new(puzzle, plan, limits);
     let report = solve(&job, tables, SearchContext::default()).unwrap();
     let solution = report.solution.as_ref().unwrap();
     assert_eq!(solution.path.replay(&puzzle), Ok(solution.tiles.clone()));
@@ -253,34 +253,41 @@ fn a_depth_limited_search_finds_a_solution_or_proves_that_none_is_within_the_lim
     let tables = Tables::default();
     let goal = Board::blank_last(size(3, 3));
     let mut random = SplitMix(13);
-    for duplicate_detection in [DuplicateDetection::Closed, DuplicateDetection::Parent] {
+    let by = |algorithm| SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
+    for options in [
+        by(Algorithm::DepthFirst),
+        SearchOptions { duplicate_detection: DuplicateDetection::Parent, ..by(Algorithm::DepthFirst) },
+        by(Algorithm::IterativeDeepening),
+        by(Algorithm::IdaStar),
+        SearchOptions { heuristic: Some(HeuristicKind::Manhattan), ..by(Algorithm::IdaStar) },
+    ] {
         for _ in 0..8 {
             let start = random_walk(&goal, 12, &mut random);
-            let distance = distance_between(&start, &goal);
-            let options = |depth_limit| SearchOptions {
-                algorithm: Some(Algorithm::DepthFirst),
-                depth_limit: Some(depth_limit),
-                duplicate_detection,
-                ..SearchOptions::default()
-            };
-            check(&start, &goal, distance, &options(distance), &tables);
-            if let Some(too_low) = distance.checked_sub(1) {
-                let puzzle = Puzzle::try_new(start, goal).unwrap();
-                let plan = Plan::try_new(&options(too_low), puzzle.size()).unwrap();
-                let job = Job {
-                    puzzle,
-                    plan,
-                    limits: UNLIMITED,
-                    expansions: 0,
-                    generated: 0,
-                    iterations: false,
-                    states: false,
-                };
-                let report = solve(&job, &tables, SearchContext::default()).unwrap();
-                assert!(report.solution.is_none());
-                assert_eq!(report.lower_bound, distance);
-            }
+            check_limited(&start, &goal, distance_between(&start, &goal), options, &tables);
         }
+    }
+    // The parallel search with patterns.
+    let goal = Board::blank_last(size(4, 4));
+    for moves in [0, 7, 20, 30] {
+        let start = random_walk(&goal, moves, &mut random);
+        let distance = solved(&start, &goal, by(Algorithm::IdaStar), &tables).lower_bound;
+        check_limited(&start, &goal, distance, by(Algorithm::IdaStar), &tables);
+    }
+}
+
+/// Searches with the distance as the depth limit, and with lower limits.
+fn check_limited(start: &Board, goal: &Board, distance: u32, options: SearchOptions, tables: &Tables) {
+    let limited = |depth_limit| SearchOptions { depth_limit: Some(depth_limit), ..options };
+    check(start, goal, distance, &limited(distance), tables);
+    check(start, goal, distance, &limited(distance + 1), tables);
+    let puzzle = Puzzle::try_new(*start, *goal).unwrap();
+    for too_low in (0..distance).rev().take(3) {
+        let plan = Plan::try_new(&limited(too_low), puzzle.size()).unwrap();
+        let job = Job::new(puzzle, plan, UNLIMITED);
+        let report = solve(&job, tables, SearchContext::default()).unwrap();
+        assert!(report.solution.is_none(), "{start}: {options:?}");
+        assert_eq!(report.stopped, Some(StopReason::Depth));
+        assert!((too_low + 1..=distance).contains(&report.lower_bound), "{start}: {} {options:?}", report.lower_bound);
     }
 }
 

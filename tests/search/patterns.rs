@@ -405,7 +405,7 @@ fn korfs_boards_are_proven_optimal_at_the_listed_lengths() {
         let puzzle = Puzzle::try_new(start, goal).unwrap();
         let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
-        let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+        let job = Job::new(puzzle, plan, limits);
         let report = solve(&job, &tables, SearchContext::default()).unwrap();
         assert_eq!((report.algorithm, report.heuristic), (Algorithm::IdaStar, HeuristicKind::PatternDatabase));
         assert!(report.is_optimal());

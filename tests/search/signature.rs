@@ -62,7 +62,7 @@ fn counters() -> String {
                     ..SearchOptions::default()
                 };
                 let Ok(plan) = Plan::try_new(&options, puzzle.size()) else { continue };
-                let job = Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+                let job = Job::new(puzzle, plan, limits);
                 let report = solve(&job, &tables, SearchContext::default()).unwrap();
                 let stats = report.stats;
                 writeln!(

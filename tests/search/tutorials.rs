@@ -94,7 +94,7 @@ fn tutorial(puzzle: &Puzzle, options: &SearchOptions, limit: u64) -> Figures {
 fn search(puzzle: &Puzzle, options: &SearchOptions, limit: u64) -> Figures {
     let plan = Plan::try_new(options, puzzle.size()).unwrap();
     let limits = Limits { time: Duration::MAX, expanded: limit, nodes: u64::MAX };
-    let job = Job { puzzle: *puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+    let job = Job::new(*puzzle, plan, limits);
     let Report { solution, stats, .. } = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
     let Stats { expanded, generated, duplicates, open_at_end, nodes_held, .. } = stats;
     let moves = solution.map(|solution| solution.path.letters());
@@ -188,8 +188,7 @@ fn searches_that_check_expanded_boards_only_prove_no_wrong_bound() {
                 for expanded in [10, 100, u64::MAX] {
                     let plan = Plan::try_new(&options, goal.size()).unwrap();
                     let limits = Limits { time: Duration::MAX, expanded, nodes: u64::MAX };
-                    let job =
-                        Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+                    let job = Job::new(puzzle, plan, limits);
                     let report = solve(&job, &tables, SearchContext::default()).unwrap();
                     assert!(report.lower_bound <= distances[&start], "{start} {options:?}");
                     if let Some(solution) = report.solution {

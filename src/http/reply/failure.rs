@@ -11,7 +11,7 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
 use crate::search::StopReason;
-use crate::service::{HeldReport, Overload, Report, ServiceError};
+use crate::service::{AnalysisError, HeldReport, Overload, Report, ServiceError};
 
 /// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
 /// response, or `goal-mismatch`.
@@ -107,8 +107,39 @@ impl Tail for Lists {
     }
 }
 
+/// Returns the problem of an analysis without a result. `instead` completes a sentence that begins with "or".
+pub(crate) fn analysis_failure(error: &AnalysisError, instead: &'static str) -> Problem {
+    match error {
+        AnalysisError::Service(error) => service_failure(error),
+        AnalysisError::Stopped(report, stop) => {
+            limit_exceeded_without(report, *stop, "a proof of the optimal length", instead)
+        }
+    }
+}
+
 /// Returns `search-limit-exceeded`, with the best solution so far if there is one.
 pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
+    let (missing, elsewhere) = match (report.solution.is_some(), stop) {
+        _ if report.lacks_solutions => {
+            ("all optimal solutions", "set `solutions.count` to false for the first ones only")
+        }
+        (true, _) => (
+            "a proof of optimality; the best solution so far is in `solution`",
+            "accept it with `\"require\": \"any\"`",
+        ),
+        (false, StopReason::Nodes) => ("a solution", "use `ida_star`, which stores no nodes"),
+        (false, _) => ("a solution", "let `auto` choose the algorithm"),
+    };
+    limit_exceeded_without(report, stop, missing, elsewhere)
+}
+
+/// Returns `search-limit-exceeded` with what is missing, and what to do instead of raising the limit.
+fn limit_exceeded_without(
+    report: &Report,
+    stop: StopReason,
+    missing: &'static str,
+    elsewhere: &'static str,
+) -> Problem {
     let limits = LimitsReply::new(report);
     let (limit, spent, raised) = match stop {
         StopReason::Time => ("time", time_spent(report), "`limits.time_ms`"),
@@ -116,14 +147,6 @@ pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
         StopReason::Nodes => ("nodes", counted(limits.nodes, "node"), "`limits.nodes`"),
         StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "`depth_limit`"),
         StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),
-    };
-    let (missing, elsewhere) = match (report.solution.is_some(), stop) {
-        (true, _) => (
-            "a proof of optimality; the best solution so far is in `solution`",
-            "accept it with `\"require\": \"any\"`",
-        ),
-        (false, StopReason::Nodes) => ("a solution", "use `ida_star`, which stores no nodes"),
-        (false, _) => ("a solution", "let `auto` choose the algorithm"),
     };
     let most = if stop == StopReason::Depth { "" } else { ", up to the server's maximum" };
     let detail = format!("The search ended after {spent} without {missing}. Raise {raised}{most}, or {elsewhere}.");

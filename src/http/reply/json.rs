@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::notation::Rows;
 use super::search::{LimitsReply, SearchReply};
-use super::solution::SolveReply;
-use crate::domain::Tile;
+use super::solution::{LengthsReply, ProvenLength, SolveReply};
+use crate::domain::{MoveNotation, Run, Tile};
 
 /// Initial capacity of a reply, in bytes. It is enough for most.
 pub(super) const CAPACITY: usize = 1 << 10;
@@ -26,10 +26,25 @@ pub(super) fn put_json(json: &mut Vec<u8>, value: &impl Serialize) {
 }
 
 /// Appends the first members of a solution, up to its moves.
-pub(super) fn put_verdict(json: &mut Vec<u8>, length: usize, optimal: bool, lower_bound: u32) {
+pub(super) fn put_proven_length(json: &mut Vec<u8>, ProvenLength { length, optimal, lower_bound }: ProvenLength) {
     number(json, "{\"length\":", length);
     flag(json, ",\"optimal\":", optimal);
     number(json, ",\"lower_bound\":", lower_bound);
+}
+
+/// Appends the lengths of a solution.
+pub(super) fn put_lengths(json: &mut Vec<u8>, LengthsReply { single_tile, multi_tile }: LengthsReply) {
+    number(json, ",\"lengths\":{\"single_tile\":", single_tile);
+    number(json, ",\"multi_tile\":", multi_tile);
+    raw(json, "}");
+}
+
+/// Appends a run of moves in the direction of the tiles.
+pub(super) fn run(text: &mut Vec<u8>, run: Run) {
+    text.push(run.letter(MoveNotation::Tile) as u8);
+    if run.length > 1 {
+        raw(text, itoa::Buffer::new().format(run.length));
+    }
 }
 
 /// Appends the members of a `/solve` response from `start` to `limits`.

@@ -28,7 +28,7 @@ pub(crate) fn held_if_long(
     let generated = report.generated.as_ref().map_or(0, GeneratedNodes::len);
     let iterations = report.iterations.as_ref().map_or(0, Vec::len);
     let boards = report.heights.len() + expansions + generated;
-    let bytes = 4 * moves + boards * (4 * puzzle.size().cells() + 64) + 64 * iterations;
+    let bytes = 6 * moves + boards * (4 * puzzle.size().cells() + 64) + 64 * iterations;
     if bytes <= LONG {
         return Ok(None);
     }

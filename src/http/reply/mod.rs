@@ -1,5 +1,6 @@
 //! Responses: results and failures of the service as JSON and text.
 
+mod distance;
 mod failure;
 mod json;
 mod long;
@@ -9,11 +10,14 @@ mod solution;
 mod timing;
 mod writer;
 
-pub(crate) use failure::{limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure};
+pub(crate) use distance::DistanceReply;
+pub(crate) use failure::{
+    analysis_failure, limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure,
+};
 pub(crate) use json::json;
 pub(crate) use long::{held_if_long, reserved_if_long};
 pub(crate) use notation::{Letter, Number, Rows, counted, grid};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
-pub(crate) use solution::{InterimReply, SolutionReply, SolveReply, no_result};
+pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
 pub(crate) use timing::add_server_timing;
 pub(crate) use writer::{LongReply, in_pieces, outline, whole};

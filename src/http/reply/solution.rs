@@ -2,33 +2,64 @@
 
 use std::fmt::{Display, from_fn};
 
-use super::notation::{Letter, Number, Rows, grid};
+use super::notation::{Letter, Number, Rows, counted, grid};
 use super::search::{LimitsReply, SearchReply};
-use crate::domain::{Board, Move, Puzzle, RawBoard, Tile};
+use crate::domain::{Board, Move, Path, Puzzle, RawBoard, Tile};
 use crate::http::problem::Problem;
-use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, Verdict};
+use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, OptimalPaths, Verdict};
 use crate::service::{Report, Solution};
 
 /// Response of `/solve` without its lists. The [writer](super::whole) takes these from the report.
 #[derive(Debug)]
 pub(crate) struct SolveReply {
-    pub(crate) length: usize,
-    pub(crate) optimal: bool,
-    pub(crate) lower_bound: u32,
+    pub(crate) proven: ProvenLength,
+    pub(crate) lengths: LengthsReply,
     pub(crate) start: Rows,
     pub(crate) goal: Rows,
     pub(crate) search: SearchReply,
     pub(crate) limits: LimitsReply,
 }
 
-/// An interim solution, or the best one of a search that a limit stopped.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct SolutionReply<'r> {
+/// Length of a solution, and what is proven about it.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct ProvenLength {
     pub(crate) length: usize,
     pub(crate) optimal: bool,
     pub(crate) lower_bound: u32,
-    pub(crate) moves: String,
-    pub(crate) tiles: &'r [Tile],
+}
+
+/// Length of a path in both metrics.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct LengthsReply {
+    pub(crate) single_tile: usize,
+    pub(crate) multi_tile: usize,
+}
+
+/// The moves of a solution in every notation.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct MovesReply<'r> {
+    moves: String,
+    tiles: &'r [Tile],
+    lengths: LengthsReply,
+    alg: String,
+    scramble: String,
+}
+
+/// An interim solution, or the best one of a search that a limit stopped.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct SolutionReply<'r> {
+    #[serde(flatten)]
+    pub(crate) proven: ProvenLength,
+    #[serde(flatten)]
+    pub(crate) moves: MovesReply<'r>,
+}
+
+/// All optimal solutions, or the first of them.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct SolutionsReply {
+    count: Option<u64>,
+    moves: Vec<String>,
+    expanded: u64,
 }
 
 /// The `solution` event: a solution found so far, and its time.
@@ -83,16 +114,45 @@ pub(crate) struct IterationReply {
     generated: u64,
 }
 
+impl ProvenLength {
+    fn new(report: &Report, path: &Path) -> Self {
+        Self { length: path.len(), optimal: report.is_optimal(), lower_bound: report.lower_bound }
+    }
+}
+
+impl From<&Path> for LengthsReply {
+    fn from(path: &Path) -> Self {
+        Self { single_tile: path.len(), multi_tile: path.multi_tile_length() }
+    }
+}
+
+impl<'r> MovesReply<'r> {
+    pub(crate) fn new(path: &Path, tiles: &'r [Tile]) -> Self {
+        Self { moves: path.letters(), tiles, lengths: path.into(), alg: path.alg(), scramble: path.scramble() }
+    }
+}
+
 impl<'r> SolutionReply<'r> {
     pub(crate) fn new(report: &'r Report) -> Option<Self> {
-        let solution = report.solution.as_ref()?;
-        Some(Self {
-            length: solution.path.len(),
-            optimal: report.is_optimal(),
-            lower_bound: report.lower_bound,
-            moves: solution.path.letters(),
-            tiles: &solution.tiles,
-        })
+        let Solution { path, tiles } = report.solution.as_ref()?;
+        Some(Self { proven: ProvenLength::new(report, path), moves: MovesReply::new(path, tiles) })
+    }
+}
+
+impl From<&OptimalPaths> for SolutionsReply {
+    fn from(OptimalPaths { count, paths, expanded }: &OptimalPaths) -> Self {
+        Self { count: *count, moves: paths.iter().map(Path::letters).collect(), expanded: *expanded }
+    }
+}
+
+/// A line with the number, and a line for each solution.
+impl Display for SolutionsReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.count {
+            Some(count) => writeln!(f, "{}:", counted(count, "optimal solution"))?,
+            None => writeln!(f, "The first optimal solutions:")?,
+        }
+        self.moves.iter().try_for_each(|moves| writeln!(f, "{moves}"))
     }
 }
 
@@ -104,9 +164,8 @@ impl SolveReply {
     pub(crate) fn new<'r>(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
         let solution = report.solution.as_ref().ok_or_else(no_result)?;
         let reply = Self {
-            length: solution.path.len(),
-            optimal: report.is_optimal(),
-            lower_bound: report.lower_bound,
+            proven: ProvenLength::new(report, &solution.path),
+            lengths: LengthsReply::from(&solution.path),
             start: Rows(*puzzle.start()),
             goal: Rows(*puzzle.goal()),
             search: SearchReply::new(report),
@@ -119,11 +178,12 @@ impl SolveReply {
     pub(crate) fn summary(&self) -> impl Display {
         from_fn(|f| {
             writeln!(f, "{}", grid(&self.start.0))?;
-            let moves = if self.length == 1 { "move" } else { "moves" };
-            match (self.length, self.optimal) {
+            let ProvenLength { length, optimal, lower_bound } = self.proven;
+            let moves = if length == 1 { "move" } else { "moves" };
+            match (length, optimal) {
                 (0, _) => writeln!(f, "Already solved."),
                 (length, true) => writeln!(f, "{length} {moves}, optimal."),
-                (length, false) => writeln!(f, "{length} {moves}; no solution has fewer than {}.", self.lower_bound),
+                (length, false) => writeln!(f, "{length} {moves}; no solution has fewer than {lower_bound}."),
             }
         })
     }

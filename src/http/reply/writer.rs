@@ -9,9 +9,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw, tile};
-use super::solution::{ExpansionReply, GeneratedReply, IterationReply, SolveReply, StateReply};
-use crate::domain::Board;
+use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_proven_length, raw, run, tile};
+use super::solution::{
+    ExpansionReply, GeneratedReply, IterationReply, LengthsReply, ProvenLength, SolutionsReply, SolveReply, StateReply,
+};
+use crate::domain::{Board, Run};
 use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
 use crate::search::{Expansions, GeneratedNodes};
@@ -72,11 +74,17 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
             sink.text(|json| raw(json, "]"));
         }
     }
+    if let Some(solutions) = &report.solutions {
+        sink.text(|json| {
+            raw(json, ",\"solutions\":");
+            put_json(json, &SolutionsReply::from(solutions));
+        });
+    }
     sink.text(|json| raw(json, "}"));
 }
 
 fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
-    solution_sections(sink, reply.length, reply.optimal, reply.lower_bound);
+    solution_sections(sink, reply.proven, reply.lengths);
     sink.text(|json| put_figures(json, reply));
 }
 
@@ -96,24 +104,34 @@ fn recorded_sections(sink: &mut impl Sink, report: &Report, format: MediaType) {
 }
 
 /// Produces a solution object without its closing brace, so that members can follow.
-fn solution_sections(sink: &mut impl Sink, length: usize, optimal: bool, lower_bound: u32) {
+fn solution_sections(sink: &mut impl Sink, proven: ProvenLength, lengths: LengthsReply) {
     sink.text(|json| {
-        put_verdict(json, length, optimal, lower_bound);
+        put_proven_length(json, proven);
         raw(json, ",\"moves\":\"");
     });
     sink.list(List::Moves);
     sink.text(|json| raw(json, "\",\"tiles\":["));
     sink.list(List::Tiles);
-    sink.text(|json| raw(json, "]"));
+    sink.text(|json| {
+        raw(json, "]");
+        put_lengths(json, lengths);
+        raw(json, ",\"alg\":\"");
+    });
+    sink.list(List::Alg);
+    sink.text(|json| raw(json, "\",\"scramble\":\""));
+    sink.list(List::Scramble);
+    sink.text(|json| raw(json, "\""));
 }
 
 fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
     sink.text(|text| put(text, &reply.summary()));
-    if reply.length > 0 {
+    if reply.proven.length > 0 {
         sink.text(|text| raw(text, "Blank: "));
         sink.list(List::Moves);
         sink.text(|text| raw(text, "\nTiles: "));
         sink.list(List::Tiles);
+        sink.text(|text| raw(text, "\nAlg:   "));
+        sink.list(List::Alg);
         sink.text(|text| raw(text, "\n"));
     }
     match report.heights.is_empty() {
@@ -125,6 +143,9 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
             sink.text(|text| raw(text, "\n"));
             sink.list(list());
         }
+    }
+    if let Some(solutions) = &report.solutions {
+        sink.text(|text| put(text, &format_args!("\n{}", SolutionsReply::from(solutions))));
     }
     sink.text(|text| put(text, &format_args!("\n{}", reply.search)));
 }
@@ -207,6 +228,10 @@ enum Part {
 enum List {
     Moves,
     Tiles,
+    /// The runs of the moves, as tiles slide. Its index counts moves.
+    Alg,
+    /// The runs of the way back. Its index counts moves from the end.
+    Scramble,
     /// The states of the solution path; holds the board of the next entry.
     States(Board),
     Expansions,
@@ -224,15 +249,9 @@ impl LongReply {
     }
 
     /// Creates the JSON of a `solution` event.
-    pub(crate) fn interim(
-        report: HeldReport,
-        length: usize,
-        optimal: bool,
-        lower_bound: u32,
-        elapsed_us: u64,
-    ) -> Payload {
+    pub(crate) fn interim(report: HeldReport, proven: ProvenLength, lengths: LengthsReply, elapsed_us: u64) -> Payload {
         let mut parts = Parts::default();
-        solution_sections(&mut parts, length, optimal, lower_bound);
+        solution_sections(&mut parts, proven, lengths);
         parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
         Self::of(report, MediaType::Json, parts)
     }
@@ -269,7 +288,7 @@ impl List {
     /// Number of entries of a recorded list; `None` if it was not requested.
     fn length(&self, report: &Report) -> Option<usize> {
         match self {
-            Self::Moves | Self::Tiles | Self::States(_) => None,
+            Self::Moves | Self::Tiles | Self::Alg | Self::Scramble | Self::States(_) => None,
             Self::Expansions => report.expansions.as_ref().map(Expansions::len),
             Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
             Self::Iterations => report.iterations.as_ref().map(Vec::len),
@@ -291,6 +310,10 @@ impl List {
                 separate(text, at, if is_text { b' ' } else { b',' });
                 tile(text, *number);
             }),
+            Self::Alg => append_runs(text, limit, from, Run::of(&moves[from..])),
+            Self::Scramble => {
+                append_runs(text, limit, from, Run::of(&moves[..moves.len() - from]).rev().map(Run::inverse))
+            }
             Self::States(board) => append(text, limit, from, report.heights.iter().skip(from), |text, at, h| {
                 let mv = at.checked_sub(1).and_then(|before| moves.get(before).copied());
                 let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
@@ -357,6 +380,19 @@ fn append<T>(
     at
 }
 
+/// Appends runs until the text has `limit` bytes or they end. Returns the number of moves written, `from` included.
+#[inline]
+fn append_runs(text: &mut Vec<u8>, limit: usize, from: usize, mut runs: impl Iterator<Item = Run>) -> usize {
+    let mut at = from;
+    while text.len() < limit
+        && let Some(next) = runs.next()
+    {
+        run(text, next);
+        at += next.length;
+    }
+    at
+}
+
 fn separate(text: &mut Vec<u8>, at: usize, separator: u8) {
     if at > 0 {
         text.push(separator);
@@ -375,11 +411,11 @@ pub(crate) mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::domain::{Encoding, Puzzle, RawBoard, Sides, Tile};
-    use crate::http::reply::{LimitsReply, Rows, SearchReply, limit_exceeded_with_lists};
+    use crate::domain::{Encoding, Puzzle, RawBoard, Sides};
+    use crate::http::reply::{LimitsReply, MovesReply, Rows, SearchReply, limit_exceeded_with_lists};
     use crate::http::tests::service;
     use crate::search::{Algorithm, StopReason};
-    use crate::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
+    use crate::service::{Job, Limits, Plan, Records, RequestedSolutions, SearchContext, SearchOptions, Tables, solve};
 
     /// Returns a puzzle and the report of a search on it.
     pub(crate) fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
@@ -388,7 +424,8 @@ pub(crate) mod tests {
         let options = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
         let plan = Plan::try_new(&options, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
-        let job = Job { puzzle, plan, limits, expansions, generated: expansions, iterations: false, states };
+        let records = Records { expansions, generated: expansions, states, ..Records::default() };
+        let job = Job { records, ..Job::new(puzzle, plan, limits) };
         (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
     }
 
@@ -436,11 +473,10 @@ pub(crate) mod tests {
     /// The response as serde writes it.
     #[derive(serde::Serialize)]
     struct Expected<'r> {
-        length: usize,
-        optimal: bool,
-        lower_bound: u32,
-        moves: String,
-        tiles: &'r [Tile],
+        #[serde(flatten)]
+        proven: ProvenLength,
+        #[serde(flatten)]
+        moves: MovesReply<'r>,
         start: Rows,
         goal: Rows,
         search: &'r SearchReply,
@@ -453,6 +489,8 @@ pub(crate) mod tests {
         generated_nodes: Option<Vec<GeneratedReply>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         iterations: Option<Vec<IterationReply>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        solutions: Option<SolutionsReply>,
     }
 
     fn expected(puzzle: &Puzzle, report: &Report) -> String {
@@ -461,13 +499,10 @@ pub(crate) mod tests {
         let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
         let boards = std::iter::once(start).chain(steps).zip(&report.heights);
         let state = |(g, ((step, board), h)): (u32, (_, &u32))| StateReply::new(report, step, board, g, *h);
-        let SolveReply { length, optimal, lower_bound, start, goal, search, limits } = &reply;
+        let SolveReply { proven, start, goal, search, limits, .. } = &reply;
         let expected = Expected {
-            length: *length,
-            optimal: *optimal,
-            lower_bound: *lower_bound,
-            moves: solution.path.letters(),
-            tiles: &solution.tiles,
+            proven: *proven,
+            moves: MovesReply::new(&solution.path, &solution.tiles),
             start: *start,
             goal: *goal,
             search,
@@ -482,6 +517,7 @@ pub(crate) mod tests {
                 .as_ref()
                 .map(|list| list.iter().enumerate().map(|(id, node)| GeneratedReply::new(id, &node)).collect()),
             iterations: report.iterations.as_ref().map(|list| list.iter().map(IterationReply::from).collect()),
+            solutions: report.solutions.as_ref().map(SolutionsReply::from),
         };
         serde_json::to_string(&expected).unwrap()
     }
@@ -492,8 +528,10 @@ pub(crate) mod tests {
         let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: (1 << 53) - 1 };
         let listed = if detail { 9 } else { 0 };
-        let job =
-            Job { puzzle, plan, limits, expansions: listed, generated: listed, iterations: detail, states: detail };
+        let solutions = detail.then_some(RequestedSolutions { most: 3, counts: true });
+        let solutions = solutions.filter(|_| algorithm.is_none());
+        let records = Records { expansions: listed, generated: listed, iterations: detail, states: detail, solutions };
+        let job = Job { records, ..Job::new(puzzle, plan, limits) };
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
         let text = String::from_utf8(whole(&reply, &report, MediaType::Json)).unwrap();

@@ -1,7 +1,8 @@
 //! Board and goal fields of requests.
 
-use super::fields::{FieldReader, did_you_mean};
+use super::fields::FieldReader;
 use super::json::Json;
+use super::suggestion::did_you_mean;
 use super::value::Value;
 use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
 use crate::http::problem::{ProblemKind, RequestError};

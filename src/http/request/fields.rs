@@ -7,6 +7,7 @@ use super::body::{RequestBody, RequestFields};
 use super::errors::Errors;
 use super::json::Json;
 use super::query::pointer;
+use super::suggestion::{did_you_mean, unknown_choice};
 use super::value::{Value, quoted, truncated};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::search::Named;
@@ -298,6 +299,21 @@ impl FieldReader {
         u64::try_from(number).ok()
     }
 
+    /// Reads a boolean: `true` or `false`, which are words in a query. An absent one is false.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let Some(value) = self.take(name) else { return false };
+        match &value {
+            Value::Body(Json::Bool(flag)) => *flag,
+            Value::Query(word) if word == "true" => true,
+            Value::Query(word) if word == "false" => false,
+            _ => {
+                let detail = format!("`{name}` must be true or false, not {}", value.described());
+                self.reject(&value, name, "wrong-type", detail);
+                false
+            }
+        }
+    }
+
     /// Reads a number with at most two decimals within bounds, in hundredths.
     pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
@@ -403,20 +419,6 @@ pub(crate) const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'stat
 
 fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
     format!("`{name}` must be from {low} to {high}")
-}
-
-fn unknown_choice(name: &str, word: &str, words: &[&str]) -> String {
-    let hint = did_you_mean(word, words);
-    let hint = hint.as_deref().unwrap_or(".");
-    format!("{} is not a value of `{name}`{hint} The values are {}", quoted(word), words.join(", "))
-}
-
-/// Returns `: did you mean …?` with the most similar word, or `None` if none is similar.
-pub(crate) fn did_you_mean(written: &str, words: &[&str]) -> Option<String> {
-    // Longer texts are no typing errors, and the comparison takes quadratic time.
-    let close = words.iter().filter(|_| written.len() <= 40).map(|word| (strsim::jaro_winkler(written, word), word));
-    let best = close.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, word)| format!(": did you mean `{word}`?"))
 }
 
 #[cfg(test)]

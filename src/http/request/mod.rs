@@ -8,10 +8,11 @@ mod json;
 mod plain_board;
 mod query;
 pub(crate) mod search;
+mod suggestion;
 mod value;
 
 pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, sides};
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields};
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use plain_board::plain_board;
-pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, limits};
+pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, is_exact_known, limits};

@@ -46,6 +46,11 @@ fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, Strin
     })
 }
 
+/// True if optimal lengths of boards of this size can be proven: by a table or by the search of `auto`.
+pub(crate) fn is_exact_known(size: Size) -> bool {
+    Plan::is_proven_by_auto(size)
+}
+
 /// Reads [`LIMIT_FIELDS`].
 pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
     RequestedLimits {

@@ -5,6 +5,7 @@ mod health;
 mod hint;
 mod info;
 mod metrics;
+mod moves;
 mod openapi;
 mod page_headers;
 mod playground;
@@ -26,12 +27,13 @@ use Access::{Counted, Free, Open};
 use Listeners::{Both, Main};
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 17] = [
+pub(crate) static ROUTES: [Route; 18] = [
     route("/", || read(usage::usage), Open, Main),
     route("/solve", || ask(solve::solve), Counted, Main),
     route("/solvable", || ask(solvable::solvable), Counted, Main),
     route("/verify", || ask(verify::verify), Counted, Main),
     route("/hint", || ask(hint::hint), Counted, Main),
+    route("/moves", || ask(moves::moves), Counted, Main),
     route("/compare", || ask(compare::compare), Counted, Main),
     route("/random", || read(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),

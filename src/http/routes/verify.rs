@@ -1,4 +1,4 @@
-//! `/verify`: whether moves are legal, the final board, and its distance from the goal.
+//! `/verify`: whether moves are legal, the final board, its distance from the goal, and which moves were mistakes.
 
 use std::sync::Arc;
 
@@ -6,15 +6,34 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
-use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, Move, Size, Tile};
+use crate::domain::{
+    Attempt, AttemptedMove, Board, IllegalMove, Move, MoveNotation, MoveTextFault, Path, Size, Step, Tile, parse_moves,
+};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Problem, sentence};
-use crate::http::reply::{Letter, Rows, counted, grid, json, service_failure};
-use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal, concat};
-use crate::service::{AttemptCheck, Distance, Service};
+use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
+use crate::http::reply::{
+    DistanceReply, LengthsReply, Letter, Rows, analysis_failure, counted, grid, json, reserved_if_long,
+};
+use crate::http::request::{
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, is_exact_known, limits,
+};
+use crate::search::named;
+use crate::service::{AnalysisParts, AttemptCheck, Distance, RequestedLimits, Service};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + 2] = concat(&[&BOARD_FIELDS, &["moves", "tiles"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =
+    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["moves", "tiles", "notation", "include", "exact"]]);
+
+/// Optional parts of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Include {
+    /// The distance after each move.
+    Steps,
+}
+
+named!(Include { Steps => "steps" });
+
+named!(MoveNotation { Blank => "blank", Tile => "tile" });
 
 /// Maximum number of moves in a request. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
@@ -27,6 +46,8 @@ struct VerifyReply {
     optimal: bool,
     solvable: bool,
     length: usize,
+    lengths: LengthsReply,
+    alg: String,
     #[serde(flatten)]
     of_start: DistanceReply,
     remaining: DistanceReply,
@@ -34,6 +55,21 @@ struct VerifyReply {
     goal: Rows,
     #[serde(rename = "final")]
     end: Rows,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Vec<StepReply>>,
+}
+
+/// A move made, and the distance after it.
+#[derive(Debug, serde::Serialize)]
+struct StepReply {
+    #[serde(rename = "move")]
+    mv: Letter,
+    tile: Tile,
+    remaining: DistanceReply,
+    /// Whether the move leads away from the goal; unknown if the lengths are.
+    mistake: Option<bool>,
+    /// Moves that the mistake costs.
+    cost: Option<u32>,
 }
 
 /// First illegal step.
@@ -46,18 +82,12 @@ struct IllegalReply {
     detail: String,
 }
 
-/// Distance of a board from the goal. All members are null if the goal is unreachable.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-struct DistanceReply {
-    lower_bound: Option<u32>,
-    upper_bound: Option<u32>,
-    optimal_length: Option<u32>,
-}
-
 struct VerifyBody {
     board: Board,
     goal: Board,
     attempt: Attempt,
+    parts: AnalysisParts,
+    limits: RequestedLimits,
 }
 
 /// Handles GET and POST.
@@ -68,23 +98,37 @@ pub(crate) async fn verify(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let VerifyBody { board, goal, attempt } = VerifyBody::read(input)?;
-    let verdict = service.check_attempt(board, goal, attempt).await.map_err(|error| service_failure(&error))?;
-    let reply = VerifyReply::new(board, goal, &verdict);
+    let VerifyBody { board, goal, attempt, parts, limits } = VerifyBody::read(input)?;
+    let check = service.check_attempt((board, goal), attempt, parts, limits).await;
+    let reply = VerifyReply::new(board, goal, &check.map_err(|error| analysis_failure(&error, INSTEAD))?);
     let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
+    let body = reserved_if_long(&service, body)?;
     Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
 }
+
+/// What to do if an optimal length cannot be proven in time.
+const INSTEAD: &str = "omit `exact` and `include`: the bounds are known without a search";
 
 impl VerifyBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
         let mut fields = FieldReader::new(input, &FIELDS);
         let boards = board_and_goal(&mut fields);
-        let attempt = attempt(&mut fields, boards.map(|(board, _)| board.size()));
+        let size = boards.map(|(board, _)| board.size());
+        let attempt = attempt(&mut fields, size);
+        let steps = fields.choices("include").contains(&Include::Steps);
+        let exact = fields.flag("exact");
+        if let Some(size) = size.filter(|size| exact && !is_exact_known(*size)) {
+            let detail = format!(
+                "optimal lengths are proven on boards of up to 16 cells, not on {size} boards; omit `exact` for bounds"
+            );
+            fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/exact", "unsupported", detail));
+        }
+        let limits = limits(&mut fields);
         let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
-        Ok(Self { board, goal, attempt })
+        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits })
     }
 }
 
@@ -96,38 +140,33 @@ fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
         fields.take("tiles").inspect(|value| fields.reject(value, "tiles", "unsupported", detail));
     }
     if fields.has("tiles") {
+        if let Some(value) = fields.take("notation") {
+            let detail = "`notation` is that of `moves`: omit it beside `tiles`";
+            fields.reject(&value, "notation", "unsupported", detail);
+        }
         let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
         return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
     }
     if !fields.has("moves") {
         fields.report_missing("moves", "`moves` or `tiles` is required, for example `moves` \"ULDR\" or `tiles` [7,8]");
     }
-    fields.parsed("moves", moves).map(Attempt::Moves)
+    let notation = fields.choice("notation", None).unwrap_or_default();
+    fields.parsed("moves", |text| moves(text, notation)).map(Attempt::Moves)
 }
 
-fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
-    let count = text.chars().count();
-    if count > MAX_MOVES {
-        return Err(("out-of-range", format!("`moves` has {count} letters; the maximum is {MAX_MOVES}")));
-    }
-    let read = |(at, letter): (usize, char)| {
-        let unknown = || {
-            let written = letter.escape_debug();
-            let detail = format!(
-                "`moves` must consist of the letters U, L, D and R, the directions of the blank, without \
-                 separators; character {} is `{written}`",
-                at + 1
-            );
-            ("unknown-value", detail)
+fn moves(text: &str, notation: MoveNotation) -> Result<Vec<Move>, (&'static str, String)> {
+    parse_moves(text, notation, MAX_MOVES).map_err(|fault| {
+        let code = match fault {
+            MoveTextFault::NotAMove { .. } | MoveTextFault::CountWithoutMove { .. } => "unknown-value",
+            MoveTextFault::ZeroCount { .. } | MoveTextFault::TooMany { .. } => "out-of-range",
         };
-        Move::from_letter(letter).ok_or_else(unknown)
-    };
-    text.chars().enumerate().map(read).collect()
+        (code, format!("`moves`: {fault}"))
+    })
 }
 
 impl VerifyReply {
     fn new(start: Board, goal: Board, verdict: &AttemptCheck) -> Self {
-        let AttemptCheck { played, distances } = verdict;
+        let AttemptCheck { played, distances, steps } = verdict;
         let of_start = distances.map_or_else(DistanceReply::default, |(of_start, _)| of_start.into());
         let remaining = distances.map_or_else(DistanceReply::default, |(_, of_end)| of_end.into());
         let (length, solves) = (played.path.len(), played.illegal.is_none() && played.end == goal);
@@ -138,13 +177,32 @@ impl VerifyReply {
             optimal: solves && distances.is_some_and(|(of_start, _)| of_start.lower_bound as usize == length),
             solvable: distances.is_some(),
             length,
+            lengths: LengthsReply::from(&played.path),
+            alg: played.path.alg(),
             of_start,
             remaining,
             start: Rows(start),
             goal: Rows(goal),
             end: Rows(played.end),
+            steps: steps
+                .as_ref()
+                .zip(*distances)
+                .map(|(steps, (of_start, _))| listed(&start, &played.path, of_start, steps)),
         }
     }
+}
+
+/// Lists the moves made with the distances after them.
+fn listed(start: &Board, path: &Path, of_start: Distance, distances: &[Distance]) -> Vec<StepReply> {
+    let mut before = of_start;
+    let step = |(step, after): (Step, &Distance)| {
+        let mistake = before.length.zip(after.length).map(|(before, after)| after > before);
+        before = *after;
+        // The move itself and the one that undoes it.
+        let cost = mistake.map(|is_mistake| if is_mistake { 2 } else { 0 });
+        StepReply { mv: Letter(step.mv), tile: step.tile, remaining: (*after).into(), mistake, cost }
+    };
+    path.steps(start).zip(distances).map(step).collect()
 }
 
 impl From<IllegalMove> for IllegalReply {
@@ -154,13 +212,6 @@ impl From<IllegalMove> for IllegalReply {
             AttemptedMove::Tile(tile) => (None, Some(tile)),
         };
         Self { index: illegal.at, mv, tile, detail: sentence(&illegal.to_string()) }
-    }
-}
-
-impl From<Distance> for DistanceReply {
-    fn from(distance: Distance) -> Self {
-        let Distance { length, lower_bound, upper_bound } = distance;
-        Self { lower_bound: Some(lower_bound), upper_bound: Some(upper_bound), optimal_length: length }
     }
 }
 
@@ -183,16 +234,19 @@ impl std::fmt::Display for VerifyReply {
             Self { solvable: false, .. } => writeln!(f, "Not solved: the board is unsolvable; see /solvable.")?,
             Self { remaining, .. } => writeln!(f, "Not solved; {remaining} to go.")?,
         }
+        self.steps.iter().flatten().try_for_each(|step| writeln!(f, "{step}"))?;
         write!(f, "\n{}", grid(&self.end.0))
     }
 }
 
-impl std::fmt::Display for DistanceReply {
+/// A line of text.
+impl std::fmt::Display for StepReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.lower_bound, self.upper_bound) {
-            (Some(low), Some(high)) if low == high => f.write_str(&counted(low, "move")),
-            (Some(low), Some(high)) => write!(f, "{low} to {high} moves"),
-            _ => f.write_str("an unknown number of moves"),
+        let Self { mv: Letter(mv), tile, remaining, .. } = self;
+        write!(f, "{}: tile {tile}, {remaining} to go", mv.letter())?;
+        match self.cost {
+            Some(cost) if cost > 0 => write!(f, "; a mistake that costs {}", counted(cost, "move")),
+            _ => Ok(()),
         }
     }
 }

@@ -111,7 +111,7 @@ impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
 /// linear in the solution length.
 ///
 /// With an admissible heuristic the solution is optimal, and each completed iteration proves the next threshold as a
-/// lower bound. With the zero heuristic this is iterative deepening.
+/// lower bound. With the zero heuristic this is iterative deepening. Iterations beyond [`Budget::depth`] do not start.
 pub fn ida_star<P: Packed, H: IdaStar<P>>(
     space: &Space<P>,
     heuristic: &H,
@@ -152,6 +152,7 @@ struct SequentialSearch<'a, P, H> {
     deepest: u32,
     /// The least f above the threshold in this iteration.
     next_threshold: u32,
+    budget: &'a Budget<'a>,
     meter: Meter<'a>,
     trace: &'a mut Trace,
     stats: Stats,
@@ -175,6 +176,7 @@ fn sequential<P: Packed, H: IdaStar<P>>(
         threshold: initial_h.max(proven),
         deepest: 0,
         next_threshold: u32::MAX,
+        budget,
         meter: budget.meter(),
         trace,
         stats: Stats { initial_h, ..Stats::default() },
@@ -199,6 +201,7 @@ impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
     /// Returns the path to the goal; none once a stronger heuristic is available.
     fn run(&mut self, start: H::Memo) -> Result<Option<Path>, StopReason> {
         while self.trace.is_recording() || !self.heuristic.has_upgrade() {
+            self.budget.check_threshold(self.threshold)?;
             let before = self.stats;
             self.stats.iterations += 1;
             self.stats.generated += 1;

@@ -96,6 +96,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
     fn run(&mut self, trace: &mut Trace) -> Result<Option<Vec<Move>>, StopReason> {
         let mut expanded = 0;
         while !(self.has_upgrade)() {
+            self.budget.check_threshold(self.threshold)?;
             self.iterations += 1;
             let before = self.spent;
             self.spent.generated += 1;

@@ -58,6 +58,13 @@ pub struct Job {
     pub plan: Plan,
     /// Limits in force.
     pub limits: Limits,
+    /// What the report contains beside the solution.
+    pub records: Records,
+}
+
+/// What a report contains beside the solution. By default nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Records {
     /// Number of expansions to record.
     pub expansions: usize,
     /// Number of generated nodes to list.
@@ -66,9 +73,25 @@ pub struct Job {
     pub iterations: bool,
     /// True if the heuristic value of each board along the solution is reported.
     pub states: bool,
+    /// All optimal solutions.
+    pub solutions: Option<RequestedSolutions>,
+}
+
+/// Which optimal solutions a report contains.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RequestedSolutions {
+    /// Number of solutions to list.
+    pub most: usize,
+    /// True if all are counted.
+    pub counts: bool,
 }
 
 impl Job {
+    /// A job whose report contains only the solution.
+    pub fn new(puzzle: Puzzle, plan: Plan, limits: Limits) -> Self {
+        Self { puzzle, plan, limits, records: Records::default() }
+    }
+
     /// No search reaches this number of expansions before its time limit.
     const UNREACHED: u64 = 10_000_000_000;
 
@@ -80,18 +103,18 @@ impl Job {
 
     /// Maximum number of expansions that its search records.
     pub(crate) fn most_expansions(&self) -> usize {
-        usize::try_from(self.limits.expanded).unwrap_or(usize::MAX).min(self.expansions)
+        usize::try_from(self.limits.expanded).unwrap_or(usize::MAX).min(self.records.expansions)
     }
 
     /// Maximum number of generated nodes that its search lists: the start, and at most four for each expansion.
     pub(crate) fn most_generated(&self) -> usize {
         let generated = self.limits.expanded.saturating_mul(Move::ALL.len() as u64).saturating_add(1);
-        usize::try_from(generated).unwrap_or(usize::MAX).min(self.generated)
+        usize::try_from(generated).unwrap_or(usize::MAX).min(self.records.generated)
     }
 
     /// True if its search stores neither nodes nor lists of them.
     pub(crate) fn is_light(&self) -> bool {
-        self.plan.most_nodes(self.puzzle.size()) == 0 && self.expansions == 0 && self.generated == 0
+        self.plan.most_nodes(self.puzzle.size()) == 0 && self.records.expansions == 0 && self.records.generated == 0
     }
 }
 

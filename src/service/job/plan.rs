@@ -19,7 +19,7 @@ pub struct SearchOptions {
     pub duplicate_detection: DuplicateDetection,
     /// Order in which successors are generated, for searches that store nodes.
     pub successor_order: SuccessorOrder,
-    /// Maximum depth, for depth-first search.
+    /// Maximum depth, for depth-first search, iterative deepening and IDA*.
     pub depth_limit: Option<u32>,
     /// True if only a proven optimal solution is accepted.
     pub require_optimal: bool,
@@ -37,6 +37,16 @@ impl Default for SearchOptions {
             depth_limit: None,
             require_optimal: false,
         }
+    }
+}
+
+impl SearchOptions {
+    /// True if the search proves its solution optimal.
+    pub fn promises_optimal(&self) -> bool {
+        let is_optimal = self.algorithm.is_none_or(|algorithm| {
+            algorithm.is_optimal() || (algorithm == Algorithm::WeightedAStar && self.weight == Weight::ONE)
+        });
+        is_optimal && self.heuristic.is_none_or(HeuristicKind::is_admissible)
     }
 }
 
@@ -88,6 +98,17 @@ impl Plan {
     /// The default plan for boards of this size.
     pub fn auto(size: Size) -> Self {
         Self::choose(&SearchOptions::default(), size)
+    }
+
+    /// The plan that finds a solution of at most `depth` moves or proves that there is none, on boards whose optimal
+    /// solutions `auto` proves.
+    pub(crate) fn within(size: Size, depth: u32) -> Self {
+        Self { algorithm: Algorithm::IdaStar, depth_limit: Some(depth), falls_back: false, ..Self::auto(size) }
+    }
+
+    /// True if `auto` proves solutions optimal on boards of this size.
+    pub(crate) fn is_proven_by_auto(size: Size) -> bool {
+        size.cells() <= OPTIMAL_CELLS
     }
 
     /// Chooses the open options; the others are compatible.
@@ -209,14 +230,15 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
     if options.successor_order != SuccessorOrder::default() {
         successor_order_conflict(options, size).into_iter().for_each(|detail| refuse("successor_order", detail));
     }
-    if options.depth_limit.is_some() && !named(|algorithm| algorithm == Algorithm::DepthFirst) {
-        refuse("depth_limit", format!("`{algorithm}` has no depth limit: use `depth_first`, or omit it"));
+    if options.depth_limit.is_some() && !named(Algorithm::takes_depth_limit) {
+        let instead = "use `ida_star`, `iterative_deepening` or `depth_first`, or omit it";
+        refuse("depth_limit", format!("`{algorithm}` has no depth limit: {instead}"));
     } else if options.depth_limit.is_some() && options.duplicate_detection == DuplicateDetection::ExpandedOnly {
         let detail = "`expanded_only` drops shorter paths, so a depth limit could hide every solution: use `closed` or \
                       `parent`, or omit the depth limit";
         refuse("depth_limit", detail.to_owned());
     }
-    if options.require_optimal && !promises_optimal(options) {
+    if options.require_optimal && !options.promises_optimal() {
         let search = options
             .heuristic
             .map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
@@ -263,13 +285,6 @@ fn successor_order_conflict(options: &SearchOptions, size: Size) -> Option<Strin
 /// True if the algorithm has options for duplicate detection and successor order.
 fn has_node_options(algorithm: Algorithm) -> bool {
     algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
-}
-
-fn promises_optimal(options: &SearchOptions) -> bool {
-    let is_optimal = options.algorithm.is_none_or(|algorithm| {
-        algorithm.is_optimal() || (algorithm == Algorithm::WeightedAStar && options.weight == Weight::ONE)
-    });
-    is_optimal && options.heuristic.is_none_or(HeuristicKind::is_admissible)
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::domain::{Path, Tile};
 use crate::search::heuristic::Tier;
-use crate::search::{Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, Stats, StopReason, Weight};
+use crate::search::{
+    Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, OptimalPaths, Stats, StopReason, Weight,
+};
 use crate::service::job::{Job, Limits};
 
 /// A replayed solution.
@@ -42,6 +44,10 @@ pub struct Report {
     pub generated: Option<GeneratedNodes>,
     /// The iterations, if requested.
     pub iterations: Option<Vec<IterationCounts>>,
+    /// All optimal solutions, if requested.
+    pub solutions: Option<OptimalPaths>,
+    /// True if the optimal length is proven, but a limit ended the search for all solutions.
+    pub lacks_solutions: bool,
     /// Heuristic value of each board along the solution, from the start, if requested.
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution.
@@ -103,7 +109,11 @@ impl Report {
         let expansions = self.expansions.as_ref().map_or(0, Expansions::bytes);
         let generated = self.generated.as_ref().map_or(0, GeneratedNodes::bytes);
         let iterations = self.iterations.as_ref().map_or(0, Vec::capacity) * size_of::<IterationCounts>();
-        let lists = path + expansions + generated + iterations + 4 * self.heights.len();
+        let solutions = self
+            .solutions
+            .as_ref()
+            .map_or(0, |solutions| solutions.paths.iter().map(|path| size_of::<Path>() + path.len()).sum());
+        let lists = path + solutions + expansions + generated + iterations + 4 * self.heights.len();
         2 * size_of::<Job>() + size_of::<Self>() + 256 + lists
     }
 

@@ -151,6 +151,20 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
+    /// Runs work that is no search: on this thread if it takes less than half a millisecond, otherwise as
+    /// [`run_work`](Self::run_work) does.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub(crate) async fn run_quick_work<T: Send + 'static>(
+        self: &Arc<Self>,
+        is_instant: bool,
+        time: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        if is_instant { Ok(work()) } else { self.run_work(time, work).await }
+    }
+
     /// Runs work that is no search, of short and limited duration, under the admission of searches: with a place, a
     /// deadline `time` from now, a turn and a thread.
     ///
@@ -329,7 +343,7 @@ impl Pool {
     /// capacity from searches (docs/adr/0010).
     fn is_instant(&self, job: &Job) -> bool {
         let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
-        job.plan.is_instant() && self.tables.has_distances(size, goal_blank)
+        job.plan.is_instant() && job.records.solutions.is_none() && self.tables.has_distances(size, goal_blank)
     }
 
     /// Workers and memory in use.

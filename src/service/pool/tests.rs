@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Size};
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, HeuristicKind, Stats};
-use crate::service::{Limits, Plan, SearchOptions};
+use crate::service::{Limits, Plan, Records, SearchOptions};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
@@ -12,15 +12,7 @@ fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> Job {
     let start = board(start);
     let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
     let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, puzzle.size()).unwrap();
-    Job {
-        puzzle,
-        plan,
-        limits: Limits { time, expanded: u64::MAX, nodes: u64::MAX },
-        expansions: 0,
-        generated: 0,
-        iterations: false,
-        states: false,
-    }
+    Job::new(puzzle, plan, Limits { time, expanded: u64::MAX, nodes: u64::MAX })
 }
 
 fn easy() -> Job {
@@ -280,7 +272,11 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
 async fn a_search_that_starts_again_has_the_same_result() {
     let limited = || {
         let job = hard(Duration::from_secs(600));
-        Job { limits: Limits { expanded: 20_000_000, ..job.limits }, expansions: 10, ..job }
+        Job {
+            limits: Limits { expanded: 20_000_000, ..job.limits },
+            records: Records { expansions: 10, ..Records::default() },
+            ..job
+        }
     };
     let alone = pool(1, 0).submit(limited()).await.unwrap().report;
     assert!(alone.elapsed > Duration::from_millis(50), "it has no trial");
@@ -328,15 +324,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
         let heuristic = algorithm.map(|_| HeuristicKind::PatternDatabase);
         let plan = Plan::try_new(&SearchOptions { algorithm, heuristic, ..SearchOptions::default() }, size).unwrap();
         let limits = Limits { time: Duration::from_millis(200), expanded: u64::MAX, nodes: u64::MAX };
-        Job {
-            puzzle: Puzzle::try_new(start, goal).unwrap(),
-            plan,
-            limits,
-            expansions: 0,
-            generated: 0,
-            iterations: false,
-            states: false,
-        }
+        Job::new(Puzzle::try_new(start, goal).unwrap(), plan, limits)
     };
     let rejected = pool.submit(search(Some(Algorithm::IdaStar))).await.unwrap_err();
     assert!(matches!(rejected, ServiceError::TablesWait { .. }), "{rejected:?}");

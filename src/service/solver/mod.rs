@@ -12,10 +12,10 @@ use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
-    Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first, constructive,
-    depth_first, ida_star, perfect,
+    OptimalPaths, Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
+    constructive, depth_first, ida_star, optimal_paths, perfect,
 };
-use crate::service::job::{Job, Plan, Report, ServiceError, Solution};
+use crate::service::job::{Job, Plan, Report, RequestedSolutions, ServiceError, Solution};
 use crate::service::tables::Tables;
 
 /// Deadline, cancel flags, helpers and observer of a search.
@@ -51,9 +51,10 @@ pub(crate) fn solve_with(
     let begun = Instant::now();
     let Job { puzzle, plan, limits, .. } = job;
     let SearchContext { deadline, cancel, helpers, observer, best } = context;
-    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, cancel, helpers, observer };
+    let depth = plan.depth_limit.unwrap_or(u32::MAX);
+    let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, depth, cancel, helpers, observer };
     let trace = Trace::new(job.most_expansions()).with_generated(job.most_generated());
-    let mut trace = if job.iterations { trace.with_iterations() } else { trace };
+    let mut trace = if job.records.iterations { trace.with_iterations() } else { trace };
     let outcome = dispatch(
         puzzle,
         plan.heuristic,
@@ -62,7 +63,38 @@ pub(crate) fn solve_with(
     );
     let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
     let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
+    let report = with_all_solutions(job, tables, &budget, report)?;
     Ok(Report { elapsed: begun.elapsed(), ..report })
+}
+
+/// Adds all optimal solutions if they are requested and one is proven, in what is left of the budget.
+fn with_all_solutions(
+    job: &Job,
+    tables: &JobTables<'_>,
+    budget: &Budget<'_>,
+    report: Report,
+) -> Result<Report, ServiceError> {
+    let Some(requested) = job.records.solutions.filter(|_| report.is_optimal()) else { return Ok(report) };
+    let is_blind = job.plan.heuristic == HeuristicKind::Zero || !job.plan.heuristic.is_admissible();
+    let heuristic = if is_blind { HeuristicKind::LinearConflict } else { job.plan.heuristic };
+    let expanded = budget.expanded.saturating_sub(report.stats.expanded);
+    let budget = Budget { expanded, ..*budget };
+    let call = FindAllSolutions { length: report.lower_bound, requested, budget: &budget };
+    match dispatch(&job.puzzle, heuristic, tables, call) {
+        Ok(solutions) => {
+            for path in &solutions.paths {
+                path.replay(&job.puzzle).map_err(|_| ServiceError::WrongSolution)?;
+            }
+            Ok(Report { solutions: Some(solutions), ..report })
+        }
+        Err(stop) => Ok(Report {
+            stopped: Some(stop),
+            search_stopped: Some(stop),
+            solution: None,
+            lacks_solutions: true,
+            ..report
+        }),
+    }
 }
 
 /// Returns the report of a job from what is known, with a constructed solution where the job allows it.
@@ -74,8 +106,12 @@ pub(crate) fn without_search(job: &Job, tables: &JobTables<'_>, outcome: Outcome
 
 /// Returns a lower bound (linear conflict) and a constructed solution, without a search and without tables.
 pub(crate) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
-    let lower_bound = dispatch_without_tables(puzzle, HeuristicKind::LinearConflict, StartHeuristic);
-    (lower_bound, constructive(puzzle).result.expect("there is always a constructive solution"))
+    (lower_bound(puzzle), constructive(puzzle).result.expect("there is always a constructive solution"))
+}
+
+/// Returns a lower bound (linear conflict), without a search and without tables.
+pub(crate) fn lower_bound(puzzle: &Puzzle) -> u32 {
+    dispatch_without_tables(puzzle, HeuristicKind::LinearConflict, StartHeuristic)
 }
 
 /// Adds a fallback solution where the search was stopped, and builds the report.
@@ -86,9 +122,9 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
         if needs_any_solution(job, stopped) { with_any_solution(job, outcome) } else { (plan.algorithm, outcome) };
     // The recorded lists belong to the search whose solution was replaced.
     let recorded = if algorithm == plan.algorithm { trace.into_recorded() } else { Recorded::default() };
-    let expansions = (job.expansions > 0).then_some(recorded.expansions);
-    let generated = (job.generated > 0).then_some(recorded.generated);
-    let iterations = job.iterations.then_some(recorded.iterations);
+    let expansions = (job.records.expansions > 0).then_some(recorded.expansions);
+    let generated = (job.records.generated > 0).then_some(recorded.generated);
+    let iterations = job.records.iterations.then_some(recorded.iterations);
     let report = report(job, tables, algorithm, outcome, stopped)?;
     Ok(Report { expansions, generated, iterations, ..report })
 }
@@ -115,7 +151,7 @@ fn report(
             return Err(ServiceError::WrongSolution);
         }
         is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
-        if job.states && is_enough {
+        if job.records.states && is_enough {
             heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));
         }
         solution = Some(Solution { path, tiles });
@@ -133,6 +169,8 @@ fn report(
         expansions: None,
         generated: None,
         iterations: None,
+        solutions: None,
+        lacks_solutions: false,
         heights,
         tables_were_late: false,
         limits: *limits,
@@ -226,6 +264,22 @@ impl RunSearch<'_> {
     }
 }
 
+/// Finds all optimal solutions.
+struct FindAllSolutions<'a> {
+    length: u32,
+    requested: RequestedSolutions,
+    budget: &'a Budget<'a>,
+}
+
+impl HeuristicCall for FindAllSolutions<'_> {
+    type Output = Result<OptimalPaths, StopReason>;
+
+    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output {
+        let RequestedSolutions { most, counts } = self.requested;
+        optimal_paths(space, heuristic, self.length, (most, counts), self.budget)
+    }
+}
+
 /// Evaluates the heuristic on each board of a path.
 struct HeuristicAlongPath<'a>(&'a Path);
 
@@ -274,7 +328,7 @@ mod tests {
         let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
         let plan = Plan::try_new(&options, puzzle.size()).unwrap();
         let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
-        Job { puzzle, plan, limits, expansions: 0, generated: 0, iterations: false, states: false }
+        Job::new(puzzle, plan, limits)
     }
 
     const HARD_15: &str = "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1";
@@ -300,7 +354,7 @@ mod tests {
     #[test]
     fn heights_are_the_heuristics_values_along_the_solution() {
         let mut job = job("8 6 7/2 5 4/3 0 1", SearchOptions::default());
-        job.states = true;
+        job.records.states = true;
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let expected: Vec<u32> = (0..=31).rev().collect();
         assert_eq!(report.heights, expected);
@@ -309,7 +363,7 @@ mod tests {
     #[test]
     fn expansions_are_in_order_with_their_parents() {
         let mut job = job("8 6 7/2 5 4/3 0 1", SearchOptions::default());
-        job.expansions = 5;
+        job.records.expansions = 5;
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let expansions = report.expansions.unwrap();
         let parents: Vec<_> = expansions.iter().map(|expansion| expansion.parent).collect();

@@ -71,11 +71,10 @@ pub(crate) async fn compare(
 /// takes more than one place in the queue. Dropping this future cancels the running search.
 async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Result<(Vec<ResultReply>, bool), Problem> {
     let searches: Vec<(Plan, RequestedLimits)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
-    let limits = service.limits_for_all(puzzle, &searches);
+    let limits = service.limits_for_all(puzzle.size(), &searches);
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
     for (at, (Method { options, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
-        let job =
-            Job { puzzle: *puzzle, plan: *plan, limits, expansions: 0, generated: 0, iterations: false, states: false };
+        let job = Job::new(*puzzle, *plan, limits);
         results.push(match service.submit(job).await {
             Ok(answer) => {
                 is_repeatable &= answer.report.is_repeatable();

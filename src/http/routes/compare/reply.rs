@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::domain::Puzzle;
+use crate::domain::{Path, Puzzle};
 use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
-use crate::http::reply::{LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
+use crate::http::reply::{LengthsReply, LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
 use crate::search::{DuplicateDetection, Named, SuccessorOrder, TieBreaking, Weight};
 use crate::service::{Report, SearchOptions, Solution};
 
@@ -54,7 +54,10 @@ enum OutcomeReply {
         length: usize,
         optimal: bool,
         lower_bound: u32,
+        lengths: LengthsReply,
         moves: Option<String>,
+        alg: Option<String>,
+        scramble: Option<String>,
         search: Box<SearchReply>,
         limits: LimitsReply,
     },
@@ -96,14 +99,20 @@ impl ResultReply {
         let outcome = match (report.stopped, &report.solution) {
             (Some(stop), _) => return Self::failed(options, limit_exceeded(report, stop)),
             (None, None) => return Self::failed(options, no_result()),
-            (None, Some(Solution { path, .. })) => OutcomeReply::Solved {
-                length: path.len(),
-                optimal: report.is_optimal(),
-                lower_bound: report.lower_bound,
-                moves: (path.len() <= MAX_MOVES).then(|| path.letters()),
-                search: Box::new(SearchReply::new(report)),
-                limits: LimitsReply::new(report),
-            },
+            (None, Some(Solution { path, .. })) => {
+                let listed = Some(path).filter(|path| path.len() <= MAX_MOVES);
+                OutcomeReply::Solved {
+                    length: path.len(),
+                    optimal: report.is_optimal(),
+                    lower_bound: report.lower_bound,
+                    lengths: path.into(),
+                    moves: listed.map(Path::letters),
+                    alg: listed.map(Path::alg),
+                    scramble: listed.map(Path::scramble),
+                    search: Box::new(SearchReply::new(report)),
+                    limits: LimitsReply::new(report),
+                }
+            }
         };
         Self { method: MethodReply::new(options), outcome }
     }

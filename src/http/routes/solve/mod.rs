@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
-use crate::domain::{Board, Puzzle};
+use crate::domain::{Board, Puzzle, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
@@ -22,17 +22,27 @@ use crate::http::reply::{
 };
 use crate::http::request::{
     BOARD_FIELDS, FieldReader, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, RawRequest, RequestBody, RequestFields,
-    board_and_goal, concat, plain_board, search,
+    board_and_goal, concat, is_exact_known, plain_board, search,
 };
 use crate::http::state::AppState;
 use crate::search::{Expansions, GeneratedNodes, Named, named};
-use crate::service::{HeldReport, Job, Plan, Report, RequestedLimits, SearchOptions, Service};
+use crate::service::{
+    HeldReport, Job, Plan, Records, Report, RequestedLimits, RequestedSolutions, SearchOptions, Service,
+};
 use stream::SolveStream;
 use stream_body::END;
 
 /// Fields of a request.
-const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
-    concat(&[&BOARD_FIELDS, &METHOD_FIELDS, &LIMIT_FIELDS, &["require", "include"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 4] = concat(&[
+    &BOARD_FIELDS,
+    &METHOD_FIELDS,
+    &LIMIT_FIELDS,
+    &["require", "include", "solutions.count", "solutions.max"],
+]);
+
+/// Maximum and default number of optimal solutions that a response lists.
+pub(crate) const MAX_SOLUTIONS: i64 = 1_000;
+const DEFAULT_SOLUTIONS: u64 = 10;
 
 /// Required quality of the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +83,7 @@ struct SolveBody {
     plan: Plan,
     limits: RequestedLimits,
     include: Vec<Include>,
+    solutions: Option<RequestedSolutions>,
 }
 
 /// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
@@ -83,15 +94,14 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let (media_type, body) = SolveBody::of(received, &head.headers)?;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
-    let job = Job {
-        puzzle,
-        plan: body.plan,
-        limits: service.limits(&puzzle, &body.plan, body.limits),
+    let records = Records {
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
         generated: if has(Include::Generated) { service.settings().max_expansions } else { 0 },
         iterations: has(Include::Iterations),
         states: has(Include::States),
+        solutions: body.solutions,
     };
+    let job = Job { records, ..Job::new(puzzle, body.plan, service.limits(puzzle.size(), &body.plan, body.limits)) };
     if media_type == MediaType::Events || has(Include::Progress) {
         return streamed(service, job, &head, media_type).await;
     }
@@ -222,7 +232,7 @@ impl SolveBody {
     fn plain(board: Board) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
         let plan = Plan::auto(board.size());
-        Self { board, goal, plan, limits: RequestedLimits::default(), include: Vec::new() }
+        Self { board, goal, plan, limits: RequestedLimits::default(), include: Vec::new(), solutions: None }
     }
 
     /// Reads all fields. Rejects those that the media type of the response does not support.
@@ -231,6 +241,9 @@ impl SolveBody {
         let boards = board_and_goal(&mut fields);
         let options = search::options(&mut fields);
         let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
+        let size = boards.map(|(board, _)| board.size());
+        let solutions = requested_solutions(&mut fields, &options, size);
+        let require_optimal = require_optimal || (solutions.is_some() && options.promises_optimal());
         let options = SearchOptions { require_optimal, ..options };
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
@@ -239,7 +252,7 @@ impl SolveBody {
             check_lists(&mut fields, &include, plan);
         }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
-        Ok(Self { board, goal, plan, limits, include })
+        Ok(Self { board, goal, plan, limits, include, solutions })
     }
 }
 
@@ -257,6 +270,30 @@ fn check_lists(fields: &mut FieldReader, include: &[Include], plan: &Plan) {
     if include.contains(&Include::Iterations) && !plan.has_iterations() {
         refuse(format!("`{algorithm}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
     }
+}
+
+/// Reads `solutions`. Rejects it where `auto` or the named search does not prove solutions optimal.
+fn requested_solutions(
+    fields: &mut FieldReader,
+    options: &SearchOptions,
+    size: Option<Size>,
+) -> Option<RequestedSolutions> {
+    if !fields.has("solutions.count") && !fields.has("solutions.max") {
+        return None;
+    }
+    let counts = !fields.has("solutions.count") || fields.flag("solutions.count");
+    let most = fields.integer("solutions.max", 1..=MAX_SOLUTIONS).unwrap_or(DEFAULT_SOLUTIONS) as usize;
+    let mut reject = |detail: String| {
+        let error = RequestError::new("/solutions", "unsupported", detail);
+        fields.report(ProblemKind::UnsupportedCombination, error);
+    };
+    if let Some(size) = size.filter(|size| !is_exact_known(*size)) {
+        reject(format!("all optimal solutions are found on boards of up to 16 cells, not on {size} boards"));
+    }
+    if !options.promises_optimal() {
+        reject("this search does not guarantee an optimal solution; `auto` does".to_owned());
+    }
+    Some(RequestedSolutions { most, counts })
 }
 
 /// Reads `include`. Rejects values that the media type of the response does not support.

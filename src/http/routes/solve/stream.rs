@@ -16,8 +16,8 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, LongReply, ProgressReply, SolutionReply, SolveReply, held_if_long, in_pieces, json,
-    limit_exceeded_with_lists, service_failure, whole,
+    InterimReply, LongReply, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, held_if_long,
+    in_pieces, json, limit_exceeded_with_lists, service_failure, whole,
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
@@ -117,9 +117,8 @@ impl SolveStream {
                     SearchEvent::FoundSolution(found) => {
                         let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
                         let FoundSolution { path, lower_bound, elapsed } = &*found;
-                        self.solution(path.len(), *lower_bound, *elapsed, |solution, elapsed_us| {
-                            let moves = path.letters();
-                            let solution = SolutionReply { moves, tiles: &tiles, ..solution };
+                        self.solution(path.len(), *lower_bound, *elapsed, |proven, elapsed_us| {
+                            let solution = SolutionReply { proven, moves: MovesReply::new(path, &tiles) };
                             Payload::Whole(json(&InterimReply { solution, elapsed_us }))
                         })
                     }
@@ -136,12 +135,12 @@ impl SolveStream {
 
     /// Event of a solution if it is shorter than all earlier ones. `write` gets its figures and the elapsed
     /// microseconds.
-    fn solution<'s>(
+    fn solution(
         &mut self,
         length: usize,
         lower_bound: u32,
         elapsed: Duration,
-        write: impl FnOnce(SolutionReply<'s>, u64) -> Payload,
+        write: impl FnOnce(ProvenLength, u64) -> Payload,
     ) -> Option<StreamEvent> {
         if self.shortest.is_some_and(|shortest| shortest <= length) {
             return None;
@@ -149,8 +148,7 @@ impl SolveStream {
         self.shortest = Some(length);
         let (lower_bound, elapsed) = self.monotonic(lower_bound, elapsed);
         let optimal = length == lower_bound as usize;
-        let solution = SolutionReply { length, optimal, lower_bound, moves: String::new(), tiles: &[] };
-        let json = write(solution, elapsed.as_micros() as u64);
+        let json = write(ProvenLength { length, optimal, lower_bound }, elapsed.as_micros() as u64);
         Some(StreamEvent::Solution { length, lower_bound, elapsed, json })
     }
 
@@ -205,13 +203,10 @@ impl SolveStream {
     fn best_solution(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
         let best = report.solution.as_ref()?;
         let elapsed = report.queued + report.elapsed;
-        self.solution(best.path.len(), report.lower_bound, elapsed, |solution, elapsed_us| match held {
-            Some(held) => {
-                let SolutionReply { length, optimal, lower_bound, .. } = solution;
-                LongReply::interim(held, length, optimal, lower_bound, elapsed_us)
-            }
+        self.solution(best.path.len(), report.lower_bound, elapsed, |proven, elapsed_us| match held {
+            Some(held) => LongReply::interim(held, proven, (&best.path).into(), elapsed_us),
             None => {
-                let solution = SolutionReply { moves: best.path.letters(), tiles: &best.tiles, ..solution };
+                let solution = SolutionReply { proven, moves: MovesReply::new(&best.path, &best.tiles) };
                 Payload::Whole(json(&InterimReply { solution, elapsed_us }))
             }
         })

@@ -1,0 +1,110 @@
+//! `/moves`: the legal moves of a board, best first.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use crate::domain::{Board, MoveSet, Tile};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::Problem;
+use crate::http::reply::{DistanceReply, Letter, Rows, analysis_failure, grid, json};
+use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits};
+use crate::service::{LegalMove, LegalMoves, Service};
+
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
+
+#[derive(Debug, serde::Serialize)]
+struct MovesReply {
+    start: Rows,
+    goal: Rows,
+    solvable: bool,
+    /// The moves as a set of bits: up 1, left 2, down 4, right 8.
+    actions: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<DistanceReply>,
+    moves: Vec<MoveReply>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct MoveReply {
+    #[serde(rename = "move")]
+    mv: Letter,
+    tile: Tile,
+    board: Rows,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<DistanceReply>,
+    /// Whether an optimal solution begins with the move; unknown if the lengths are.
+    optimal: Option<bool>,
+}
+
+/// Handles GET and POST.
+pub(crate) async fn moves(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    headers: HeaderMap,
+    input: RequestFields,
+) -> Result<Response, Problem> {
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let mut fields = FieldReader::new(input, &FIELDS);
+    let boards = board_and_goal(&mut fields);
+    let limits = limits(&mut fields);
+    let (board, goal) = fields.finish(boards)?;
+    let moves = service.legal_moves(board, goal, limits).await;
+    let moves = moves.map_err(|error| analysis_failure(&error, "use `/hint`, which needs no proof"))?;
+    let reply = MovesReply::new(board, goal, moves);
+    let body = match media_type {
+        MediaType::Text => reply.to_string().into_bytes(),
+        _ => json(&reply),
+    };
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+}
+
+impl MovesReply {
+    fn new(start: Board, goal: Board, LegalMoves { distance, mut moves }: LegalMoves) -> Self {
+        let actions = moves.iter().map(|legal| legal.mv).collect::<MoveSet>().bits();
+        // Equal ones stay in successor order.
+        moves.sort_by_key(|legal| legal.distance.map(|distance| (distance.upper_bound, distance.lower_bound)));
+        let length = distance.and_then(|distance| distance.length);
+        let reply = |LegalMove { mv, tile, board, distance }| {
+            let after = distance.and_then(|distance| distance.length);
+            MoveReply {
+                mv: Letter(mv),
+                tile,
+                board: Rows(board),
+                remaining: distance.map(DistanceReply::from),
+                optimal: length.zip(after).map(|(length, after)| after < length),
+            }
+        };
+        Self {
+            start: Rows(start),
+            goal: Rows(goal),
+            solvable: distance.is_some(),
+            actions,
+            remaining: distance.map(DistanceReply::from),
+            moves: moves.into_iter().map(reply).collect(),
+        }
+    }
+}
+
+/// Text for a terminal: the board, and a line for each move.
+impl fmt::Display for MovesReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", grid(&self.start.0))?;
+        match self.remaining {
+            Some(remaining) => writeln!(f, "{remaining} to go.")?,
+            None => writeln!(f, "The board is unsolvable; see /solvable.")?,
+        }
+        for MoveReply { mv: Letter(mv), tile, remaining, optimal, .. } in &self.moves {
+            write!(f, "{}: tile {tile}", mv.letter())?;
+            if let Some(remaining) = remaining {
+                write!(f, ", then {remaining} to go")?;
+            }
+            writeln!(f, "{}", if *optimal == Some(true) { " (optimal)" } else { "" })?;
+        }
+        Ok(())
+    }
+}

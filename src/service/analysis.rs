@@ -1,0 +1,288 @@
+//! Distances of the boards around a board and along a walk: exact where `auto` proves solutions optimal.
+//!
+//! A move changes the distance by one. So one search decides a neighbour's: it looks for a solution that is one move
+//! shorter than that of the board. If there is one, it is the neighbour's solution; if not, the neighbour's solution
+//! starts with the move back. A neighbour on the known solution needs no search.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::domain::{Attempt, Board, Move, Puzzle, Tile};
+use crate::search::StopReason;
+use crate::search::heuristic::DistanceTable;
+use crate::service::distance::{self, AttemptCheck, Distance, check_attempt, distances_along};
+use crate::service::job::{Job, Limits, Plan, Report, SearchOptions, ServiceError};
+use crate::service::pool::Pool;
+use crate::service::tables::Tables;
+
+/// A legal move and the board after it.
+#[derive(Clone, Debug)]
+pub struct LegalMove {
+    /// The move of the blank.
+    pub mv: Move,
+    /// The tile that slides.
+    pub tile: Tile,
+    /// The board after the move.
+    pub board: Board,
+    /// Distance of that board from the goal; none if the goal is unreachable.
+    pub distance: Option<Distance>,
+}
+
+/// The legal moves of a board.
+#[derive(Clone, Debug)]
+pub struct LegalMoves {
+    /// Distance of the board from the goal; none if the goal is unreachable.
+    pub distance: Option<Distance>,
+    /// The moves in successor order.
+    pub moves: Vec<LegalMove>,
+}
+
+/// Parts of an analysis that take longer than a check of the moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AnalysisParts {
+    /// Prove the optimal lengths of both ends.
+    pub exact: bool,
+    /// Return the distance after each move.
+    pub steps: bool,
+}
+
+/// Reason why an analysis has no result.
+#[derive(Debug)]
+pub enum AnalysisError {
+    /// There is no capacity, or a bug.
+    Service(ServiceError),
+    /// A limit ended a search before its proof. The report has no solution.
+    Stopped(Box<Report>, StopReason),
+}
+
+impl From<ServiceError> for AnalysisError {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error)
+    }
+}
+
+/// True if an analysis of boards of this size searches: if lengths come neither from a table nor are left open.
+fn is_searched(board: &Board) -> bool {
+    !DistanceTable::serves(board.size()) && Plan::is_proven_by_auto(board.size())
+}
+
+/// Runs analyses: on this thread if they are short, otherwise on the pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Analyst<'s> {
+    pub pool: &'s Arc<Pool>,
+    pub tables: &'s Arc<Tables>,
+    /// Time in which work without a search must have started.
+    pub work_time: Duration,
+    /// Limits of each search; the time is that of all searches together.
+    pub limits: Limits,
+}
+
+impl Analyst<'_> {
+    /// Returns the legal moves with the distances of the boards after them.
+    ///
+    /// # Errors
+    /// See [`AnalysisError`].
+    pub(crate) async fn legal_moves(&self, start: Board, goal: Board) -> Result<LegalMoves, AnalysisError> {
+        let puzzle = Puzzle::try_new(start, goal);
+        let (distance, after) = match puzzle {
+            Ok(puzzle) if is_searched(&start) => {
+                let walk = OptimalWalk::start(*self, &puzzle).await?;
+                let mut after = Vec::new();
+                for mv in start.moves() {
+                    let mut next = walk.clone();
+                    next.step(mv).await?;
+                    after.push(Some(next.distance()));
+                }
+                (Some(walk.distance()), after)
+            }
+            Ok(_) => {
+                let (is_instant, tables) = (distance::is_known_soon(&goal, self.tables), Arc::clone(self.tables));
+                let bounds = move || bounds_around(&start, &goal, &tables);
+                self.pool.run_quick_work(is_instant, self.work_time, bounds).await?
+            }
+            Err(_) => (None, vec![None; start.moves().len()]),
+        };
+        let moves = start.moves().zip(after).map(|(mv, distance)| {
+            let (tile, board) = after_move(&start, mv);
+            LegalMove { mv, tile, board, distance }
+        });
+        Ok(LegalMoves { distance, moves: moves.collect() })
+    }
+
+    /// Replays an attempt, and returns the distances of both ends and, if requested, after each move.
+    ///
+    /// # Errors
+    /// See [`AnalysisError`].
+    pub(crate) async fn check_attempt(
+        &self,
+        start: Board,
+        goal: Board,
+        attempt: Attempt,
+        parts: AnalysisParts,
+    ) -> Result<AttemptCheck, AnalysisError> {
+        let is_searched = is_searched(&start) && (parts.exact || parts.steps);
+        let lists_steps = parts.steps && !is_searched;
+        let tables = Arc::clone(self.tables);
+        let is_instant = distance::is_instant(&goal, &attempt, lists_steps, &tables);
+        let check = self.pool.run_quick_work(is_instant, self.work_time, move || {
+            let check = check_attempt(&start, &goal, &attempt, &tables);
+            let steps = if lists_steps { distances_along(&start, &goal, &check, &tables) } else { None };
+            AttemptCheck { steps, ..check }
+        });
+        let check = check.await?;
+        match Puzzle::try_new(start, goal) {
+            Ok(puzzle) if is_searched => self.proven(&puzzle, check, parts).await,
+            _ => Ok(check),
+        }
+    }
+
+    /// Replaces the bounds of a check by optimal lengths.
+    async fn proven(
+        &self,
+        puzzle: &Puzzle,
+        check: AttemptCheck,
+        parts: AnalysisParts,
+    ) -> Result<AttemptCheck, AnalysisError> {
+        let mut walk = OptimalWalk::start(*self, puzzle).await?;
+        let of_start = walk.distance();
+        let mut steps = None;
+        if parts.steps {
+            let steps = steps.insert(Vec::with_capacity(check.played.path.len()));
+            for mv in check.played.path.moves() {
+                walk.step(*mv).await?;
+                steps.push(walk.distance());
+            }
+        } else {
+            walk.go_to(check.played.end).await?;
+        }
+        Ok(AttemptCheck { distances: Some((of_start, walk.distance())), steps, ..check })
+    }
+}
+
+/// The distances of a board and of those after each of its legal moves, without a search.
+fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
+    let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let after: Vec<_> = start.moves().map(|mv| of(after_move(start, mv).1)).collect();
+    // Moves are reversible, so the bounds of neighbours differ by one at most.
+    let distance = after.iter().flatten().fold(of(*start), |of, next| Some(of?.near(*next, 1)));
+    let near = |next: Option<Distance>| Some(next?.near(distance?, 1));
+    (distance, after.into_iter().map(near).collect())
+}
+
+/// The tile that slides, and the board after a legal move.
+fn after_move(start: &Board, mv: Move) -> (Tile, Board) {
+    let mut board = *start;
+    let tile = board.make(mv).expect("the move is legal");
+    (tile, board)
+}
+
+/// A board with an optimal solution, which is kept up to date while moves are made.
+#[derive(Clone)]
+struct OptimalWalk<'s> {
+    analyst: Analyst<'s>,
+    began: Instant,
+    board: Board,
+    goal: Board,
+    /// The optimal solution, last move first.
+    solution: Vec<Move>,
+}
+
+impl<'s> OptimalWalk<'s> {
+    async fn start(analyst: Analyst<'s>, puzzle: &Puzzle) -> Result<Self, AnalysisError> {
+        let (board, goal) = (*puzzle.start(), *puzzle.goal());
+        let mut walk = Self { analyst, began: Instant::now(), board, goal, solution: Vec::new() };
+        walk.go_to(board).await?;
+        Ok(walk)
+    }
+
+    /// Continues with another board.
+    async fn go_to(&mut self, board: Board) -> Result<(), AnalysisError> {
+        let options = SearchOptions { require_optimal: true, ..SearchOptions::default() };
+        let plan = Plan::try_new(&options, board.size()).expect("`auto` proves solutions optimal");
+        self.board = board;
+        self.solution = self.search(plan).await?.unwrap_or_default();
+        Ok(())
+    }
+
+    /// Makes a legal move.
+    async fn step(&mut self, mv: Move) -> Result<(), AnalysisError> {
+        self.board.make(mv).expect("the move is legal");
+        if self.solution.last() == Some(&mv) {
+            self.solution.pop();
+            return Ok(());
+        }
+        let shorter = match self.solution.len().checked_sub(1) {
+            Some(depth) => self.search(Plan::within(self.board.size(), depth as u32)).await?,
+            None => None,
+        };
+        match shorter {
+            Some(solution) => self.solution = solution,
+            None => self.solution.push(mv.inverse()),
+        }
+        Ok(())
+    }
+
+    /// Searches a solution of the board in the time that is left. Returns its moves, last move first; none if there is
+    /// no solution within the depth limit of the plan.
+    async fn search(&self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
+        let Analyst { pool, limits, .. } = self.analyst;
+        let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
+        // In whole milliseconds, the unit of the API.
+        let spent = Duration::from_millis(self.began.elapsed().as_millis() as u64);
+        let time = limits.time.saturating_sub(spent).max(Duration::from_millis(1));
+        let job = Job::new(puzzle, plan, Limits { time, ..limits });
+        let report = pool.submit(job).await?.report;
+        match report.stopped {
+            None => Ok(report.solution.as_ref().map(|found| found.path.moves().iter().rev().copied().collect())),
+            Some(StopReason::Depth) => Ok(None),
+            Some(stop) => {
+                let limits = Limits { time: limits.time, ..report.limits };
+                Err(AnalysisError::Stopped(Box::new(Report { limits, solution: None, ..Report::clone(&report) }), stop))
+            }
+        }
+    }
+
+    fn distance(&self) -> Distance {
+        Distance::exact(self.solution.len() as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, VecDeque};
+
+    use super::*;
+    use crate::domain::Size;
+
+    /// Distances to the goal of all boards from which it is reachable, by breadth-first search.
+    fn distances(goal: Board) -> HashMap<Board, u32> {
+        let (mut distances, mut queue) = (HashMap::from([(goal, 0)]), VecDeque::from([goal]));
+        while let Some(board) = queue.pop_front() {
+            let next = distances[&board] + 1;
+            for mv in board.moves() {
+                let (_, after) = after_move(&board, mv);
+                distances.entry(after).or_insert_with(|| {
+                    queue.push_back(after);
+                    next
+                });
+            }
+        }
+        distances
+    }
+
+    #[test]
+    fn moves_of_all_boards_of_the_8_puzzle_have_their_distances() {
+        let size = Size::try_from((3, 3)).unwrap();
+        let tables = Tables::default();
+        for goal in [Board::blank_last(size), Board::snail(size)] {
+            let expected = distances(goal);
+            assert_eq!(expected.len(), 181_440);
+            for (board, length) in &expected {
+                let (distance, after) = bounds_around(board, &goal, &tables);
+                assert_eq!(distance, Some(Distance::exact(*length)));
+                let expected = board.moves().map(|mv| Some(Distance::exact(expected[&after_move(board, mv).1])));
+                assert!(expected.eq(after), "{board}");
+            }
+        }
+    }
+}
