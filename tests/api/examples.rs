@@ -29,7 +29,10 @@ const ASKED: &[Asked] = &[
     ("Solution", JSON, "hardest", || post("/solve", json!({ "board": "867254301" }))),
     ("Solution", JSON, "textbook", || {
         let include = ["states", "expansions"];
-        post("/solve", json!({ "board": TWO_MOVES, "algorithm": "astar", "heuristic": "manhattan", "include": include }))
+        post(
+            "/solve",
+            json!({ "board": TWO_MOVES, "algorithm": "astar", "heuristic": "manhattan", "include": include }),
+        )
     }),
     ("Solution", TEXT, "", || {
         text("/solve", json!({ "board": TWO_MOVES, "algorithm": "astar", "heuristic": "manhattan" }))
