@@ -9,6 +9,7 @@
 //! - `ida_star`: iterative deepening, sequential and parallel; pruning of duplicate move sequences
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
+//! - `distribution`: how many boards have each optimal length
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
 //! - `outcome`, `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
 
@@ -19,6 +20,7 @@ mod anytime;
 mod beam;
 mod best_first;
 mod budget;
+mod distribution;
 mod helpers;
 mod ida_star;
 mod observer;
@@ -35,6 +37,7 @@ pub use best_first::{
     depth_first, perfect,
 };
 pub use budget::{Budget, Meter, StopReason};
+pub use distribution::{Distribution, LengthsSource};
 pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
 pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};

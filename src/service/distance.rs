@@ -31,6 +31,13 @@ impl Distance {
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
     }
 
+    /// Share of the boards that can reach the goal and take fewer moves, in percent. `None` unless the bounds are equal,
+    /// so that the optimal length is known, and so is the [distribution](Tables::distribution) of lengths.
+    pub fn percentile(&self, goal: &Board, tables: &Tables) -> Option<f64> {
+        let length = (self.lower_bound == self.upper_bound).then_some(self.lower_bound)?;
+        Some(tables.distribution(goal.size(), goal.blank())?.percentile(length))
+    }
+
     /// Tightens the bounds with those of a board `moves` moves away, because moves are reversible.
     fn near(self, other: Self, moves: u32) -> Self {
         Self {
@@ -48,12 +55,14 @@ impl Distance {
 }
 
 /// Result of replaying an attempt.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AttemptCheck {
     /// The legal moves made and the board they lead to.
     pub played: Played,
     /// Distances of the start and of the end from the goal; none if the goal is unreachable.
     pub distances: Option<(Distance, Distance)>,
+    /// [Percentile](Distance::percentile) of the start, if known.
+    pub percentile: Option<f64>,
 }
 
 /// Replays an attempt and returns the distances of both ends from the goal. There are none if the sizes differ.
@@ -65,7 +74,8 @@ pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Ta
     let distances = distance(*start)
         .zip(distance(played.end))
         .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
-    AttemptCheck { played, distances }
+    let percentile = distances.and_then(|(of_start, _)| of_start.percentile(goal, tables));
+    AttemptCheck { played, distances, percentile }
 }
 
 /// True if the check takes less than half a millisecond: few moves, and bounds that are known soon.

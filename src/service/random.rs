@@ -23,12 +23,14 @@ pub enum Draw {
 }
 
 /// A random board and its distance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DrawnBoard {
     /// The board.
     pub board: Board,
     /// Bounds on its optimal length.
     pub distance: Distance,
+    /// [Percentile](Distance::percentile) of the board, if known.
+    pub percentile: Option<f64>,
 }
 
 /// Reason why no board can be drawn.
@@ -78,7 +80,7 @@ pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Dra
             let table = table.ok_or(DrawError::LengthsUnknown(goal.size()))?;
             let histogram = table.histogram();
             let boards = (0..).zip(histogram).filter(|(length, _)| lengths.contains(length));
-            let count: u64 = boards.map(|(_, boards)| u64::from(*boards)).sum();
+            let count: u64 = boards.map(|(_, boards)| *boards).sum();
             if count == 0 {
                 return Err(DrawError::NoSuchLength(histogram.len() as u32 - 1));
             }
@@ -90,7 +92,8 @@ pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<Dra
     let puzzle = Puzzle::try_new(board, *goal).expect("a drawn board can reach its goal");
     // The walk reversed is a solution.
     let walked = if let Draw::Walk(moves) = how { *moves } else { u32::MAX };
-    Ok(DrawnBoard { board, distance: Distance::of(&puzzle, tables).at_most(walked) })
+    let distance = Distance::of(&puzzle, tables).at_most(walked);
+    Ok(DrawnBoard { board, distance, percentile: distance.percentile(goal, tables) })
 }
 
 /// Returns a new seed: 64 random bits in hexadecimal.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::domain::{Attempt, Board, Puzzle, Size};
-use crate::search::heuristic::Tier;
-use crate::search::{Algorithm, HeuristicKind};
+use crate::search::heuristic::{DistanceTable, Tier};
+use crate::search::{Algorithm, Distribution, HeuristicKind};
 use crate::service::distance::{self, AttemptCheck, check_attempt};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
@@ -188,6 +188,20 @@ impl Service {
         }
         let tables = Arc::clone(&self.tables);
         self.pool.run_work(self.settings.default_time, move || check_attempt(&start, &goal, &attempt, &tables)).await
+    }
+
+    /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn distribution(&self, goal: &Board) -> Result<Option<Distribution<'_>>, ServiceError> {
+        let (size, goal_blank) = (goal.size(), goal.blank());
+        if DistanceTable::serves(size) && !self.tables.has_distances(size, goal_blank) {
+            let tables = Arc::clone(&self.tables);
+            let build = move || tables.distances(size, goal_blank).bytes();
+            self.pool.run_work(self.settings.default_time, build).await?;
+        }
+        Ok(self.tables.distribution(size, goal_blank))
     }
 
     /// Limits in force for a search: the requested ones, within those of the settings.

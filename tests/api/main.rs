@@ -12,6 +12,7 @@ mod simulator;
 mod boards;
 mod compare;
 mod connections;
+mod distances;
 mod guards;
 mod hint;
 mod limits;

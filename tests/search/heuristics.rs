@@ -255,7 +255,7 @@ fn walking_tables_have_the_published_number_of_states() {
 fn distance_tables_have_the_known_histogram() {
     let table = DistanceTable::build(size(3, 3), 8);
     let histogram = table.histogram();
-    assert_eq!(histogram.iter().sum::<u32>(), 181_440);
+    assert_eq!(histogram.iter().sum::<u64>(), 181_440);
     assert_eq!(histogram.len(), 32);
     assert_eq!((histogram[30], histogram[31]), (221, 2));
 }

@@ -32,6 +32,12 @@ pub(super) fn put_verdict(json: &mut Vec<u8>, length: usize, optimal: bool, lowe
     number(json, ",\"lower_bound\":", lower_bound);
 }
 
+/// Appends the percentile of a solution.
+pub(super) fn put_percentile(json: &mut Vec<u8>, percentile: Option<f64>) {
+    raw(json, ",\"percentile\":");
+    put_json(json, &percentile);
+}
+
 /// Appends the members of a `/solve` response from `start` to `limits`.
 pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply) {
     rows(json, ",\"start\":", &reply.start);

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::Write;
 
-use super::json::{CAPACITY, put_figures, put_json, put_verdict, raw, tile};
+use super::json::{CAPACITY, put_figures, put_json, put_percentile, put_verdict, raw, tile};
 use super::solution::{ExpansionReply, SolveReply, StateReply};
 use crate::domain::Board;
 use crate::http::media_type::MediaType;
@@ -66,16 +66,17 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
 }
 
 fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
-    solution_sections(sink, reply.length, reply.optimal, reply.lower_bound);
+    sink.text(|json| {
+        put_verdict(json, reply.length, reply.optimal, reply.lower_bound);
+        put_percentile(json, reply.percentile);
+    });
+    solution_lists(sink);
     sink.text(|json| put_figures(json, reply));
 }
 
-/// Produces a solution object without its closing brace, so that members can follow.
-fn solution_sections(sink: &mut impl Sink, length: usize, optimal: bool, lower_bound: u32) {
-    sink.text(|json| {
-        put_verdict(json, length, optimal, lower_bound);
-        raw(json, ",\"moves\":\"");
-    });
+/// Produces the moves and tiles of a solution.
+fn solution_lists(sink: &mut impl Sink) {
+    sink.text(|json| raw(json, ",\"moves\":\""));
     sink.list(List::Moves);
     sink.text(|json| raw(json, "\",\"tiles\":["));
     sink.list(List::Tiles);
@@ -199,7 +200,8 @@ impl LongReply {
         elapsed_us: u64,
     ) -> Payload {
         let mut parts = Parts::default();
-        solution_sections(&mut parts, length, optimal, lower_bound);
+        parts.text(|json| put_verdict(json, length, optimal, lower_bound));
+        solution_lists(&mut parts);
         parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
         Self::of(report, MediaType::Json, parts)
     }
@@ -375,6 +377,7 @@ pub(crate) mod tests {
         length: usize,
         optimal: bool,
         lower_bound: u32,
+        percentile: Option<f64>,
         moves: String,
         tiles: &'r [Tile],
         start: Rows,
@@ -393,11 +396,12 @@ pub(crate) mod tests {
         let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
         let boards = std::iter::once(start).chain(steps).zip(&report.heights);
         let state = |(g, ((step, board), h)): (u32, (_, &u32))| StateReply::new(report, step, board, g, *h);
-        let SolveReply { length, optimal, lower_bound, start, goal, search, limits } = &reply;
+        let SolveReply { length, optimal, lower_bound, percentile, start, goal, search, limits } = &reply;
         let expected = Expected {
             length: *length,
             optimal: *optimal,
             lower_bound: *lower_bound,
+            percentile: *percentile,
             moves: solution.path.letters(),
             tiles: &solution.tiles,
             start: *start,

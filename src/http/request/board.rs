@@ -93,6 +93,21 @@ pub(crate) fn sides(fields: &mut FieldReader) -> Sides {
     Sides { rows: side("rows"), cols: side("cols") }
 }
 
+/// Reads a goal without a board, with its sides. The size is 3×3 by default, and square if only one side is given; a goal
+/// that is a board has its own.
+pub(crate) fn goal_alone(fields: &mut FieldReader) -> Option<Board> {
+    let sides = sides(fields);
+    let has_own_size = fields.has("goal") && !fields.is_choice::<NamedGoal>("goal");
+    let side = sides.rows.or(sides.cols).unwrap_or(3);
+    let size = Size::try_from((sides.rows.unwrap_or(side), sides.cols.unwrap_or(side))).ok();
+    let goal = goal(fields, size.filter(|_| !has_own_size), sides, Encoding::Tiles)?;
+    if !sides.agree_with(goal.size()) {
+        let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+    }
+    Some(goal)
+}
+
 /// Reads `goal`, a name or a board. The default is blank-last. A named goal has the size of the board, so it is `None`
 /// if that size is unknown.
 pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {

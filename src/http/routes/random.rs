@@ -8,12 +8,12 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::domain::{Board, Encoding, Sides, Size};
+use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::http::reply::{Rows, grid, json, service_failure};
-use crate::http::request::{FieldReader, NamedGoal, RequestFields, goal, sides};
+use crate::http::request::{FieldReader, RequestFields, goal_alone};
 use crate::search::named;
 use crate::service::{Distance, Draw, DrawError, DrawnBoard, Service, fresh_seed};
 
@@ -45,6 +45,7 @@ struct RandomReply<'a> {
     length: Option<u32>,
     lower_bound: u32,
     upper_bound: u32,
+    percentile: Option<f64>,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -78,14 +79,14 @@ pub(crate) async fn random(
         Problem::internal()
     })?;
     let drawn = service.draw(goal, draw.clone(), seed.clone()).await.map_err(|error| service_failure(&error))?;
-    let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound } } =
+    let DrawnBoard { board, distance: Distance { length, lower_bound, upper_bound }, percentile } =
         drawn.map_err(|error| draw_failure(&error, &draw))?;
     let body = match (media_type, form) {
         (MediaType::Text, _) => grid(&board).into_bytes(),
         (_, Some(As::Request)) => json(&RequestReply { board: Rows(board), goal: Rows(goal) }),
         _ => {
             let (board, goal, seed) = (Rows(board), Rows(goal), &*seed);
-            json(&RandomReply { board, goal, seed, length, lower_bound, upper_bound })
+            json(&RandomReply { board, goal, seed, length, lower_bound, upper_bound, percentile })
         }
     };
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
@@ -99,13 +100,7 @@ pub(crate) async fn random(
 impl RandomQuery {
     fn read(input: RequestFields) -> Result<Self, Problem> {
         let mut fields = FieldReader::new(input, &FIELDS);
-        let sides = sides(&mut fields);
-        let size = size(&fields, sides);
-        let goal = goal(&mut fields, size, sides, Encoding::Tiles);
-        if let Some(goal) = goal.filter(|goal| !sides.agree_with(goal.size())) {
-            let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
-            fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
-        }
+        let goal = goal_alone(&mut fields);
         let seed = fields.parsed("seed", |seed| {
             let is_valid = (1..=MAX_SEED_CHARS).contains(&seed.chars().count());
             let error = || ("out-of-range", format!("`seed` must have 1 to {MAX_SEED_CHARS} characters"));
@@ -126,16 +121,6 @@ impl RandomQuery {
 
 /// Characters of a seed that are percent-encoded in a header.
 const NOT_IN_HEADER: AsciiSet = CONTROLS.add(b' ').add(b'%');
-
-/// Requested size: 3×3 by default, square if only one side is given. `None` if an explicit goal determines it.
-fn size(fields: &FieldReader, sides: Sides) -> Option<Size> {
-    if fields.has("goal") && !fields.is_choice::<NamedGoal>("goal") {
-        return None;
-    }
-    let Sides { rows, cols } = sides;
-    let one = rows.or(cols).unwrap_or(3);
-    Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok()
-}
 
 /// Parses `20`, or `12..18` with both ends included.
 fn lengths(text: &str) -> Result<RangeInclusive<u32>, String> {

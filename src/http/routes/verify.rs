@@ -29,6 +29,7 @@ struct VerifyReply {
     length: usize,
     #[serde(flatten)]
     of_start: DistanceReply,
+    percentile: Option<f64>,
     remaining: DistanceReply,
     start: Rows,
     goal: Rows,
@@ -127,7 +128,7 @@ fn moves(text: &str) -> Result<Vec<Move>, (&'static str, String)> {
 
 impl VerifyReply {
     fn new(start: Board, goal: Board, verdict: &AttemptCheck) -> Self {
-        let AttemptCheck { played, distances } = verdict;
+        let AttemptCheck { played, distances, percentile } = verdict;
         let of_start = distances.map_or_else(DistanceReply::default, |(of_start, _)| of_start.into());
         let remaining = distances.map_or_else(DistanceReply::default, |(_, of_end)| of_end.into());
         let (length, solves) = (played.path.len(), played.illegal.is_none() && played.end == goal);
@@ -139,6 +140,7 @@ impl VerifyReply {
             solvable: distances.is_some(),
             length,
             of_start,
+            percentile: *percentile,
             remaining,
             start: Rows(start),
             goal: Rows(goal),

@@ -17,7 +17,7 @@ pub struct DistanceTable {
     /// By rank.
     entries: Vec<DistanceEntry>,
     /// Number of boards at each distance.
-    histogram: Vec<u32>,
+    histogram: Vec<u64>,
 }
 
 /// Entry of a table. The lower six bits are the distance, at most 36 (2×4). The upper two are the move that leads
@@ -189,7 +189,7 @@ impl DistanceTable {
             if next.is_empty() {
                 break;
             }
-            table.histogram.push(next.len() as u32);
+            table.histogram.push(next.len() as u64);
             layer = next;
         }
         table
@@ -223,7 +223,7 @@ impl DistanceTable {
     }
 
     /// Number of boards at each distance, from 0 to the greatest.
-    pub fn histogram(&self) -> &[u32] {
+    pub fn histogram(&self) -> &[u64] {
         &self.histogram
     }
 

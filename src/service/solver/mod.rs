@@ -105,13 +105,15 @@ fn report(
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     // A lower bound may come from a search whose solution was replaced.
     let mut used = tables.used().filter(|_| plan.heuristic == HeuristicKind::PatternDatabase);
-    let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
+    let (mut solution, mut heights, mut is_enough, mut percentile) = (None, Vec::new(), false, None);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
         if path.len() < lower_bound as usize {
             return Err(ServiceError::WrongSolution);
         }
-        is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
+        let is_optimal = path.len() == lower_bound as usize;
+        is_enough = is_optimal || !plan.require_optimal;
+        percentile = is_optimal.then(|| percentile_of(puzzle, tables, lower_bound)).flatten();
         if job.states && is_enough {
             heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));
         }
@@ -122,6 +124,7 @@ fn report(
         stopped: stopped.filter(|_| !is_enough),
         search_stopped: stopped,
         lower_bound,
+        percentile,
         algorithm,
         heuristic,
         tables: used.next().map(|loaded| loaded.tier),
@@ -243,6 +246,12 @@ impl HeuristicCall for StartHeuristic {
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
         heuristic.h(heuristic.evaluate(&space.start()))
     }
+}
+
+/// Share of the boards with fewer moves than an optimal length, in percent, if the distribution of lengths is known.
+fn percentile_of(puzzle: &Puzzle, tables: &JobTables<'_>, optimal_length: u32) -> Option<f64> {
+    let distribution = tables.tables().distribution(puzzle.size(), puzzle.goal().blank())?;
+    Some(distribution.percentile(optimal_length))
 }
 
 /// Lower bound before any search: exact where there is a distance table, linear conflict otherwise.

@@ -25,7 +25,7 @@ pub(crate) use pattern_cache::MIN_STAY;
 
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
-use crate::search::{MoveAutomaton, Stages};
+use crate::search::{Distribution, MoveAutomaton, Stages};
 
 /// All precomputed tables. Each is built on first use, by one thread while others wait (single flight).
 #[derive(Debug)]
@@ -123,6 +123,15 @@ impl Tables {
     /// True if the distance table of a size is loaded.
     pub fn has_distances(&self, size: Size, goal_blank: Cell) -> bool {
         DistanceTable::serves(size) && self.distances.0[distance_slot(size, goal_blank)].get().is_some()
+    }
+
+    /// Number of boards at each optimal length, if it is known for a size and goal cell of the blank: from the distance
+    /// table of a size that has one, or stored.
+    pub fn distribution(&self, size: Size, goal_blank: Cell) -> Option<Distribution<'_>> {
+        if DistanceTable::serves(size) {
+            return Some(Distribution::of_table(self.distances(size, goal_blank)));
+        }
+        Distribution::stored(size, goal_blank)
     }
 
     /// The walking-distance table of a shape that [has one](WalkingTable::serves).

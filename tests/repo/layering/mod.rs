@@ -191,6 +191,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "beam",
             "best_first",
             "mod",
+            "distribution",
             "heuristic",
             "outcome",
             "trace",
