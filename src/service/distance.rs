@@ -21,14 +21,18 @@ impl Distance {
     /// Looks the length up in the distance table. Without one, linear conflict is the lower bound and the constructed
     /// solution the upper.
     pub fn of(puzzle: &Puzzle, tables: &Tables) -> Self {
-        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
-        if DistanceTable::serves(size) {
-            let table = tables.distances(size, goal_blank);
-            let length = u32::from(table.distance(&Space::<Packed64>::new(puzzle).start()));
+        if let Some(length) = Self::exact(puzzle, tables) {
             return Self { length: Some(length), lower_bound: length, upper_bound: length };
         }
         let (lower_bound, path) = solver::bounds(puzzle);
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
+    }
+
+    /// The optimal length from the distance table; `None` on boards without one.
+    pub fn exact(puzzle: &Puzzle, tables: &Tables) -> Option<u32> {
+        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
+        let table = DistanceTable::serves(size).then(|| tables.distances(size, goal_blank))?;
+        Some(u32::from(table.distance(&Space::<Packed64>::new(puzzle).start())))
     }
 
     /// Share of the boards that can reach the goal and take fewer moves, in percent. `None` unless the bounds are equal,

@@ -9,6 +9,7 @@
 //! - `service`: the entry point of the floor; settings, limits, start and shutdown
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
+//! - `explain`: estimates of a board by every heuristic, part by part
 //! - `distance`: bounds on the distance to the goal without a search; checks of attempts
 //! - `reply_memory`: memory limit of long responses
 //! - `pool`: admission, result cache, scheduling and progress of searches
@@ -19,6 +20,7 @@
 //! - `job`: the puzzle, the plan and the limits of a search, and its report
 
 mod distance;
+mod explain;
 mod gauges;
 mod hint;
 mod job;
@@ -34,6 +36,7 @@ mod tables;
 
 pub use crate::search::heuristic::Tier;
 pub use distance::{AttemptCheck, Distance, check_attempt};
+pub use explain::{Conflict, Estimate, Explanation, NamedPart};
 pub use hint::Hint;
 pub use job::{
     Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Report, RequestedLimits,

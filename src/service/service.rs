@@ -9,6 +9,7 @@ use crate::domain::{Attempt, Board, Puzzle, Size};
 use crate::search::heuristic::{DistanceTable, Tier};
 use crate::search::{Algorithm, Distribution, HeuristicKind};
 use crate::service::distance::{self, AttemptCheck, check_attempt};
+use crate::service::explain::{self, Explanation, explain};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
@@ -188,6 +189,19 @@ impl Service {
         }
         let tables = Arc::clone(&self.tables);
         self.pool.run_work(self.settings.default_time, move || check_attempt(&start, &goal, &attempt, &tables)).await
+    }
+
+    /// Estimates the start of a puzzle by every heuristic that serves it, without a search and without building pattern
+    /// tables.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn explain(&self, puzzle: Puzzle) -> Result<Explanation, ServiceError> {
+        if explain::is_instant(puzzle.goal(), &self.tables) {
+            return Ok(explain(&puzzle, &self.tables));
+        }
+        let tables = Arc::clone(&self.tables);
+        self.pool.run_work(self.settings.default_time, move || explain(&puzzle, &tables)).await
     }
 
     /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.

@@ -13,6 +13,7 @@ mod boards;
 mod compare;
 mod connections;
 mod distances;
+mod explain;
 mod guards;
 mod hint;
 mod limits;

@@ -8,12 +8,13 @@ use crate::client::shared;
 use crate::question::Question;
 
 /// A successful GET request for every path, and the methods of the path.
-const PATHS: [(&str, &[&str]); 18] = [
+const PATHS: [(&str, &[&str]); 19] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
     ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
     ("/hint?board=867254301", &["GET", "HEAD", "POST"]),
     ("/compare?board=123456078&preset=older_systems", &["GET", "HEAD", "POST"]),
+    ("/explain?board=867254301", &["GET", "HEAD", "POST"]),
     ("/distances?rows=2&cols=3", &["GET", "HEAD", "POST"]),
     ("/random?seed=taquin", &["GET", "HEAD"]),
     ("/info", &["GET", "HEAD"]),
@@ -204,6 +205,7 @@ async fn a_response_to_get_has_an_etag() {
         "/solve?board=867254301",
         "/solve?board=867254301&algorithm=depth_first",
         "/solvable?board=867254301",
+        "/explain?board=867254301",
         "/distances?rows=2&cols=3",
         "/random?seed=taquin",
         "/openapi.yaml",

@@ -10,6 +10,7 @@ mod large_patterns;
 mod memory;
 mod observer;
 mod optimality;
+mod parts;
 mod pattern_tables;
 mod patterns;
 mod properties;

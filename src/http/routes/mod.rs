@@ -2,6 +2,7 @@
 
 mod compare;
 mod distances;
+mod explain;
 mod health;
 mod hint;
 mod info;
@@ -27,13 +28,14 @@ use Access::{Counted, Free, Open};
 use Listeners::{Both, Main};
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 18] = [
+pub(crate) static ROUTES: [Route; 19] = [
     route("/", || read(usage::usage), Open, Main),
     route("/solve", || ask(solve::solve), Counted, Main),
     route("/solvable", || ask(solvable::solvable), Counted, Main),
     route("/verify", || ask(verify::verify), Counted, Main),
     route("/hint", || ask(hint::hint), Counted, Main),
     route("/compare", || ask(compare::compare), Counted, Main),
+    route("/explain", || ask(explain::explain), Counted, Main),
     route("/distances", || ask(distances::distances), Counted, Main),
     route("/random", || read(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),

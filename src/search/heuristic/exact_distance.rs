@@ -1,6 +1,6 @@
 //! Exact distances of all boards of at most nine cells.
 
-use super::Heuristic;
+use super::{Heuristic, Part, PartOf};
 use crate::domain::{Board, Cell, Move, Packed, Packed64, Puzzle, Size};
 use crate::search::{Slide, State};
 
@@ -311,6 +311,11 @@ impl Heuristic<Packed64> for ExactDistance<'_> {
     #[inline]
     fn h(&self, memo: DistanceMemo) -> u32 {
         u32::from(memo.entry.distance())
+    }
+
+    fn parts(&self, state: &State<Packed64>) -> Vec<Part> {
+        let labels = (0..self.table.size.cells() as u8).filter(|label| *label != self.table.goal_blank).collect();
+        vec![Part { of: PartOf::Pattern, labels, cost: u32::from(self.table.distance(state)) }]
     }
 
     #[inline]

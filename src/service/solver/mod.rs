@@ -5,8 +5,8 @@ mod dispatch;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dispatch::{HeuristicCall, dispatch, dispatch_without_tables};
-pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
+use dispatch::dispatch_without_tables;
+pub(crate) use dispatch::{HeuristicCall, JobTables, bytes_for, dispatch, nodes_within};
 
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};

@@ -87,6 +87,11 @@ fn distance_slot(size: Size, goal_blank: Cell) -> usize {
     shape * DistanceTable::MAX_CELLS + usize::from(goal_blank)
 }
 
+fn walking_slot(shape: WalkingShape) -> usize {
+    let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
+    sides * WalkingTable::MAX_LINES + shape.blank_line
+}
+
 impl Default for Tables {
     fn default() -> Self {
         Self::new(u64::MAX, None)
@@ -136,8 +141,12 @@ impl Tables {
 
     /// The walking-distance table of a shape that [has one](WalkingTable::serves).
     pub fn walking(&self, shape: WalkingShape) -> &WalkingTable {
-        let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
-        self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
+        self.walking.get(walking_slot(shape), || WalkingTable::build(shape))
+    }
+
+    /// True if the walking-distance table of a shape is loaded.
+    pub(crate) fn has_walking(&self, shape: WalkingShape) -> bool {
+        self.walking.0[walking_slot(shape)].get().is_some()
     }
 
     /// The stages of a size and goal cell of the blank.

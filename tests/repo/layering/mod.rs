@@ -155,6 +155,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "service",
             "hint",
             "random",
+            "explain",
             "distance",
             "reply_memory",
             "pool",

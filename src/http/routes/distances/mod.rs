@@ -136,7 +136,7 @@ impl fmt::Display for DistancesReply<'_> {
         let Self { boards, max_length, mean_length, source, .. } = self;
         writeln!(f, "{}.", self.title())?;
         writeln!(f, "{boards} boards, at most {max_length} moves, {mean_length:.2} on average. Source: {source}.\n")?;
-        let width = boards.to_string().len();
+        let width = boards.to_string().len().max("boards".len());
         let most = self.counts.iter().max().copied().unwrap_or(1);
         writeln!(f, "moves  {:>width$}    share", "boards")?;
         for (length, boards) in self.counts.iter().enumerate() {
