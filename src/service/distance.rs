@@ -35,8 +35,8 @@ impl Distance {
         Some(u32::from(table.distance(&Space::<Packed64>::new(puzzle).start())))
     }
 
-    /// Share of the boards that can reach the goal and take fewer moves, in percent. `None` unless the bounds are equal,
-    /// so that the optimal length is known, and so is the [distribution](Tables::distribution) of lengths.
+    /// Share of the boards that can reach the goal and take fewer moves, in percent. `None` unless the bounds are
+    /// equal, so that the optimal length is known, and so is the [distribution](Tables::distribution) of lengths.
     pub fn percentile(&self, goal: &Board, tables: &Tables) -> Option<f64> {
         let length = (self.lower_bound == self.upper_bound).then_some(self.lower_bound)?;
         Some(tables.distribution(goal.size(), goal.blank())?.percentile(length))

@@ -57,8 +57,8 @@ pub struct NamedPart {
     pub cost: u32,
 }
 
-/// Estimates the start of a puzzle by every heuristic that serves it. Pattern databases are used only if they are loaded
-/// already.
+/// Estimates the start of a puzzle by every heuristic that serves it. Pattern databases are used only if they are
+/// loaded already.
 pub(crate) fn explain(puzzle: &Puzzle, tables: &Tables) -> Explanation {
     let kinds = HeuristicKind::ALL.iter().filter(|kind| kind.serves(puzzle.size()));
     Explanation {

@@ -44,7 +44,7 @@ pub use job::{
 };
 pub use metrics::{Metrics, Refusal};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};
-pub use random::{Draw, DrawError, DrawnBoard, draw, fresh_seed};
+pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};

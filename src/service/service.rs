@@ -16,7 +16,7 @@ use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, SearchMemory, Subscription};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
-use crate::service::solver::nodes_within;
+use crate::service::solver::{SearchContext, nodes_within};
 use crate::service::tables::{BackgroundBuilder, Tables};
 
 /// Settings, fixed at start.
@@ -157,21 +157,32 @@ impl Service {
         self.hint_cache.hint(job, &self.pool, &self.metrics).await
     }
 
-    /// Draws a board for a goal; equal seeds draw equal boards.
+    /// Draws a board for a goal with each seed; equal seeds draw equal boards.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board.
+    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board, or none is found within
+    /// the default time limit.
     pub async fn draw(
         &self,
         goal: Board,
         how: Draw,
-        seed: String,
-    ) -> Result<Result<DrawnBoard, DrawError>, ServiceError> {
-        if random::is_instant(&goal, &how, &self.tables) {
-            return Ok(draw(&goal, &how, &seed, &self.tables));
+        seeds: Vec<String>,
+    ) -> Result<Result<Vec<DrawnBoard>, DrawError>, ServiceError> {
+        if random::is_instant(&goal, &how, seeds.len(), &self.tables) {
+            return Ok(draw(&goal, &how, &seeds, (&self.tables, None), SearchContext::default()));
         }
-        let tables = Arc::clone(&self.tables);
-        self.pool.run_work(self.settings.default_time, move || draw(&goal, &how, &seed, &tables)).await
+        if let Some(error) = random::refusal(&goal, &how, &self.tables) {
+            return Ok(Err(error));
+        }
+        let patterns = if random::needs_proof(&goal, &how) {
+            // Without them the proofs take longer.
+            self.tables.ready_patterns(goal.size(), goal.blank(), false).await.ok()
+        } else {
+            None
+        };
+        let (tables, bytes) = (Arc::clone(&self.tables), random::bytes_for_proofs(&goal, &how));
+        let work = move |context: SearchContext<'_>| draw(&goal, &how, &seeds, (&tables, patterns.clone()), context);
+        self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 
     /// Replays an attempt and returns the distances of both ends from the goal, without a search.
@@ -188,7 +199,9 @@ impl Service {
             return Ok(check_attempt(&start, &goal, &attempt, &self.tables));
         }
         let tables = Arc::clone(&self.tables);
-        self.pool.run_work(self.settings.default_time, move || check_attempt(&start, &goal, &attempt, &tables)).await
+        self.pool
+            .run_work(self.settings.default_time, 0, move |_| check_attempt(&start, &goal, &attempt, &tables))
+            .await
     }
 
     /// Estimates the start of a puzzle by every heuristic that serves it, without a search and without building pattern
@@ -201,7 +214,7 @@ impl Service {
             return Ok(explain(&puzzle, &self.tables));
         }
         let tables = Arc::clone(&self.tables);
-        self.pool.run_work(self.settings.default_time, move || explain(&puzzle, &tables)).await
+        self.pool.run_work(self.settings.default_time, 0, move |_| explain(&puzzle, &tables)).await
     }
 
     /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.
@@ -212,8 +225,8 @@ impl Service {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if DistanceTable::serves(size) && !self.tables.has_distances(size, goal_blank) {
             let tables = Arc::clone(&self.tables);
-            let build = move || tables.distances(size, goal_blank).bytes();
-            self.pool.run_work(self.settings.default_time, build).await?;
+            let build = move |_: SearchContext<'_>| tables.distances(size, goal_blank).bytes();
+            self.pool.run_work(self.settings.default_time, 0, build).await?;
         }
         Ok(self.tables.distribution(size, goal_blank))
     }

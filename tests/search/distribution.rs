@@ -11,8 +11,8 @@ type Order = [u8; MAX_CELLS];
 
 /// Number of boards at each distance from the goal, by breadth-first search.
 ///
-/// A board is the order of its tiles, row by row, and the cell of its blank. The order is ranked by its Lehmer digits but
-/// the last two, which parity decides. For each rank a set of blank cells tells the boards that were reached.
+/// A board is the order of its tiles, row by row, and the cell of its blank. The order is ranked by its Lehmer digits
+/// but the last two, which parity decides. For each rank a set of blank cells tells the boards that were reached.
 fn counts(size: Size, goal_blank: u8) -> Vec<u64> {
     let (cols, cells) = (size.cols(), size.cells());
     let column = |col| (0..cells).filter(|cell| cell % cols == col).fold(0_u16, |set, cell| set | 1 << cell);

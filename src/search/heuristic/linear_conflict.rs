@@ -23,7 +23,8 @@ impl LinearConflict {
         Self { size, goal_blank, manhattan: Manhattan::new(size, goal_blank) }
     }
 
-    /// The tiles whose goal line is the line that they are in, in their order: the label, and the place in the goal line.
+    /// The tiles whose goal line is the line that they are in, in their order: the label, and the place in the goal
+    /// line.
     #[inline]
     fn tiles_in_goal_line<P: Packed>(&self, state: &State<P>, line: Line) -> impl Iterator<Item = (u8, usize)> {
         let size = self.size;

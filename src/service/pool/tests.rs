@@ -208,24 +208,24 @@ async fn a_draining_pool_rejects_jobs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn other_work_has_a_place_a_deadline_and_an_end() {
     let pool = Pool::new(PoolSettings { threads: 1, ..settings(1, 2) }, Arc::default(), Metrics::default());
-    assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Ok(7));
+    assert_eq!(pool.run_work(Duration::from_secs(60), 0, |_| 7).await, Ok(7));
     // The search holds the only thread.
     let busy = begun(&pool, hard(Duration::from_secs(3600))).await;
-    let waited = pool.run_work(Duration::from_millis(20), || 7).await;
+    let waited = pool.run_work(Duration::from_millis(20), 0, |_| 7).await;
     assert!(matches!(waited, Err(ServiceError::Overloaded { cause: Overload::WorkWaited, .. })));
     let waiting: Vec<_> = (0..2)
         .map(|_| {
             let pool = Arc::clone(&pool);
-            tokio::spawn(async move { pool.run_work(Duration::from_secs(3600), || 7).await })
+            tokio::spawn(async move { pool.run_work(Duration::from_secs(3600), 0, |_| 7).await })
         })
         .collect();
     while pool.load().waiting < 2 {
         tokio::task::yield_now().await;
     }
-    let rejected = pool.run_work(Duration::from_secs(3600), || 7).await;
+    let rejected = pool.run_work(Duration::from_secs(3600), 0, |_| 7).await;
     assert!(matches!(rejected, Err(ServiceError::Overloaded { cause: Overload::QueueFull, .. })));
     pool.drain();
-    assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Err(ServiceError::ShuttingDown));
+    assert_eq!(pool.run_work(Duration::from_secs(60), 0, |_| 7).await, Err(ServiceError::ShuttingDown));
     pool.cancel_all();
     for waiting in waiting {
         assert_eq!(waiting.await.unwrap(), Err(ServiceError::ShuttingDown));

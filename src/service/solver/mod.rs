@@ -77,6 +77,11 @@ pub(crate) fn bounds(puzzle: &Puzzle) -> (u32, Path) {
     (lower_bound, constructive(puzzle).result.expect("there is always a constructive solution"))
 }
 
+/// Lower bound on the length of a job's solution: its heuristic on the start board.
+pub(crate) fn start_bound(job: &Job, tables: &JobTables<'_>) -> u32 {
+    dispatch(&job.puzzle, job.plan.heuristic, tables, StartHeuristic)
+}
+
 /// Adds a fallback solution where the search was stopped, and builds the report.
 fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -> Result<Report, ServiceError> {
     let plan = &job.plan;
@@ -87,7 +92,7 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let expansions = if algorithm == plan.algorithm { trace.into_expansions() } else { Expansions::default() };
     let expansions = (job.expansions > 0).then_some(expansions);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    Ok(Report { expansions, ..report })
+    Ok(with_percentile(Report { expansions, ..report }, &job.puzzle, tables.tables()))
 }
 
 /// Replays the solution and builds the report.
@@ -105,15 +110,13 @@ fn report(
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     // A lower bound may come from a search whose solution was replaced.
     let mut used = tables.used().filter(|_| plan.heuristic == HeuristicKind::PatternDatabase);
-    let (mut solution, mut heights, mut is_enough, mut percentile) = (None, Vec::new(), false, None);
+    let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
         if path.len() < lower_bound as usize {
             return Err(ServiceError::WrongSolution);
         }
-        let is_optimal = path.len() == lower_bound as usize;
-        is_enough = is_optimal || !plan.require_optimal;
-        percentile = is_optimal.then(|| percentile_of(puzzle, tables, lower_bound)).flatten();
+        is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
         if job.states && is_enough {
             heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));
         }
@@ -124,7 +127,7 @@ fn report(
         stopped: stopped.filter(|_| !is_enough),
         search_stopped: stopped,
         lower_bound,
-        percentile,
+        percentile: None,
         algorithm,
         heuristic,
         tables: used.next().map(|loaded| loaded.tier),
@@ -248,10 +251,10 @@ impl HeuristicCall for StartHeuristic {
     }
 }
 
-/// Share of the boards with fewer moves than an optimal length, in percent, if the distribution of lengths is known.
-fn percentile_of(puzzle: &Puzzle, tables: &JobTables<'_>, optimal_length: u32) -> Option<f64> {
-    let distribution = tables.tables().distribution(puzzle.size(), puzzle.goal().blank())?;
-    Some(distribution.percentile(optimal_length))
+/// Adds the percentile to a report with an optimal solution, if the distribution of lengths is known.
+pub(crate) fn with_percentile(report: Report, puzzle: &Puzzle, tables: &Tables) -> Report {
+    let distribution = report.is_optimal().then(|| tables.distribution(puzzle.size(), puzzle.goal().blank())).flatten();
+    Report { percentile: distribution.map(|known| known.percentile(report.lower_bound)), ..report }
 }
 
 /// Lower bound before any search: exact where there is a distance table, linear conflict otherwise.
