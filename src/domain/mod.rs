@@ -25,7 +25,9 @@ pub use path::{Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};
 #[cfg(test)]
 pub(crate) use sampling::SplitMix;
-pub use sampling::{RandomSource, random_board, random_walk};
+pub use sampling::{
+    RandomSource, random_board, random_permutation, random_unsolvable_board, random_walk, random_walk_with_turns,
+};
 pub use size::{Size, SizeError};
 
 /// The number on a tile; 0 is the blank.

@@ -81,7 +81,7 @@ impl Reachability {
 
     /// True if `goal` can be reached from `start`, a board of the same shape. Faster than [`between`](Self::between),
     /// because it does not count inversions.
-    fn exists(start: &Board, goal: &Board) -> bool {
+    pub(super) fn exists(start: &Board, goal: &Board) -> bool {
         let size = start.size();
         let is_odd_distance = size.distance(start.blank(), goal.blank()) % 2 == 1;
         is_odd(&labels(start, goal)[..size.cells()]) == is_odd_distance

@@ -9,6 +9,12 @@ pub(crate) enum MediaType {
     Text,
     /// `text/html`.
     Html,
+    /// `application/x-ndjson`, a JSON document a line; no name is registered.
+    JsonLines,
+    /// `text/csv` with a header line (RFC 4180).
+    Csv,
+    /// `image/svg+xml`.
+    Svg,
     /// `application/yaml`; also selected by the other names in use.
     Yaml,
     /// `text/event-stream`.
@@ -26,6 +32,9 @@ impl MediaType {
             Self::Json => "application/json",
             Self::Text => "text/plain; charset=utf-8",
             Self::Html => "text/html; charset=utf-8",
+            Self::JsonLines => "application/x-ndjson",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Svg => "image/svg+xml",
             Self::Yaml => "application/yaml; charset=utf-8",
             Self::Events => "text/event-stream",
             Self::PrometheusText => "text/plain; version=0.0.4; charset=utf-8",
@@ -39,6 +48,9 @@ impl MediaType {
             Self::Json => &["application/json", "application/problem+json"],
             Self::Text | Self::PrometheusText => &["text/plain"],
             Self::Html => &["text/html"],
+            Self::JsonLines => &["application/x-ndjson", "application/ndjson", "application/jsonl"],
+            Self::Csv => &["text/csv"],
+            Self::Svg => &["image/svg+xml"],
             Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
             Self::Events => &["text/event-stream"],
             Self::OpenMetrics => &["application/openmetrics-text"],

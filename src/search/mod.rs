@@ -10,6 +10,7 @@
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
 //! - `optimal_paths`: all optimal solutions of a known length
+//! - `distribution`: how many boards have each optimal length
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
 //! - `outcome`, `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
 
@@ -20,6 +21,7 @@ mod anytime;
 mod beam;
 mod best_first;
 mod budget;
+mod distribution;
 mod generated;
 mod helpers;
 mod ida_star;
@@ -39,6 +41,7 @@ pub use best_first::{
     depth_first, perfect,
 };
 pub use budget::{Budget, Meter, StopReason};
+pub use distribution::{Distribution, LengthsSource};
 pub use generated::{GeneratedNode, GeneratedNodes, Generation, Verdict};
 pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};

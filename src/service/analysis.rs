@@ -155,7 +155,8 @@ impl Analyst<'_> {
         } else {
             walk.go_to(check.played.end).await?;
         }
-        Ok(AttemptCheck { distances: Some((of_start, walk.distance())), steps, ..check })
+        let percentile = of_start.percentile(puzzle.goal(), self.tables);
+        Ok(AttemptCheck { distances: Some((of_start, walk.distance())), percentile, steps, ..check })
     }
 }
 
@@ -243,7 +244,7 @@ impl<'s> OptimalWalk<'s> {
     }
 
     fn distance(&self) -> Distance {
-        Distance::exact(self.solution.len() as u32)
+        Distance::proven(self.solution.len() as u32)
     }
 }
 
@@ -279,8 +280,8 @@ mod tests {
             assert_eq!(expected.len(), 181_440);
             for (board, length) in &expected {
                 let (distance, after) = bounds_around(board, &goal, &tables);
-                assert_eq!(distance, Some(Distance::exact(*length)));
-                let expected = board.moves().map(|mv| Some(Distance::exact(expected[&after_move(board, mv).1])));
+                assert_eq!(distance, Some(Distance::proven(*length)));
+                let expected = board.moves().map(|mv| Some(Distance::proven(expected[&after_move(board, mv).1])));
                 assert!(expected.eq(after), "{board}");
             }
         }

@@ -21,18 +21,30 @@ impl Distance {
     /// Looks the length up in the distance table. Without one, linear conflict is the lower bound and the constructed
     /// solution the upper.
     pub fn of(puzzle: &Puzzle, tables: &Tables) -> Self {
-        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
-        if DistanceTable::serves(size) {
-            let table = tables.distances(size, goal_blank);
-            return Self::exact(u32::from(table.distance(&Space::<Packed64>::new(puzzle).start())));
+        if let Some(length) = Self::exact(puzzle, tables) {
+            return Self::proven(length);
         }
         let (lower_bound, path) = solver::bounds(puzzle);
         Self { length: None, lower_bound, upper_bound: path.len() as u32 }
     }
 
     /// A proven optimal length.
-    pub(crate) fn exact(length: u32) -> Self {
+    pub(crate) fn proven(length: u32) -> Self {
         Self { length: Some(length), lower_bound: length, upper_bound: length }
+    }
+
+    /// The optimal length from the distance table; `None` on boards without one.
+    pub fn exact(puzzle: &Puzzle, tables: &Tables) -> Option<u32> {
+        let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
+        let table = DistanceTable::serves(size).then(|| tables.distances(size, goal_blank))?;
+        Some(u32::from(table.distance(&Space::<Packed64>::new(puzzle).start())))
+    }
+
+    /// Share of the boards that can reach the goal and take fewer moves, in percent. `None` unless the bounds are
+    /// equal, so that the optimal length is known, and so is the [distribution](Tables::distribution) of lengths.
+    pub fn percentile(&self, goal: &Board, tables: &Tables) -> Option<f64> {
+        let length = (self.lower_bound == self.upper_bound).then_some(self.lower_bound)?;
+        Some(tables.distribution(goal.size(), goal.blank())?.percentile(length))
     }
 
     /// Tightens the bounds with those of a board `moves` moves away, because moves are reversible.
@@ -52,12 +64,14 @@ impl Distance {
 }
 
 /// Result of replaying an attempt.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AttemptCheck {
     /// The legal moves made and the board they lead to.
     pub played: Played,
     /// Distances of the start and of the end from the goal; none if the goal is unreachable.
     pub distances: Option<(Distance, Distance)>,
+    /// [Percentile](Distance::percentile) of the start, if known.
+    pub percentile: Option<f64>,
     /// Distance after each legal move, if requested and the goal is reachable.
     pub steps: Option<Vec<Distance>>,
 }
@@ -71,7 +85,8 @@ pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Ta
     let distances = distance(*start)
         .zip(distance(played.end))
         .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
-    AttemptCheck { played, distances, steps: None }
+    let percentile = distances.and_then(|(of_start, _)| of_start.percentile(goal, tables));
+    AttemptCheck { played, distances, percentile, steps: None }
 }
 
 /// Returns the distance after each legal move of an attempt, without a search. Without a table, linear conflict is the

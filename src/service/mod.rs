@@ -10,6 +10,7 @@
 //! - `analysis`: legal moves and walks with their distances, by search where `auto` proves solutions optimal
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
+//! - `explain`: estimates of a board by every heuristic, part by part
 //! - `distance`: bounds on the distance to the goal without a search; checks of attempts
 //! - `reply_memory`: memory limit of long responses
 //! - `pool`: admission, result cache, scheduling and progress of searches
@@ -21,6 +22,7 @@
 
 mod analysis;
 mod distance;
+mod explain;
 mod gauges;
 mod hint;
 mod job;
@@ -37,6 +39,7 @@ mod tables;
 pub use crate::search::heuristic::Tier;
 pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};
 pub use distance::{AttemptCheck, Distance, check_attempt};
+pub use explain::{Conflict, Estimate, Explanation, NamedPart};
 pub use hint::Hint;
 pub use job::{
     Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Records, Report, RequestedLimits,
@@ -44,7 +47,7 @@ pub use job::{
 };
 pub use metrics::{Metrics, Refusal};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};
-pub use random::{Draw, DrawError, DrawnBoard, draw, fresh_seed};
+pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};

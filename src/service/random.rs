@@ -1,43 +1,61 @@
 //! Random boards from seeds.
 
+mod drawn;
+mod lengths;
+
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Board, Puzzle, RandomSource, Size, random_board, random_walk};
+use crate::domain::{
+    Board, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board, random_walk,
+    random_walk_with_turns,
+};
 use crate::search::heuristic::DistanceTable;
 use crate::service::distance::{Distance, is_known_soon};
-use crate::service::tables::Tables;
+use crate::service::solver::{JobTables, SearchContext, bytes_for};
+use crate::service::tables::{LoadedPatterns, Tables};
+use lengths::{LengthDraw, check, choose, proof};
+
+pub use drawn::{DrawError, DrawnBoard};
 
 /// Distribution of a random board.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Draw {
-    /// Uniform over all boards from which the goal is reachable.
-    Uniform,
-    /// A random walk of so many moves from the goal, none of which undoes the one before.
-    Walk(u32),
-    /// Uniform over all boards whose optimal length is in the range.
+    /// Uniform over all boards of a kind.
+    Uniform(Solvability),
+    /// A random walk.
+    Walk(Walk),
+    /// Boards whose optimal length is in the range.
     Length(RangeInclusive<u32>),
+    /// Boards whose percentile is in the range.
+    Percentile(RangeInclusive<f64>),
 }
 
-/// A random board and its distance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DrawnBoard {
-    /// The board.
-    pub board: Board,
-    /// Bounds on its optimal length.
-    pub distance: Distance,
+/// Whether the goal can be reached from a board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Solvability {
+    /// It can be reached.
+    #[default]
+    Solvable,
+    /// It cannot be reached.
+    Unsolvable,
+    /// Either.
+    Any,
 }
 
-/// Reason why no board can be drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DrawError {
-    /// Optimal lengths of boards of this size are unknown.
-    LengthsUnknown(Size),
-    /// No board has an optimal length in the range; holds the greatest one.
-    NoSuchLength(u32),
+/// A random walk.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Walk {
+    /// Number of moves.
+    pub moves: u32,
+    /// True if a move may undo the one before.
+    pub turns_back: bool,
+    /// Where it starts; `None` for the goal.
+    pub from: Option<Board>,
 }
 
 /// ChaCha with 8 rounds (Bernstein 2008), keyed with the SHA-256 of the seed's UTF-8 bytes. It never changes: a seed
@@ -56,41 +74,135 @@ impl RandomSource for Seeded {
     }
 }
 
-/// True if drawing takes less than half a millisecond: a short walk, and bounds that are known soon.
-pub(crate) fn is_instant(goal: &Board, how: &Draw, tables: &Tables) -> bool {
+/// True if drawing takes less than half a millisecond: one board, a short walk, and bounds that are known soon.
+pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables) -> bool {
     /// Tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
-    let is_short = !matches!(how, Draw::Walk(moves) if *moves > INSTANT_WALK);
-    is_short && is_known_soon(goal, tables)
+    let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
+    count == 1 && is_short && is_known_soon(goal, tables) && !needs_proof(goal, how)
 }
 
-/// Draws a board for a goal; equal seeds draw equal boards.
+/// True if lengths are proven by searches.
+pub(crate) fn needs_proof(goal: &Board, how: &Draw) -> bool {
+    matches!(how, Draw::Length(_) | Draw::Percentile(_)) && !DistanceTable::serves(goal.size())
+}
+
+/// The error of lengths that cannot be proven or are too rare, known without any search.
+pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawError> {
+    if !needs_proof(goal, how) {
+        return None;
+    }
+    match how.clone().resolved(goal, tables) {
+        Ok(Draw::Length(lengths)) => choose(goal, &lengths).err(),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    }
+}
+
+/// Memory of the searches that prove lengths, in bytes.
+pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
+    let goal = Puzzle::try_new(*goal, *goal).expect("the goal is its own goal");
+    if needs_proof(goal.goal(), how) { bytes_for(&proof(goal)) } else { 0 }
+}
+
+/// Draws a board for a goal with each seed; equal seeds draw equal boards. `patterns` are those of the goal if lengths
+/// are to be proven; without them that takes longer.
 ///
 /// # Errors
-/// See [`DrawError`]; only [`Draw::Length`] fails.
-pub fn draw(goal: &Board, how: &Draw, seed: &str, tables: &Tables) -> Result<DrawnBoard, DrawError> {
-    let mut random = Seeded::new(seed);
-    let table = DistanceTable::serves(goal.size()).then(|| tables.distances(goal.size(), goal.blank()));
-    let board = match how {
-        Draw::Uniform => random_board(goal, &mut random),
-        Draw::Walk(moves) => random_walk(goal, *moves, &mut random),
-        Draw::Length(lengths) => {
-            let table = table.ok_or(DrawError::LengthsUnknown(goal.size()))?;
-            let histogram = table.histogram();
-            let boards = (0..).zip(histogram).filter(|(length, _)| lengths.contains(length));
-            let count: u64 = boards.map(|(_, boards)| u64::from(*boards)).sum();
-            if count == 0 {
-                return Err(DrawError::NoSuchLength(histogram.len() as u32 - 1));
+/// See [`DrawError`]; uniform draws and walks fail only if the time ends or they are cancelled.
+pub(crate) fn draw(
+    goal: &Board,
+    how: &Draw,
+    seeds: &[String],
+    (tables, patterns): (&Tables, Option<Arc<LoadedPatterns>>),
+    context: SearchContext<'_>,
+) -> Result<Vec<DrawnBoard>, DrawError> {
+    let has_patterns = patterns.is_some();
+    let job_tables = JobTables::with_patterns(tables, patterns);
+    let how = how.clone().resolved(goal, tables)?;
+    let length_draw = match &how {
+        Draw::Length(lengths) if needs_proof(goal, &how) => {
+            Some(LengthDraw::new(goal, lengths, (&job_tables, has_patterns), context)?)
+        }
+        _ => None,
+    };
+    let draw = |seed: &String| {
+        check(&context)?;
+        let mut random = Seeded::new(seed);
+        match &length_draw {
+            Some(length_draw) => {
+                let (board, length) = length_draw.draw(&mut random)?;
+                let distance = Distance::proven(length);
+                Ok(DrawnBoard::new(board, Some(distance), goal, tables).uniform(length_draw.is_uniform()))
             }
-            table
-                .board_at(lengths.clone(), random.below(count), goal)
-                .ok_or(DrawError::NoSuchLength(histogram.len() as u32 - 1))?
+            None => draw_at_once(goal, &how, &mut random, tables),
         }
     };
-    let puzzle = Puzzle::try_new(board, *goal).expect("a drawn board can reach its goal");
-    // The walk reversed is a solution.
-    let walked = if let Draw::Walk(moves) = how { *moves } else { u32::MAX };
-    Ok(DrawnBoard { board, distance: Distance::of(&puzzle, tables).at_most(walked) })
+    seeds.iter().map(draw).collect()
+}
+
+/// Draws a board without a search.
+fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) -> Result<DrawnBoard, DrawError> {
+    let (board, most) = match how {
+        Draw::Uniform(Solvability::Solvable) => (random_board(goal, random), None),
+        Draw::Uniform(Solvability::Unsolvable) => (random_unsolvable_board(goal, random), None),
+        Draw::Uniform(Solvability::Any) => (random_permutation(goal, random), None),
+        Draw::Walk(walk) => {
+            let from = walk.from.as_ref().unwrap_or(goal);
+            let walker = if walk.turns_back { random_walk_with_turns } else { random_walk };
+            // The walk from the goal reversed is a solution.
+            (walker(from, walk.moves, random), walk.from.is_none().then_some(walk.moves))
+        }
+        Draw::Length(lengths) => (board_of_length(goal, lengths, random, tables)?, None),
+        Draw::Percentile(_) => unreachable!("percentiles are resolved to lengths"),
+    };
+    let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let distance = distance.map(|distance| distance.at_most(most.unwrap_or(u32::MAX)));
+    Ok(DrawnBoard::new(board, distance, goal, tables).uniform(!matches!(how, Draw::Walk(_))))
+}
+
+/// A board of a distance table with a length in a range.
+fn board_of_length(
+    goal: &Board,
+    lengths: &RangeInclusive<u32>,
+    random: &mut Seeded,
+    tables: &Tables,
+) -> Result<Board, DrawError> {
+    let table = tables.distances(goal.size(), goal.blank());
+    let histogram = table.histogram();
+    let boards = (0..).zip(histogram).filter(|(length, _)| lengths.contains(length));
+    let count: u64 = boards.map(|(_, boards)| *boards).sum();
+    let none = DrawError::NoSuchLength(histogram.len() as u32 - 1);
+    if count == 0 {
+        return Err(none);
+    }
+    table.board_at(lengths.clone(), random.below(count), goal).ok_or(none)
+}
+
+impl Draw {
+    /// Replaces percentiles by lengths.
+    fn resolved(self, goal: &Board, tables: &Tables) -> Result<Self, DrawError> {
+        let Self::Percentile(percentiles) = &self else { return Ok(self) };
+        let distribution = tables.distribution(goal.size(), goal.blank()).ok_or(DrawError::PercentilesUnknown)?;
+        let lengths = distribution.lengths_within(percentiles);
+        lengths.map(Self::Length).ok_or_else(|| {
+            let all = (0..=distribution.greatest()).map(|length| distribution.percentile(length));
+            let greatest = distribution.percentile(distribution.greatest());
+            let mut greater = all.filter(|percentile| percentile > percentiles.end());
+            DrawError::NoSuchPercentile(greater.next().unwrap_or(greatest))
+        })
+    }
+}
+
+impl DrawnBoard {
+    fn new(board: Board, distance: Option<Distance>, goal: &Board, tables: &Tables) -> Self {
+        let percentile = distance.and_then(|distance| distance.percentile(goal, tables));
+        Self { board, distance, percentile, is_uniform: true }
+    }
+
+    fn uniform(self, is_uniform: bool) -> Self {
+        Self { is_uniform, ..self }
+    }
 }
 
 /// Returns a new seed: 64 random bits in hexadecimal.

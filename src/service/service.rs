@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::domain::{Attempt, Board, Puzzle, Size};
-use crate::search::heuristic::Tier;
-use crate::search::{Algorithm, HeuristicKind};
+use crate::search::heuristic::{DistanceTable, Tier};
+use crate::search::{Algorithm, Distribution, HeuristicKind};
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
 use crate::service::distance::AttemptCheck;
+use crate::service::explain::{self, Explanation, explain};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, SearchMemory, Subscription};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
-use crate::service::solver::nodes_within;
+use crate::service::solver::{SearchContext, nodes_within};
 use crate::service::tables::{BackgroundBuilder, Tables};
 
 /// Settings, fixed at start.
@@ -157,20 +158,32 @@ impl Service {
         self.hint_cache.hint(job, &self.pool, &self.metrics).await
     }
 
-    /// Draws a board for a goal; equal seeds draw equal boards.
+    /// Draws a board for a goal with each seed; equal seeds draw equal boards.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board.
+    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board, or none is found within
+    /// the default time limit.
     pub async fn draw(
         &self,
         goal: Board,
         how: Draw,
-        seed: String,
-    ) -> Result<Result<DrawnBoard, DrawError>, ServiceError> {
-        let tables = Arc::clone(&self.tables);
-        let is_instant = random::is_instant(&goal, &how, &tables);
-        let draw = move || draw(&goal, &how, &seed, &tables);
-        self.pool.run_quick_work(is_instant, self.settings.default_time, draw).await
+        seeds: Vec<String>,
+    ) -> Result<Result<Vec<DrawnBoard>, DrawError>, ServiceError> {
+        if random::is_instant(&goal, &how, seeds.len(), &self.tables) {
+            return Ok(draw(&goal, &how, &seeds, (&self.tables, None), SearchContext::default()));
+        }
+        if let Some(error) = random::refusal(&goal, &how, &self.tables) {
+            return Ok(Err(error));
+        }
+        let patterns = if random::needs_proof(&goal, &how) {
+            // Without them the proofs take longer.
+            self.tables.ready_patterns(goal.size(), goal.blank(), false).await.ok()
+        } else {
+            None
+        };
+        let (tables, bytes) = (Arc::clone(&self.tables), random::bytes_for_proofs(&goal, &how));
+        let work = move |context: SearchContext<'_>| draw(&goal, &how, &seeds, (&tables, patterns.clone()), context);
+        self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 
     /// Replays an attempt and returns the distances of both ends from the goal, and the requested parts.
@@ -203,6 +216,31 @@ impl Service {
     fn analyst(&self, size: Size, requested: RequestedLimits) -> Analyst<'_> {
         let limits = self.limits(size, &Plan::auto(size), requested);
         Analyst { pool: &self.pool, tables: &self.tables, work_time: self.settings.default_time, limits }
+    }
+
+    /// Estimates the start of a puzzle by every heuristic that serves it, without a search and without building pattern
+    /// tables.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn explain(&self, puzzle: Puzzle) -> Result<Explanation, ServiceError> {
+        let (is_instant, tables) = (explain::is_instant(puzzle.goal(), &self.tables), Arc::clone(&self.tables));
+        self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &tables)).await
+    }
+
+    /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn distribution(&self, goal: &Board) -> Result<Option<Distribution<'_>>, ServiceError> {
+        let (size, goal_blank) = (goal.size(), goal.blank());
+        let is_known = !DistanceTable::serves(size) || self.tables.has_distances(size, goal_blank);
+        if !is_known {
+            let tables = Arc::clone(&self.tables);
+            let build = move || tables.distances(size, goal_blank).bytes();
+            self.pool.run_quick_work(false, self.settings.default_time, build).await?;
+        }
+        Ok(self.tables.distribution(size, goal_blank))
     }
 
     /// Limits in force for a search: the requested ones, within those of the settings.

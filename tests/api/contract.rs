@@ -198,7 +198,14 @@ impl Contract {
         if question.method == Method::HEAD {
             return;
         }
-        let body = if media_type.ends_with("json") {
+        if media_type == "application/x-ndjson" {
+            let line_schema = &self.resolve(schema)["contentSchema"];
+            for line in String::from_utf8_lossy(&answer.body).lines() {
+                let line = serde_json::from_str(line).unwrap_or(Value::Null);
+                faults.extend(self.faults_of_value(line_schema, &line));
+            }
+        }
+        let body = if media_type == "application/json" || media_type.ends_with("+json") {
             match serde_json::from_slice(&answer.body) {
                 Ok(body) => body,
                 Err(error) => return faults.push(format!("the body is not JSON: {error}")),

@@ -8,13 +8,15 @@ use crate::client::shared;
 use crate::question::Question;
 
 /// A successful GET request for every path, and the methods of the path.
-const PATHS: [(&str, &[&str]); 18] = [
+const PATHS: [(&str, &[&str]); 20] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
     ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
     ("/hint?board=867254301", &["GET", "HEAD", "POST"]),
     ("/moves?board=867254301", &["GET", "HEAD", "POST"]),
     ("/compare?board=123456078&preset=older_systems", &["GET", "HEAD", "POST"]),
+    ("/explain?board=867254301", &["GET", "HEAD", "POST"]),
+    ("/distances?rows=2&cols=3", &["GET", "HEAD", "POST"]),
     ("/random?seed=taquin", &["GET", "HEAD"]),
     ("/info", &["GET", "HEAD"]),
     ("/livez", &["GET", "HEAD"]),
@@ -93,7 +95,7 @@ async fn an_unacceptable_media_type_is_rejected() {
     let taquin = shared().await;
     let is_choosy = |target: &str| !target.ends_with('z') && target != "/metrics" && !target.starts_with("/web/");
     for (target, _) in PATHS.iter().filter(|(target, _)| is_choosy(target)) {
-        for accept in ["image/png", "image/*;q=0.8", "application/*;q=0, text/*;q=0", "*/*;q=0"] {
+        for accept in ["image/png", "audio/*;q=0.8", "application/*;q=0, text/*;q=0", "*/*;q=0"] {
             taquin.send(Question::get(target).accept(accept)).await.problem("not-acceptable");
         }
     }
@@ -204,6 +206,8 @@ async fn a_response_to_get_has_an_etag() {
         "/solve?board=867254301",
         "/solve?board=867254301&algorithm=depth_first",
         "/solvable?board=867254301",
+        "/explain?board=867254301",
+        "/distances?rows=2&cols=3",
         "/random?seed=taquin",
         "/openapi.yaml",
         "/openapi.json",

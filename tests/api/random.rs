@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::answer::faults;
-use crate::client::shared;
+use crate::client::{Service, shared};
+use crate::load::until_idle;
 use crate::question::Question;
 use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, distances, grid, grid_of, notation};
 
@@ -238,6 +239,17 @@ async fn wrong_parameters_are_rejected() {
         ("as=pdf", "/as"),
         ("seeds=1", "/seeds"),
         ("seed=1&seed=2", "/seed"),
+        ("count=0", "/count"),
+        ("count=1001", "/count"),
+        ("solvable=yes", "/solvable"),
+        ("walk=3&walk_back=1", "/walk_back"),
+        ("percentile=101", "/percentile"),
+        ("percentile=-1", "/percentile"),
+        ("percentile=9..5", "/percentile"),
+        ("percentile=1e1", "/percentile"),
+        ("percentile=100", "/percentile"),
+        ("length=5&percentile=50", "/percentile"),
+        ("walk=5&percentile=50", "/walk"),
     ] {
         let problem = taquin.get(&format!("/random?{query}")).await.problem("invalid-parameter");
         assert_eq!(problem["errors"][0]["pointer"], pointer, "{query}");
@@ -260,8 +272,21 @@ async fn a_range_of_lengths_is_written_in_one_way() {
 #[tokio::test]
 async fn lengths_are_rejected_where_they_are_not_known() {
     let taquin = shared().await;
-    let problem = taquin.get("/random?rows=4&cols=4&length=20").await.problem("unsupported-combination");
-    assert_eq!(faults(&problem), ["/length unsupported"]);
+    for (query, what) in [
+        ("rows=5&cols=5&length=20", "up to 16 cells"),
+        (
+            "rows=4&length=25",
+            "of 25 cannot be found soon; for this size and goal, lengths from 0 to 20 and from 30 to 66",
+        ),
+        ("rows=4&length=72..80", "lengths from 0 to 20 and from 30 to 66"),
+        ("rows=4&goal=snail&length=30..50", "lengths from 0 to 20 can be drawn"),
+    ] {
+        let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
+        assert_eq!(faults(&problem), ["/length unsupported"], "{query}");
+        assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains(what)), "{query}: {problem}");
+    }
+    let problem = taquin.get("/random?rows=3&cols=4&length=54").await.problem("invalid-parameter");
+    assert_eq!(faults(&problem), ["/length out-of-range"]);
 }
 
 #[tokio::test]
@@ -286,4 +311,167 @@ async fn a_wrong_goal_is_rejected() {
         taquin.send(Question::get("/random").query("goal", "1 2 3/4 5 5/7 8 0")).await.problem("invalid-board");
     assert_eq!(faults(&problem), ["/goal duplicate-tile", "/goal missing-tile"]);
     taquin.send(Question::get("/random?rows=3&cols=3").query("goal", "1 2/3 0")).await.problem("goal-mismatch");
+}
+
+#[tokio::test]
+async fn lengths_of_larger_boards_are_proven() {
+    let taquin = shared().await;
+    for (query, lengths, is_uniform) in [
+        ("rows=2&cols=5&length=40..45", 40..=45, true),
+        ("rows=5&cols=2&length=7", 7..=7, false),
+        ("rows=3&cols=4&length=20", 20..=20, true),
+        ("rows=3&cols=4&goal=snail&length=41..42", 41..=42, true),
+        ("rows=2&cols=7&length=19..60", 19..=20, false),
+        ("rows=4&length=12", 12..=12, false),
+        ("rows=4&length=40", 40..=40, true),
+        ("rows=4&goal=blank_first&length=49..52", 49..=52, true),
+        ("rows=4&goal=snail&length=15..20", 15..=20, false),
+    ] {
+        for seed in 0..2 {
+            let question = format!("/random?{query}&seed={seed}");
+            let drawn = taquin.get(&question).await.expect(200).json();
+            let length = drawn["length"].as_u64().expect("a length");
+            assert!(lengths.contains(&length), "{query}: {drawn}");
+            assert_eq!((&drawn["lower_bound"], &drawn["upper_bound"]), (&json!(length), &json!(length)), "{query}");
+            assert_eq!((&drawn["uniform"], &drawn["solvable"]), (&json!(is_uniform), &json!(true)), "{query}");
+            let solved = json!({ "board": drawn["board"], "goal": drawn["goal"], "require": "optimal" });
+            let solved = taquin.solve(&solved).await;
+            assert_eq!((&solved["length"], &solved["percentile"]), (&json!(length), &drawn["percentile"]), "{query}");
+            assert_eq!(taquin.get(&question).await.expect(200).json(), drawn, "a seed repeats its board");
+        }
+    }
+}
+
+#[tokio::test]
+async fn percentiles_select_boards_by_difficulty() {
+    let taquin = shared().await;
+    for (query, low, high) in [
+        ("percentile=90..100", 90.0, 100.0),
+        ("percentile=0..0.01", 0.0, 0.01),
+        ("percentile=0", 0.0, 0.0),
+        ("rows=3&cols=4&percentile=45..55", 45.0, 55.0),
+        ("rows=4&percentile=20.5..60", 20.5, 60.0),
+    ] {
+        for seed in 0..3 {
+            let drawn = taquin.get(&format!("/random?{query}&seed={seed}")).await.expect(200).json();
+            let percentile = drawn["percentile"].as_f64().expect("a percentile");
+            assert!((low..=high).contains(&percentile), "{query}: {drawn}");
+        }
+    }
+    for query in ["rows=5&percentile=50..60", "rows=4&goal=snail&percentile=50..60", "rows=4&percentile=99.99..100"] {
+        let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
+        assert_eq!(faults(&problem), ["/percentile unsupported"], "{query}");
+    }
+    let problem = taquin.get("/random?percentile=50..51").await.problem("invalid-parameter");
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("/distances")), "{problem}");
+}
+
+#[tokio::test]
+async fn several_boards_are_lines_with_seeds_of_their_own() {
+    let taquin = shared().await;
+    for query in
+        ["", "&rows=4&cols=5", "&length=12..18", "&rows=3&cols=4&length=30..33", "&as=request", "&solvable=any"]
+    {
+        let answer = taquin.get(&format!("/random?seed=taquin&count=4{query}")).await.expect(200);
+        assert_eq!((answer.media_type().as_str(), answer.header("x-taquin-seed")), ("application/x-ndjson", "taquin"));
+        let lines: Vec<Value> = answer.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(lines.len(), 4);
+        for (index, line) in lines.iter().enumerate() {
+            let seed = format!("taquin/{index}");
+            let alone = Question::get(&format!("/random?count=1{query}")).query("seed", &seed);
+            assert_eq!(taquin.send(alone).await.expect(200).json(), *line, "{query}, line {index}");
+        }
+    }
+    let many = taquin.get("/random?count=1000&rows=10&cols=10").await.expect(200);
+    assert_eq!((many.text().lines().count(), many.header("cache-control")), (1000, "no-store"));
+    let longest = "s".repeat(125);
+    let problem = taquin.get(&format!("/random?count=2&seed={longest}")).await.problem("invalid-parameter");
+    assert_eq!(faults(&problem), ["/seed out-of-range"]);
+    let problem = taquin.get("/random?count=2&as=text").await.problem("unsupported-combination");
+    assert_eq!(faults(&problem), ["/as unsupported"]);
+    taquin.send(Question::get("/random?count=2").accept("application/json")).await.problem("not-acceptable");
+}
+
+#[tokio::test]
+async fn boards_may_be_unsolvable() {
+    let taquin = shared().await;
+    for (rows, cols) in [(2, 2), (3, 3), (4, 6)] {
+        let mut found = [false; 2];
+        for seed in 0..20 {
+            let target = format!("/random?rows={rows}&cols={cols}&seed={seed}");
+            let other = taquin.get(&format!("{target}&solvable=false")).await.expect(200).json();
+            assert_eq!((&other["solvable"], &other["lower_bound"]), (&json!(false), &Value::Null));
+            let any = taquin.get(&format!("{target}&solvable=any")).await.expect(200).json();
+            for drawn in [&other, &any] {
+                let verdict = taquin.post("/solvable", &json!({ "board": drawn["board"] })).await.expect(200).json();
+                assert_eq!(verdict["solvable"], drawn["solvable"], "{drawn}");
+            }
+            found[usize::from(any["solvable"] == true)] = true;
+            let default = taquin.get(&target).await.expect(200).json();
+            assert_eq!(taquin.get(&format!("{target}&solvable=true")).await.expect(200).json(), default);
+        }
+        assert_eq!(found, [true; 2], "{rows}×{cols}");
+    }
+}
+
+#[tokio::test]
+async fn a_walk_may_turn_back_and_start_elsewhere() {
+    let taquin = shared().await;
+    let mut returned = 0;
+    for seed in 0..60 {
+        let target = format!("/random?walk=2&walk_back=true&seed={seed}");
+        returned += u32::from(taquin.get(&target).await.expect(200).json()["length"] == 0);
+    }
+    assert!((10..50).contains(&returned), "one of two or three moves leads back: {returned} of 60");
+    for (walk, from) in
+        [(0, "8 6 7/2 5 4/3 0 1"), (3, "8 6 7/2 5 4/3 0 1"), (1, "1 2 3 4/5 6 7 8/9 10 11 12/13 14 15 0")]
+    {
+        let question = Question::get(&format!("/random?walk={walk}&seed=a")).query("from", from);
+        let drawn = taquin.send(question).await.expect(200).json();
+        let from = grid(from);
+        assert_eq!(grid_of(&drawn["goal"]), blank_last(from.len() as u64, from.len() as u64));
+        if walk == 0 {
+            assert_eq!(grid_of(&drawn["board"]), from);
+        }
+        if let Some(length) = drawn["length"].as_u64() {
+            assert!(length <= 31 && length + walk >= 31 && (length + walk) % 2 == 1, "{drawn}");
+        }
+        assert_eq!((&drawn["uniform"], &drawn["solvable"]), (&json!(false), &json!(true)));
+    }
+    taquin.send(Question::get("/random?walk=3").query("from", "123456870")).await.problem("unsolvable");
+    let two = Question::get("/random?walk=3").query("from", "1 2/3 0").query("goal", "1 2 3/4 5 6/7 8 0");
+    assert_eq!(faults(&taquin.send(two).await.problem("goal-mismatch")), ["/goal goal-mismatch"]);
+}
+
+#[tokio::test]
+async fn parameters_without_an_effect_are_rejected() {
+    let taquin = shared().await;
+    for (query, expected) in [
+        ("from=123456780", "/from unsupported"),
+        ("walk_back=true", "/walk_back unsupported"),
+        ("length=5&walk_back=true", "/walk_back unsupported"),
+        ("walk=5&solvable=false", "/solvable unsupported"),
+        ("length=5&solvable=any", "/solvable unsupported"),
+        ("percentile=5..9&solvable=false", "/solvable unsupported"),
+    ] {
+        let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
+        assert_eq!(faults(&problem), [expected], "{query}");
+    }
+    taquin.get("/random?walk_back=false&solvable=true&count=1").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_drawing_ends_at_the_time_limit_or_with_its_client() {
+    const LONG: &str = "/random?rows=4&length=66&count=1000";
+    let service = Service::start(&["--workers", "1", "--time-limit", "300ms"]).await;
+    let problem = service.client().get(LONG).await.problem("search-limit-exceeded");
+    assert_eq!(problem["limit"], "time");
+    let service = Service::start(&["--workers", "1", "--time-limit", "1h", "--max-time", "1h"]).await;
+    let client = service.client();
+    let pending = client.begin(Question::get(LONG)).await;
+    crate::client::until("the drawing runs", async || crate::load::gauge(&client, "taquin_jobs_in_progress").await > 0)
+        .await;
+    pending.hang_up();
+    until_idle(&client).await;
+    client.get("/random?rows=4&length=40").await.expect(200);
 }

@@ -11,11 +11,13 @@ use taquin::search::heuristic::{
 use taquin::search::{Heuristic, HeuristicKind, Named, Space, State};
 
 /// Generic operation on every heuristic.
-trait Visitor<P: Packed> {
+pub(crate) trait Visitor<P: Packed> {
+    /// Visits a heuristic.
     fn visit<H: Heuristic<P>>(&mut self, kind: HeuristicKind, heuristic: &H);
 }
 
-fn visit_all<P: Packed>(size: Size, goal_blank: u8, visitor: &mut impl Visitor<P>) {
+/// Calls a visitor with every heuristic that needs no table.
+pub(crate) fn visit_all<P: Packed>(size: Size, goal_blank: u8, visitor: &mut impl Visitor<P>) {
     visitor.visit(HeuristicKind::Zero, &Zero);
     visitor.visit(HeuristicKind::Hamming, &Hamming::<false>::new(size, goal_blank));
     visitor.visit(HeuristicKind::MisplacedWithBlank, &Hamming::<true>::new(size, goal_blank));
@@ -27,7 +29,8 @@ fn visit_all<P: Packed>(size: Size, goal_blank: u8, visitor: &mut impl Visitor<P
     visitor.visit(HeuristicKind::LinearConflict, &LinearConflict::new(size, goal_blank));
 }
 
-fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Packed64>) {
+/// Calls a visitor with every heuristic that reads tables.
+pub(crate) fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Packed64>) {
     if HeuristicKind::WalkingDistance.serves(size) {
         let [rows, cols] = WalkingDistance::shapes(size, goal_blank).map(WalkingTable::build);
         visitor.visit(HeuristicKind::WalkingDistance, &WalkingDistance::new(size, goal_blank, &rows, &cols));
@@ -43,7 +46,8 @@ fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visitor<Packed64>
     }
 }
 
-fn state<P: Packed>(board: &Board, goal: &Board) -> State<P> {
+/// The start state of a puzzle.
+pub(crate) fn state<P: Packed>(board: &Board, goal: &Board) -> State<P> {
     Space::<P>::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
 
@@ -255,7 +259,7 @@ fn walking_tables_have_the_published_number_of_states() {
 fn distance_tables_have_the_known_histogram() {
     let table = DistanceTable::build(size(3, 3), 8);
     let histogram = table.histogram();
-    assert_eq!(histogram.iter().sum::<u32>(), 181_440);
+    assert_eq!(histogram.iter().sum::<u64>(), 181_440);
     assert_eq!(histogram.len(), 32);
     assert_eq!((histogram[30], histogram[31]), (221, 2));
 }

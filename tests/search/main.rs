@@ -4,12 +4,14 @@
 mod reference;
 
 mod anytime;
+mod distribution;
 mod heuristics;
 mod large_patterns;
 mod memory;
 mod observer;
 mod optimal_paths;
 mod optimality;
+mod parts;
 mod pattern_tables;
 mod patterns;
 mod properties;

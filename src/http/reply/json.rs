@@ -47,6 +47,12 @@ pub(super) fn run(text: &mut Vec<u8>, run: Run) {
     }
 }
 
+/// Appends the percentile of a solution.
+pub(super) fn put_percentile(json: &mut Vec<u8>, percentile: Option<f64>) {
+    raw(json, ",\"percentile\":");
+    put_json(json, &percentile);
+}
+
 /// Appends the members of a `/solve` response from `start` to `limits`.
 pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply) {
     rows(json, ",\"start\":", &reply.start);

@@ -14,6 +14,7 @@ use crate::service::{Report, Solution};
 pub(crate) struct SolveReply {
     pub(crate) proven: ProvenLength,
     pub(crate) lengths: LengthsReply,
+    pub(crate) percentile: Option<f64>,
     pub(crate) start: Rows,
     pub(crate) goal: Rows,
     pub(crate) search: SearchReply,
@@ -166,6 +167,7 @@ impl SolveReply {
         let reply = Self {
             proven: ProvenLength::new(report, &solution.path),
             lengths: LengthsReply::from(&solution.path),
+            percentile: report.percentile,
             start: Rows(*puzzle.start()),
             goal: Rows(*puzzle.goal()),
             search: SearchReply::new(report),

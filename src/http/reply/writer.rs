@@ -9,7 +9,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_proven_length, raw, run, tile};
+use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_percentile, put_proven_length, raw, run, tile};
 use super::solution::{
     ExpansionReply, GeneratedReply, IterationReply, LengthsReply, ProvenLength, SolutionsReply, SolveReply, StateReply,
 };
@@ -84,7 +84,11 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
 }
 
 fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
-    solution_sections(sink, reply.proven, reply.lengths);
+    sink.text(|json| {
+        put_proven_length(json, reply.proven);
+        put_percentile(json, reply.percentile);
+    });
+    move_sections(sink, reply.lengths);
     sink.text(|json| put_figures(json, reply));
 }
 
@@ -103,12 +107,9 @@ fn recorded_sections(sink: &mut impl Sink, report: &Report, format: MediaType) {
     }
 }
 
-/// Produces a solution object without its closing brace, so that members can follow.
-fn solution_sections(sink: &mut impl Sink, proven: ProvenLength, lengths: LengthsReply) {
-    sink.text(|json| {
-        put_proven_length(json, proven);
-        raw(json, ",\"moves\":\"");
-    });
+/// Produces the moves of a solution in every notation.
+fn move_sections(sink: &mut impl Sink, lengths: LengthsReply) {
+    sink.text(|json| raw(json, ",\"moves\":\""));
     sink.list(List::Moves);
     sink.text(|json| raw(json, "\",\"tiles\":["));
     sink.list(List::Tiles);
@@ -251,7 +252,8 @@ impl LongReply {
     /// Creates the JSON of a `solution` event.
     pub(crate) fn interim(report: HeldReport, proven: ProvenLength, lengths: LengthsReply, elapsed_us: u64) -> Payload {
         let mut parts = Parts::default();
-        solution_sections(&mut parts, proven, lengths);
+        parts.text(|json| put_proven_length(json, proven));
+        move_sections(&mut parts, lengths);
         parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
         Self::of(report, MediaType::Json, parts)
     }
@@ -475,6 +477,7 @@ pub(crate) mod tests {
     struct Expected<'r> {
         #[serde(flatten)]
         proven: ProvenLength,
+        percentile: Option<f64>,
         #[serde(flatten)]
         moves: MovesReply<'r>,
         start: Rows,
@@ -499,9 +502,10 @@ pub(crate) mod tests {
         let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
         let boards = std::iter::once(start).chain(steps).zip(&report.heights);
         let state = |(g, ((step, board), h)): (u32, (_, &u32))| StateReply::new(report, step, board, g, *h);
-        let SolveReply { proven, start, goal, search, limits, .. } = &reply;
+        let SolveReply { proven, percentile, start, goal, search, limits, .. } = &reply;
         let expected = Expected {
             proven: *proven,
+            percentile: *percentile,
             moves: MovesReply::new(&solution.path, &solution.tiles),
             start: *start,
             goal: *goal,

@@ -94,6 +94,42 @@ pub(crate) fn sides(fields: &mut FieldReader) -> Sides {
     Sides { rows: side("rows"), cols: side("cols") }
 }
 
+/// Reads a goal without a board, with its sides. The size is 3×3 by default, and square if only one side is given; a
+/// goal that is a board has its own.
+pub(crate) fn goal_alone(fields: &mut FieldReader) -> Option<Board> {
+    let sides = sides(fields);
+    goal_of_sides(fields, sides, None)
+}
+
+/// Reads a goal as [`goal_alone`] does, and the board `from` where a walk starts. A goal without a size has that of
+/// `from`.
+pub(crate) fn goal_and_from(fields: &mut FieldReader) -> (Option<Board>, Option<Board>) {
+    let sides = sides(fields);
+    let from = fields.take("from").and_then(|value| board(fields, "from", &value, sides, Encoding::Tiles));
+    let goal = goal_of_sides(fields, sides, from.map(|from| from.size()));
+    if let (Some(goal), Some(from)) = (goal, from)
+        && goal.size() != from.size()
+    {
+        let detail = format!("the goal is {} and `from` is {}; they must have the same size", goal.size(), from.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+    }
+    (goal, from)
+}
+
+/// Reads a goal of the size of a board, if there is one, or of these sides.
+fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>) -> Option<Board> {
+    let has_own_size = fields.has("goal") && !fields.is_choice::<NamedGoal>("goal");
+    let side = sides.rows.or(sides.cols).unwrap_or(3);
+    let of_sides = || Size::try_from((sides.rows.unwrap_or(side), sides.cols.unwrap_or(side))).ok();
+    let size = of_board.or_else(of_sides);
+    let goal = goal(fields, size.filter(|_| !has_own_size), sides, Encoding::Tiles)?;
+    if !sides.agree_with(goal.size()) {
+        let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+    }
+    Some(goal)
+}
+
 /// Reads `goal`, a name or a board. The default is blank-last. A named goal has the size of the board, so it is `None`
 /// if that size is unknown.
 pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {

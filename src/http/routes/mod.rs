@@ -1,6 +1,8 @@
 //! Handlers and the table of routes.
 
 mod compare;
+mod distances;
+mod explain;
 mod health;
 mod hint;
 mod info;
@@ -27,7 +29,7 @@ use Access::{Counted, Free, Open};
 use Listeners::{Both, Main};
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 18] = [
+pub(crate) static ROUTES: [Route; 20] = [
     route("/", || read(usage::usage), Open, Main),
     route("/solve", || ask(solve::solve), Counted, Main),
     route("/solvable", || ask(solvable::solvable), Counted, Main),
@@ -35,6 +37,8 @@ pub(crate) static ROUTES: [Route; 18] = [
     route("/hint", || ask(hint::hint), Counted, Main),
     route("/moves", || ask(moves::moves), Counted, Main),
     route("/compare", || ask(compare::compare), Counted, Main),
+    route("/explain", || ask(explain::explain), Counted, Main),
+    route("/distances", || ask(distances::distances), Counted, Main),
     route("/random", || read(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),
     probe("/livez", || read(health::livez)),

@@ -48,8 +48,13 @@ Compare several methods on one board:
 Watch a search, node by node:
   curl -H 'Accept: text/plain' '{base}/solve?board=123406758&algorithm=astar&heuristic=manhattan&include=generated'
 
-Draw a random board; pipe one into the solver:
+Explain the estimate of each heuristic; count the boards at each optimal length:
+  curl -H 'Accept: text/plain' '{base}/explain?board=867254301'
+  curl -H 'Accept: text/plain' '{base}/distances?rows=3'
+
+Draw a random board, or one with a given optimal length; pipe one into the solver:
   curl '{base}/random?rows=4&cols=4'
+  curl '{base}/random?rows=4&cols=4&length=40..45'
   curl '{base}/random?as=request' | curl --json @- {base}/solve
 
 More:

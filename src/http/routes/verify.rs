@@ -50,6 +50,7 @@ struct VerifyReply {
     alg: String,
     #[serde(flatten)]
     of_start: DistanceReply,
+    percentile: Option<f64>,
     remaining: DistanceReply,
     start: Rows,
     goal: Rows,
@@ -166,7 +167,7 @@ fn moves(text: &str, notation: MoveNotation) -> Result<Vec<Move>, (&'static str,
 
 impl VerifyReply {
     fn new(start: Board, goal: Board, verdict: &AttemptCheck) -> Self {
-        let AttemptCheck { played, distances, steps } = verdict;
+        let AttemptCheck { played, distances, percentile, steps } = verdict;
         let of_start = distances.map_or_else(DistanceReply::default, |(of_start, _)| of_start.into());
         let remaining = distances.map_or_else(DistanceReply::default, |(_, of_end)| of_end.into());
         let (length, solves) = (played.path.len(), played.illegal.is_none() && played.end == goal);
@@ -180,6 +181,7 @@ impl VerifyReply {
             lengths: LengthsReply::from(&played.path),
             alg: played.path.alg(),
             of_start,
+            percentile: *percentile,
             remaining,
             start: Rows(start),
             goal: Rows(goal),

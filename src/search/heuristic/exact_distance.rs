@@ -1,6 +1,6 @@
 //! Exact distances of all boards of at most nine cells.
 
-use super::Heuristic;
+use super::{Heuristic, Part, PartOf};
 use crate::domain::{Board, Cell, Move, Packed, Packed64, Puzzle, Size};
 use crate::search::{Slide, State};
 
@@ -17,7 +17,7 @@ pub struct DistanceTable {
     /// By rank.
     entries: Vec<DistanceEntry>,
     /// Number of boards at each distance.
-    histogram: Vec<u32>,
+    histogram: Vec<u64>,
 }
 
 /// Entry of a table. The lower six bits are the distance, at most 36 (2×4). The upper two are the move that leads
@@ -189,7 +189,7 @@ impl DistanceTable {
             if next.is_empty() {
                 break;
             }
-            table.histogram.push(next.len() as u32);
+            table.histogram.push(next.len() as u64);
             layer = next;
         }
         table
@@ -223,7 +223,7 @@ impl DistanceTable {
     }
 
     /// Number of boards at each distance, from 0 to the greatest.
-    pub fn histogram(&self) -> &[u32] {
+    pub fn histogram(&self) -> &[u64] {
         &self.histogram
     }
 
@@ -311,6 +311,11 @@ impl Heuristic<Packed64> for ExactDistance<'_> {
     #[inline]
     fn h(&self, memo: DistanceMemo) -> u32 {
         u32::from(memo.entry.distance())
+    }
+
+    fn parts(&self, state: &State<Packed64>) -> Vec<Part> {
+        let labels = (0..self.table.size.cells() as u8).filter(|label| *label != self.table.goal_blank).collect();
+        vec![Part { of: PartOf::Pattern, labels, cost: u32::from(self.table.distance(state)) }]
     }
 
     #[inline]

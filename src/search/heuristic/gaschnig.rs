@@ -1,6 +1,6 @@
 //! Gaschnig's heuristic.
 
-use super::Heuristic;
+use super::{Heuristic, Part, PartOf};
 use crate::domain::{Cell, Packed, Size};
 use crate::search::{Slide, State};
 
@@ -20,14 +20,11 @@ impl Gaschnig {
     }
 }
 
-impl<P: Packed> Heuristic<P> for Gaschnig {
-    type Memo = u16;
-
-    const ADMISSIBLE: bool = true;
-
-    fn evaluate(&self, state: &State<P>) -> u16 {
+impl Gaschnig {
+    /// Calls `found` with the first cell and the jumps of each cycle of at least two cells.
+    #[inline]
+    fn each_cycle<P: Packed>(&self, state: &State<P>, mut found: impl FnMut(Cell, u16)) {
         let mut seen = 0_u128;
-        let mut jumps = 0;
         for start in 0..self.cells {
             let (mut cell, mut length, mut has_blank) = (start, 0, false);
             while seen & (1 << cell) == 0 {
@@ -36,12 +33,23 @@ impl<P: Packed> Heuristic<P> for Gaschnig {
                 has_blank |= cell == state.blank;
                 cell = state.tiles.get(cell);
             }
-            jumps += match (length, has_blank) {
-                (0 | 1, _) => 0,
-                (_, true) => length - 1,
-                (_, false) => length + 1,
-            };
+            match (length, has_blank) {
+                (0 | 1, _) => {}
+                (_, true) => found(start, length - 1),
+                (_, false) => found(start, length + 1),
+            }
         }
+    }
+}
+
+impl<P: Packed> Heuristic<P> for Gaschnig {
+    type Memo = u16;
+
+    const ADMISSIBLE: bool = true;
+
+    fn evaluate(&self, state: &State<P>) -> u16 {
+        let mut jumps = 0;
+        self.each_cycle(state, |_, of_cycle| jumps += of_cycle);
         jumps
     }
 
@@ -53,5 +61,15 @@ impl<P: Packed> Heuristic<P> for Gaschnig {
     #[inline]
     fn h(&self, memo: u16) -> u32 {
         u32::from(memo)
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.each_cycle(state, |start, jumps| {
+            let next = |cell: &Cell| Some(state.tiles.get(*cell)).filter(|cell| *cell != start);
+            let labels = std::iter::successors(Some(start), next).collect();
+            parts.push(Part { of: PartOf::Cycle, labels, cost: u32::from(jumps) });
+        });
+        parts
     }
 }

@@ -1,6 +1,6 @@
 //! Hamming distance.
 
-use super::Heuristic;
+use super::{Heuristic, Part};
 use crate::domain::{Cell, Packed, Size};
 use crate::search::{Slide, State};
 
@@ -21,15 +21,22 @@ impl<const COUNT_BLANK: bool> Hamming<COUNT_BLANK> {
     }
 }
 
+impl<const COUNT_BLANK: bool> Hamming<COUNT_BLANK> {
+    /// The labels that count, and their cells.
+    #[inline]
+    fn counted<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = (u8, Cell)> {
+        let labels = (0..self.cells).map(|cell| (state.tiles.get(cell), cell));
+        labels.filter(|(label, _)| COUNT_BLANK || *label != self.goal_blank)
+    }
+}
+
 impl<P: Packed, const COUNT_BLANK: bool> Heuristic<P> for Hamming<COUNT_BLANK> {
     type Memo = u16;
 
     const ADMISSIBLE: bool = !COUNT_BLANK;
 
     fn evaluate(&self, state: &State<P>) -> u16 {
-        let labels = (0..self.cells).map(|cell| (state.tiles.get(cell), cell));
-        let misplaced = labels.filter(|(label, cell)| label != cell && (COUNT_BLANK || *label != self.goal_blank));
-        misplaced.count() as u16
+        self.counted(state).filter(|(label, cell)| label != cell).count() as u16
     }
 
     #[inline]
@@ -45,5 +52,9 @@ impl<P: Packed, const COUNT_BLANK: bool> Heuristic<P> for Hamming<COUNT_BLANK> {
     #[inline]
     fn h(&self, memo: u16) -> u32 {
         u32::from(memo)
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        self.counted(state).map(|(label, cell)| Part::tile(label, u32::from(label != cell))).collect()
     }
 }

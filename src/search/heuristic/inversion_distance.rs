@@ -1,6 +1,6 @@
 //! Inversion distance.
 
-use super::Heuristic;
+use super::{Heuristic, Part, PartOf};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
@@ -112,5 +112,11 @@ impl<P: Packed> Heuristic<P> for InversionDistance {
     #[inline]
     fn h(&self, memo: Inversions) -> u32 {
         u32::from(self.vertical[usize::from(memo.by_rows)]) + u32::from(self.horizontal[usize::from(memo.by_cols)])
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        let Inversions { by_rows, by_cols } = self.evaluate(state);
+        let vertical = Part::lines(PartOf::Rows, self.vertical[usize::from(by_rows)]);
+        vec![vertical, Part::lines(PartOf::Columns, self.horizontal[usize::from(by_cols)])]
     }
 }

@@ -1,6 +1,6 @@
 //! Manhattan distance.
 
-use super::Heuristic;
+use super::{Heuristic, Part};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
@@ -27,17 +27,23 @@ impl Manhattan {
     }
 }
 
+impl Manhattan {
+    /// The label of each tile, and its distance from its goal cell.
+    #[inline]
+    fn distances<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = (u8, u32)> {
+        let tiles = (0..self.size.cells() as Cell).map(|cell| (state.tiles.get(cell), cell));
+        let tiles = tiles.filter(|(label, _)| *label != self.goal_blank);
+        tiles.map(|(label, cell)| (label, self.size.distance(label, cell)))
+    }
+}
+
 impl<P: Packed> Heuristic<P> for Manhattan {
     type Memo = u16;
 
     const ADMISSIBLE: bool = true;
 
     fn evaluate(&self, state: &State<P>) -> u16 {
-        let tiles = (0..self.size.cells() as Cell).map(|cell| (state.tiles.get(cell), cell));
-        let distances = tiles
-            .filter(|(label, _)| *label != self.goal_blank)
-            .map(|(label, cell)| self.size.distance(label, cell) as u16);
-        distances.sum()
+        self.distances(state).map(|(_, distance)| distance as u16).sum()
     }
 
     #[inline]
@@ -52,5 +58,9 @@ impl<P: Packed> Heuristic<P> for Manhattan {
     #[inline]
     fn h(&self, memo: u16) -> u32 {
         u32::from(memo)
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        self.distances(state).map(|(label, distance)| Part::tile(label, distance)).collect()
     }
 }

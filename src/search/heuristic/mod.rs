@@ -9,6 +9,7 @@ mod inversion_distance;
 mod kind;
 mod linear_conflict;
 mod manhattan;
+mod part;
 pub(crate) mod pattern;
 mod walking_distance;
 
@@ -19,6 +20,7 @@ pub use inversion_distance::InversionDistance;
 pub use kind::HeuristicKind;
 pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
+pub use part::{Line, Part, PartOf};
 pub use pattern::{
     AdditivePatterns, Costs, Geometry, GoalClass, LargeAdditivePatterns, LargeCosts, Partition, PatternTable, Patterns,
     Symmetry, TableUpgrade, Tier,
@@ -61,6 +63,9 @@ pub trait Heuristic<P>: Sync {
     /// The estimate, in moves.
     fn h(&self, memo: Self::Memo) -> u32;
 
+    /// The parts of the estimate of a board, whose costs add up to h.
+    fn parts(&self, state: &State<P>) -> Vec<Part>;
+
     /// Of the moves that lead nearer to the goal, the last in successor order. `None` if the heuristic is not
     /// [perfect](Self::PERFECT).
     fn nearer(&self, _: Self::Memo) -> Option<Move> {
@@ -86,6 +91,10 @@ impl<P> Heuristic<P> for Zero {
     fn h(&self, (): ()) -> u32 {
         0
     }
+
+    fn parts(&self, _: &State<P>) -> Vec<Part> {
+        Vec::new()
+    }
 }
 
 /// The sum of two heuristics. It is not admissible even if both are.
@@ -109,5 +118,11 @@ impl<P, A: Heuristic<P>, B: Heuristic<P>> Heuristic<P> for Sum<A, B> {
     #[inline]
     fn h(&self, memo: Self::Memo) -> u32 {
         self.0.h(memo.0) + self.1.h(memo.1)
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        let mut parts = self.0.parts(state);
+        parts.extend(self.1.parts(state));
+        parts
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Heuristic;
+use super::{Heuristic, Part, PartOf};
 use crate::domain::{Cell, Move, Packed, Packed64, Size};
 use crate::search::{Slide, State};
 
@@ -209,5 +209,11 @@ impl Heuristic<Packed64> for WalkingDistance<'_> {
     #[inline]
     fn h(&self, [rows, cols]: [u32; 2]) -> u32 {
         u32::from(self.rows.distances[rows as usize]) + u32::from(self.cols.distances[cols as usize])
+    }
+
+    fn parts(&self, state: &State<Packed64>) -> Vec<Part> {
+        let [rows, cols] = self.evaluate(state);
+        let vertical = Part::lines(PartOf::Rows, self.rows.distances[rows as usize]);
+        vec![vertical, Part::lines(PartOf::Columns, self.cols.distances[cols as usize])]
     }
 }

@@ -28,6 +28,9 @@ pub struct Report {
     pub stopped: Option<StopReason>,
     /// Proven lower bound on the solution length.
     pub lower_bound: u32,
+    /// Share of the boards that can reach the goal with fewer moves than the optimal length, in percent. Known if the
+    /// solution is optimal and so is the distribution of lengths for the shape and the blank's goal cell.
+    pub percentile: Option<f64>,
     /// The algorithm that found the solution or was stopped.
     pub algorithm: Algorithm,
     /// The heuristic of that algorithm.

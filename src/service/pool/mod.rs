@@ -29,7 +29,7 @@ use cancel_on_drop::CancelOnDrop;
 use prepared_job::{PreparedJob, TablesAtHand, prepare};
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
-use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
+use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler, Trial};
 use searcher::{SearchEnd, SearchTask, Searcher};
 use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
 
@@ -41,7 +41,7 @@ pub use subscription::{SearchEvent, Subscription};
 use crate::search::StopReason;
 use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Overload, Report, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::solver::bytes_for;
+use crate::service::solver::{SearchContext, bytes_for};
 use crate::service::tables::Tables;
 
 /// Runs jobs on threads of its own, at most one for each worker at a time.
@@ -87,6 +87,27 @@ enum Submitted {
     Finished(Answer),
     /// A running search, new or shared.
     Running(SharedSearch, Origin),
+}
+
+/// Work that is not one search.
+struct WorkTask<W> {
+    work: Arc<W>,
+    cancellation: Cancellation,
+}
+
+impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
+    /// Runs the work under a permit.
+    ///
+    /// # Errors
+    /// The trial after which it was stopped, so that it has to start anew.
+    fn run(&self, permit: &RunPermit) -> Result<T, Trial> {
+        let [by_caller, by_pool] = &self.cancellation.flags;
+        let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
+        let deadline = self.cancellation.deadline;
+        let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), ..SearchContext::default() };
+        let done = (self.work)(context);
+        permit.trial().filter(|_| !self.cancellation.is_raised()).map_or(Ok(done), Err)
+    }
 }
 
 impl Pool {
@@ -151,7 +172,7 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
-    /// Runs work that is no search: on this thread if it takes less than half a millisecond, otherwise as
+    /// Runs work that is not one search: on this thread if it takes less than half a millisecond, otherwise as
     /// [`run_work`](Self::run_work) does.
     ///
     /// # Errors
@@ -160,47 +181,74 @@ impl Pool {
         self: &Arc<Self>,
         is_instant: bool,
         time: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
+        work: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<T, ServiceError> {
-        if is_instant { Ok(work()) } else { self.run_work(time, work).await }
+        if is_instant { Ok(work()) } else { self.run_work(time, 0, move |_| work()).await }
     }
 
-    /// Runs work that is no search, of short and limited duration, under the admission of searches: with a place, a
-    /// deadline `time` from now, a turn and a thread.
+    /// Runs work that is not one search under the admission of searches: with a place, a deadline `time` from now, a
+    /// turn, a thread, and `bytes` of memory for searches that store no nodes.
     ///
-    /// Dropping the future dequeues the work; once started, it is completed. Resumes a panic of the work.
+    /// The work gets the deadline, the cancel flags and the helpers of a search. Work that may take long checks the
+    /// flags and lets its helpers pause it. If threads are few, it is stopped by a flag as a search is, and starts
+    /// anew.
+    ///
+    /// Dropping the future dequeues the work, or raises its cancel flag. Resumes a panic of the work.
     ///
     /// # Errors
     /// See [`ServiceError`].
     pub(crate) async fn run_work<T: Send + 'static>(
         self: &Arc<Self>,
         time: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
+        bytes: u64,
+        work: impl Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
     ) -> Result<T, ServiceError> {
+        let need = Need { bytes, is_light: true };
         self.reject_while_draining()?;
         let submitted = Instant::now();
         let deadline = submitted + time;
-        let admission = self.admit(deadline)?;
-        let (cancel, caller) = (Arc::default(), CallerContext::current());
+        let admission = Arc::new(self.admit(deadline)?);
+        let (cancel, caller, work) = (Arc::default(), CallerContext::current(), Arc::new(work));
         let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
         let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let permit = self.turn_in_time(Need::NONE, Arrival::New, &cancellation).await;
-        let permit = permit.inspect_err(|_| guard.disarm())?.ok_or_else(|| {
-            guard.disarm();
-            self.waited(submitted, &cancellation, Overload::WorkWaited)
-        })?;
-        guard.set_running(permit.number());
-        self.metrics.waited(submitted.elapsed());
-        let pool = Arc::clone(self);
-        let done = self.threads.run(move || {
-            let done = caller.in_scope(work);
-            pool.admission.record_duration(permit.times().0);
-            drop((permit, admission));
-            done
-        });
-        let done = done.await;
-        guard.disarm();
-        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        let mut arrival = Arrival::New;
+        loop {
+            let is_first = matches!(arrival, Arrival::New);
+            let permit = self.turn_in_time(need, arrival, &cancellation).await;
+            let permit = permit.inspect_err(|_| guard.disarm())?.ok_or_else(|| {
+                guard.disarm();
+                self.waited(submitted, &cancellation, Overload::WorkWaited)
+            })?;
+            guard.set_running(permit.number());
+            if is_first {
+                self.metrics.waited(submitted.elapsed());
+            }
+            let task = WorkTask { work: Arc::clone(&work), cancellation: cancellation.clone() };
+            let (pool, admission, caller) = (Arc::clone(self), Arc::clone(&admission), caller.clone());
+            let done = self.threads.run(move || {
+                let done = caller.in_scope(|| task.run(&permit));
+                if done.is_ok() {
+                    pool.admission.record_duration(permit.times().0);
+                }
+                drop((permit, admission));
+                done
+            });
+            match done.await {
+                Ok(Err(trial)) => {
+                    guard.set_queued();
+                    self.metrics.restarted();
+                    arrival = Arrival::Restart(trial);
+                }
+                Ok(Ok(done)) => {
+                    guard.disarm();
+                    return Ok(done);
+                }
+                Err(panic) => {
+                    guard.disarm();
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
     }
 
     fn reject_while_draining(&self) -> Result<(), ServiceError> {

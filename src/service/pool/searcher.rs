@@ -106,12 +106,12 @@ impl Searcher {
         self.admission.record_duration(worked);
         let queued = queued + paused;
         self.metrics.waited(queued);
-        let report = report.map(|report| Report {
+        let report = report.map(|report| {
             // Every reported bound is proven.
-            lower_bound: report.lower_bound.max(progress.lower_bound()),
-            queued,
-            elapsed: report.elapsed.saturating_sub(paused),
-            ..report
+            let lower_bound = report.lower_bound.max(progress.lower_bound());
+            let elapsed = report.elapsed.saturating_sub(paused);
+            let report = Report { lower_bound, queued, elapsed, ..report };
+            solver::with_percentile(report, &job.puzzle, &self.tables)
         });
         self.observe(job, &report, span);
         report.map(SearchEnd::Finished)

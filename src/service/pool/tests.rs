@@ -188,12 +188,13 @@ async fn a_limit_on_expansions_has_the_same_result_while_tables_are_built() {
         let job = job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IdaStar), Duration::from_secs(600));
         Job { limits: Limits { expanded: 20_000, ..job.limits }, ..job }
     };
-    let mut reports = Vec::new();
-    for _ in 0..2 {
+    let report = async || {
         let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
-        reports.push(pool.submit(limited()).await.unwrap().report);
-    }
+        pool.submit(limited()).await.unwrap().report
+    };
+    let first = report().await;
     builder.join().unwrap();
+    let reports = [first, report().await];
     assert_eq!((reports[0].stats, reports[0].lower_bound), (reports[1].stats, reports[1].lower_bound));
     assert!(reports[0].is_repeatable() && reports[0].search_stopped == Some(StopReason::Expanded));
 }
@@ -208,24 +209,24 @@ async fn a_draining_pool_rejects_jobs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn other_work_has_a_place_a_deadline_and_an_end() {
     let pool = Pool::new(PoolSettings { threads: 1, ..settings(1, 2) }, Arc::default(), Metrics::default());
-    assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Ok(7));
+    assert_eq!(pool.run_work(Duration::from_secs(60), 0, |_| 7).await, Ok(7));
     // The search holds the only thread.
     let busy = begun(&pool, hard(Duration::from_secs(3600))).await;
-    let waited = pool.run_work(Duration::from_millis(20), || 7).await;
+    let waited = pool.run_work(Duration::from_millis(20), 0, |_| 7).await;
     assert!(matches!(waited, Err(ServiceError::Overloaded { cause: Overload::WorkWaited, .. })));
     let waiting: Vec<_> = (0..2)
         .map(|_| {
             let pool = Arc::clone(&pool);
-            tokio::spawn(async move { pool.run_work(Duration::from_secs(3600), || 7).await })
+            tokio::spawn(async move { pool.run_work(Duration::from_secs(3600), 0, |_| 7).await })
         })
         .collect();
     while pool.load().waiting < 2 {
         tokio::task::yield_now().await;
     }
-    let rejected = pool.run_work(Duration::from_secs(3600), || 7).await;
+    let rejected = pool.run_work(Duration::from_secs(3600), 0, |_| 7).await;
     assert!(matches!(rejected, Err(ServiceError::Overloaded { cause: Overload::QueueFull, .. })));
     pool.drain();
-    assert_eq!(pool.run_work(Duration::from_secs(60), || 7).await, Err(ServiceError::ShuttingDown));
+    assert_eq!(pool.run_work(Duration::from_secs(60), 0, |_| 7).await, Err(ServiceError::ShuttingDown));
     pool.cancel_all();
     for waiting in waiting {
         assert_eq!(waiting.await.unwrap(), Err(ServiceError::ShuttingDown));

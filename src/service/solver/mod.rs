@@ -5,8 +5,8 @@ mod dispatch;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dispatch::{HeuristicCall, dispatch, dispatch_without_tables};
-pub(crate) use dispatch::{JobTables, bytes_for, nodes_within};
+use dispatch::dispatch_without_tables;
+pub(crate) use dispatch::{HeuristicCall, JobTables, bytes_for, dispatch, nodes_within};
 
 use crate::domain::{Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
@@ -114,6 +114,11 @@ pub(crate) fn lower_bound(puzzle: &Puzzle) -> u32 {
     dispatch_without_tables(puzzle, HeuristicKind::LinearConflict, StartHeuristic)
 }
 
+/// Lower bound on the length of a job's solution: its heuristic on the start board.
+pub(crate) fn start_bound(job: &Job, tables: &JobTables<'_>) -> u32 {
+    dispatch(&job.puzzle, job.plan.heuristic, tables, StartHeuristic)
+}
+
 /// Adds a fallback solution where the search was stopped, and builds the report.
 fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -> Result<Report, ServiceError> {
     let plan = &job.plan;
@@ -126,7 +131,8 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let generated = (job.records.generated > 0).then_some(recorded.generated);
     let iterations = job.records.iterations.then_some(recorded.iterations);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    Ok(Report { expansions, generated, iterations, ..report })
+    let report = Report { expansions, generated, iterations, ..report };
+    Ok(with_percentile(report, &job.puzzle, tables.tables()))
 }
 
 /// Replays the solution and builds the report.
@@ -161,6 +167,7 @@ fn report(
         stopped: stopped.filter(|_| !is_enough),
         search_stopped: stopped,
         lower_bound,
+        percentile: None,
         algorithm,
         heuristic,
         tables: used.next().map(|loaded| loaded.tier),
@@ -308,6 +315,12 @@ impl HeuristicCall for StartHeuristic {
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
         heuristic.h(heuristic.evaluate(&space.start()))
     }
+}
+
+/// Adds the percentile to a report with an optimal solution, if the distribution of lengths is known.
+pub(crate) fn with_percentile(report: Report, puzzle: &Puzzle, tables: &Tables) -> Report {
+    let distribution = report.is_optimal().then(|| tables.distribution(puzzle.size(), puzzle.goal().blank())).flatten();
+    Report { percentile: distribution.map(|known| known.percentile(report.lower_bound)), ..report }
 }
 
 /// Lower bound before any search: exact where there is a distance table, linear conflict otherwise.

@@ -25,7 +25,7 @@ pub(crate) use pattern_cache::MIN_STAY;
 
 use crate::domain::{Board, Cell, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
-use crate::search::{MoveAutomaton, Stages};
+use crate::search::{Distribution, MoveAutomaton, Stages};
 
 /// All precomputed tables. Each is built on first use, by one thread while others wait (single flight).
 #[derive(Debug)]
@@ -87,6 +87,11 @@ fn distance_slot(size: Size, goal_blank: Cell) -> usize {
     shape * DistanceTable::MAX_CELLS + usize::from(goal_blank)
 }
 
+fn walking_slot(shape: WalkingShape) -> usize {
+    let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
+    sides * WalkingTable::MAX_LINES + shape.blank_line
+}
+
 impl Default for Tables {
     fn default() -> Self {
         Self::new(u64::MAX, None)
@@ -125,10 +130,23 @@ impl Tables {
         DistanceTable::serves(size) && self.distances.0[distance_slot(size, goal_blank)].get().is_some()
     }
 
+    /// Number of boards at each optimal length, if it is known for a size and goal cell of the blank: from the distance
+    /// table of a size that has one, or stored.
+    pub fn distribution(&self, size: Size, goal_blank: Cell) -> Option<Distribution<'_>> {
+        if DistanceTable::serves(size) {
+            return Some(Distribution::of_table(self.distances(size, goal_blank)));
+        }
+        Distribution::stored(size, goal_blank)
+    }
+
     /// The walking-distance table of a shape that [has one](WalkingTable::serves).
     pub fn walking(&self, shape: WalkingShape) -> &WalkingTable {
-        let sides = (shape.lines - Size::MIN_SIDE) * WALKING_WIDTHS + shape.width - Size::MIN_SIDE;
-        self.walking.get(sides * WalkingTable::MAX_LINES + shape.blank_line, || WalkingTable::build(shape))
+        self.walking.get(walking_slot(shape), || WalkingTable::build(shape))
+    }
+
+    /// True if the walking-distance table of a shape is loaded.
+    pub(crate) fn has_walking(&self, shape: WalkingShape) -> bool {
+        self.walking.0[walking_slot(shape)].get().is_some()
     }
 
     /// The stages of a size and goal cell of the blank.

@@ -5,9 +5,9 @@ use super::index_16::TileStep16;
 use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
 use super::upgrade::{TableUpgrade, Upgrade};
-use super::view::{View, update_within};
+use super::view::{View, parts_of_largest, update_within};
 use crate::domain::{Cell, Packed64, Size};
-use crate::search::heuristic::Heuristic;
+use crate::search::heuristic::{Heuristic, Part};
 use crate::search::{Slide, State};
 
 /// The sum of the costs of disjoint patterns (Korf & Felner 2002). Every move moves one tile, so costs of disjoint
@@ -129,5 +129,9 @@ impl Heuristic<Packed64> for AdditivePatterns<'_> {
     #[inline]
     fn h(&self, memo: Costs) -> u32 {
         memo.sums.into_iter().max().map_or(0, u32::from)
+    }
+
+    fn parts(&self, state: &State<Packed64>) -> Vec<Part> {
+        parts_of_largest(self.views(), state)
     }
 }

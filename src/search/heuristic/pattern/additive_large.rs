@@ -5,9 +5,9 @@ use super::index_36::{Placement36, TileStep36};
 use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
 use super::upgrade::{TableUpgrade, Upgrade};
-use super::view::{View, update_within};
+use super::view::{View, parts_of_largest, update_within};
 use crate::domain::{Cell, Move, Packed, Size};
-use crate::search::heuristic::Heuristic;
+use crate::search::heuristic::{Heuristic, Part};
 use crate::search::{Slide, State};
 
 /// The sum of the costs of at most `N` disjoint patterns (Korf & Felner 2002), under two symmetries where the goal
@@ -149,5 +149,9 @@ impl<P: Packed, const N: usize> Heuristic<P> for LargeAdditivePatterns<'_, N> {
     #[inline]
     fn h(&self, memo: LargeCosts<N>) -> u32 {
         memo.sums.into_iter().max().map_or(0, u32::from)
+    }
+
+    fn parts(&self, state: &State<P>) -> Vec<Part> {
+        parts_of_largest(self.views(), state)
     }
 }

@@ -6,6 +6,7 @@ use super::partition::Partition;
 use super::symmetry::{Symmetry, VIEWS};
 use crate::domain::{Cell, Packed, Size};
 use crate::search::State;
+use crate::search::heuristic::{Part, PartOf};
 
 /// Number of labels, rounded up to a power of two so that no bounds check is needed.
 const LABELS: usize = MAX_CELLS.next_power_of_two();
@@ -75,6 +76,31 @@ impl<'t> View<'t> {
         let blank = self.symmetry.cell(state.blank);
         self.tables.iter().map(move |table| table.find(|cell| labels[usize::from(cell)], blank))
     }
+
+    /// The cost of each pattern.
+    fn parts<P: Packed>(&self, state: &State<P>) -> Vec<Part> {
+        let labels_of = |table: &PatternTable| {
+            let is_in_table = |label: &u8| table.labels().contains(&self.symmetry.cell(*label));
+            (0..self.symmetry.size().cells() as u8).filter(is_in_table).collect()
+        };
+        let entries = self.tables.iter().zip(self.entries(state));
+        let part = |(table, entry): (&PatternTable, PatternEntry)| Part {
+            of: PartOf::Pattern,
+            labels: labels_of(table),
+            cost: u32::from(entry.cost),
+        };
+        entries.map(part).collect()
+    }
+}
+
+/// The parts of the view with the largest sum, the first of several.
+pub(super) fn parts_of_largest<'v, 't: 'v, P: Packed>(
+    views: impl Iterator<Item = &'v View<'t>>,
+    state: &State<P>,
+) -> Vec<Part> {
+    let sum = |parts: &[Part]| parts.iter().map(|part| part.cost).sum::<u32>();
+    let larger = |first: Vec<Part>, second: Vec<Part>| if sum(&second) > sum(&first) { second } else { first };
+    views.map(|view| view.parts(state)).reduce(larger).unwrap_or_default()
 }
 
 /// Updates the costs of one view after another. `update` returns the sum of a view's costs.

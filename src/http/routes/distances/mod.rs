@@ -1,0 +1,149 @@
+//! `/distances`: how many boards have each optimal length.
+
+mod chart;
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use crate::domain::{Board, Size};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
+use crate::http::reply::{Rows, json, service_failure};
+use crate::http::request::{FieldReader, RequestFields, goal_alone};
+use crate::search::{Distribution, Named};
+use crate::service::Service;
+
+const FIELDS: [&str; 3] = ["rows", "cols", "goal"];
+
+/// Width of the longest bar in text, in characters.
+const BAR: f64 = 40.0;
+
+#[derive(Debug, serde::Serialize)]
+struct DistancesReply<'t> {
+    rows: usize,
+    cols: usize,
+    goal: Rows,
+    boards: u64,
+    max_length: u32,
+    mean_length: f64,
+    counts: &'t [u64],
+    source: &'static str,
+    #[serde(skip)]
+    distribution: Distribution<'t>,
+}
+
+/// A goal, and the field that an error about its size concerns.
+struct DistancesQuery {
+    goal: Board,
+    sized_by: &'static str,
+}
+
+/// Handles GET and POST.
+pub(crate) async fn distances(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    headers: HeaderMap,
+    input: RequestFields,
+) -> Result<Response, Problem> {
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv, MediaType::Svg])?;
+    let query = DistancesQuery::read(input)?;
+    let distribution = service.distribution(&query.goal).await.map_err(|error| service_failure(&error))?;
+    let reply = DistancesReply::new(&query.goal, distribution.ok_or_else(|| query.unknown())?);
+    let body = match media_type {
+        MediaType::Text => reply.to_string().into_bytes(),
+        MediaType::Csv => reply.csv().into_bytes(),
+        MediaType::Svg => chart::svg(&reply.title(), &reply.distribution).into_bytes(),
+        _ => json(&reply),
+    };
+    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+}
+
+impl DistancesQuery {
+    fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::new(input, &FIELDS);
+        let sized_by = ["rows", "cols"].into_iter().find(|name| fields.has(name)).unwrap_or("goal");
+        let goal = goal_alone(&mut fields);
+        Ok(Self { goal: fields.finish(goal)?, sized_by })
+    }
+
+    /// The problem of a shape or a goal whose distribution is unknown.
+    fn unknown(&self) -> Problem {
+        let size = self.goal.size();
+        let (field, what) = if has_known_goals(size) {
+            ("goal", format!("{size} boards with {}", place_of_blank(&self.goal)))
+        } else {
+            (self.sized_by, format!("{size} boards"))
+        };
+        let detail = format!(
+            "the number of boards at each length is known for boards of up to 12 cells, and for 4×4 boards with the \
+             blank's goal in a corner, not for {what}"
+        );
+        let error = RequestError::new(format!("/{field}"), "unsupported", detail.clone());
+        Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![error])
+    }
+}
+
+/// True if the distribution is known for some goals of a shape.
+fn has_known_goals(size: Size) -> bool {
+    Distribution::stored(size, 0).is_some()
+}
+
+/// The blank's goal, such as "the blank's goal in row 3, column 3".
+fn place_of_blank(goal: &Board) -> String {
+    let (row, col) = (goal.size().row_of(goal.blank()) + 1, goal.size().col_of(goal.blank()) + 1);
+    format!("the blank's goal in row {row}, column {col}")
+}
+
+impl<'t> DistancesReply<'t> {
+    fn new(goal: &Board, distribution: Distribution<'t>) -> Self {
+        Self {
+            rows: goal.size().rows(),
+            cols: goal.size().cols(),
+            goal: Rows(*goal),
+            boards: distribution.boards(),
+            max_length: distribution.greatest(),
+            mean_length: distribution.mean(),
+            counts: distribution.counts(),
+            source: distribution.source().name(),
+            distribution,
+        }
+    }
+
+    fn title(&self) -> String {
+        let goal = &self.goal.0;
+        format!("Optimal lengths of {} boards with {}", goal.size(), place_of_blank(goal))
+    }
+
+    /// Lines of length, boards and share of all boards.
+    fn csv(&self) -> String {
+        let mut csv = "length,boards,share\r\n".to_owned();
+        for (length, boards) in self.counts.iter().enumerate() {
+            // Writing to memory does not fail.
+            let _ = write!(csv, "{length},{boards},{}\r\n", self.distribution.share(*boards));
+        }
+        csv
+    }
+}
+
+/// Text for a terminal, with a bar for each length.
+impl fmt::Display for DistancesReply<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { boards, max_length, mean_length, source, .. } = self;
+        writeln!(f, "{}.", self.title())?;
+        writeln!(f, "{boards} boards, at most {max_length} moves, {mean_length:.2} on average. Source: {source}.\n")?;
+        let width = boards.to_string().len().max("boards".len());
+        let most = self.counts.iter().max().copied().unwrap_or(1);
+        writeln!(f, "moves  {:>width$}    share", "boards")?;
+        for (length, boards) in self.counts.iter().enumerate() {
+            let bar = "█".repeat((BAR * *boards as f64 / most as f64).round() as usize);
+            let percent = 100.0 * self.distribution.share(*boards);
+            writeln!(f, "{}", format!("{length:>5}  {boards:>width$}  {percent:>5.2} %  {bar}").trim_end())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! `/explain`: the estimates of a board by every heuristic, part by part.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use crate::domain::{Board, Puzzle, Tile};
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::Problem;
+use crate::http::reply::{Rows, counted, grid, json, puzzle_failure, service_failure};
+use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
+use crate::search::Named;
+use crate::search::heuristic::{GoalClass, Line};
+use crate::service::{Conflict, Estimate, Explanation, NamedPart, Service};
+
+#[derive(Debug, serde::Serialize)]
+struct ExplainReply {
+    start: Rows,
+    goal: Rows,
+    optimal_length: Option<u32>,
+    heuristics: Vec<EstimateReply>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct EstimateReply {
+    name: &'static str,
+    h: u32,
+    admissible: bool,
+    overestimates: Option<bool>,
+    tiles: Vec<TileReply>,
+    conflicts: Vec<ConflictReply>,
+    parts: Vec<PartReply>,
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+struct TileReply {
+    tile: Tile,
+    cost: u32,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct ConflictReply {
+    line: String,
+    tiles: Vec<Tile>,
+    leaving: Vec<Tile>,
+    cost: u32,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct PartReply {
+    name: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tiles: Vec<Tile>,
+    cost: u32,
+}
+
+/// Handles GET and POST.
+pub(crate) async fn explain(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    headers: HeaderMap,
+    input: RequestFields,
+) -> Result<Response, Problem> {
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let mut fields = FieldReader::new(input, &BOARD_FIELDS);
+    let boards = board_and_goal(&mut fields);
+    let (board, goal) = fields.finish(boards)?;
+    let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
+    let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
+    let reply = ExplainReply::new(&puzzle, explanation);
+    let body = match media_type {
+        MediaType::Text => reply.to_string().into_bytes(),
+        _ => json(&reply),
+    };
+    // Estimates by pattern databases depend on the tables that are loaded.
+    let is_repeatable = !GoalClass::serves(puzzle.size());
+    let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
+    Ok(Document::new(media_type.content_type(), cache_control, body).response_to(&method, &headers))
+}
+
+impl ExplainReply {
+    fn new(puzzle: &Puzzle, explanation: Explanation) -> Self {
+        let Explanation { optimal_length, estimates } = explanation;
+        let heuristics = estimates.into_iter().map(|estimate| EstimateReply::new(estimate, optimal_length)).collect();
+        Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), optimal_length, heuristics }
+    }
+}
+
+impl EstimateReply {
+    fn new(estimate: Estimate, optimal_length: Option<u32>) -> Self {
+        let Estimate { heuristic, h, tiles, conflicts, parts } = estimate;
+        Self {
+            name: heuristic.name(),
+            h,
+            admissible: heuristic.is_admissible(),
+            overestimates: optimal_length.map(|length| h > length),
+            tiles: tiles.into_iter().map(|(tile, cost)| TileReply { tile, cost }).collect(),
+            conflicts: conflicts.into_iter().map(ConflictReply::from).collect(),
+            parts: parts.into_iter().map(PartReply::from).collect(),
+        }
+    }
+}
+
+impl From<Conflict> for ConflictReply {
+    fn from(conflict: Conflict) -> Self {
+        let Conflict { line, tiles, leaving, cost } = conflict;
+        let line = match line {
+            Line::Row(row) => format!("row {}", row + 1),
+            Line::Col(col) => format!("column {}", col + 1),
+        };
+        Self { line, tiles, leaving, cost }
+    }
+}
+
+impl From<NamedPart> for PartReply {
+    fn from(part: NamedPart) -> Self {
+        let NamedPart { name, tiles, cost } = part;
+        Self { name, tiles, cost }
+    }
+}
+
+/// Text for a terminal: a table for each heuristic.
+impl fmt::Display for ExplainReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", grid(&self.start.0))?;
+        match self.optimal_length {
+            Some(length) => writeln!(f, "Optimal length: {}.", counted(length, "move"))?,
+            None => writeln!(f, "The optimal length takes a search; see /solve.")?,
+        }
+        self.heuristics.iter().try_for_each(|estimate| estimate.write(f, &self.start.0))
+    }
+}
+
+impl EstimateReply {
+    /// Writes the name and h, the cost of each tile in its cell, and the other parts.
+    fn write(&self, f: &mut fmt::Formatter<'_>, board: &Board) -> fmt::Result {
+        let admissible = if self.admissible { "" } else { ", not admissible" };
+        let overestimates = if self.overestimates == Some(true) { ", too high here" } else { "" };
+        writeln!(f, "\n{}: {}{admissible}{overestimates}", self.name, self.h)?;
+        self.write_tiles(f, board)?;
+        for ConflictReply { line, tiles, leaving, cost } in &self.conflicts {
+            writeln!(f, "  {line}: {}; leaving: {}  {cost}", listed(tiles), listed(leaving))?;
+        }
+        for PartReply { name, tiles, cost } in &self.parts {
+            let tiles = if tiles.is_empty() { String::new() } else { format!(" {}", listed(tiles)) };
+            writeln!(f, "  {name}{tiles}  {cost}")?;
+        }
+        Ok(())
+    }
+
+    fn write_tiles(&self, f: &mut fmt::Formatter<'_>, board: &Board) -> fmt::Result {
+        let costs: BTreeMap<Tile, u32> = self.tiles.iter().map(|TileReply { tile, cost }| (*tile, *cost)).collect();
+        let Some(most) = costs.values().max() else { return Ok(()) };
+        let width = most.to_string().len();
+        for row in board.rows() {
+            let cells = row.iter().map(|tile| {
+                let cost = costs.get(tile).map_or_else(|| ".".to_owned(), u32::to_string);
+                format!("{cost:>width$}")
+            });
+            writeln!(f, "  {}", cells.collect::<Vec<_>>().join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tiles, separated by spaces.
+fn listed(tiles: &[Tile]) -> String {
+    tiles.iter().map(Tile::to_string).collect::<Vec<_>>().join(" ")
+}

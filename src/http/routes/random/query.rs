@@ -1,0 +1,168 @@
+//! The fields of a request for random boards.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::domain::{Board, Puzzle};
+use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::reply::puzzle_failure;
+use crate::http::request::{FieldReader, RequestFields, goal_and_from};
+use crate::search::named;
+use crate::service::{Draw, Solvability, Walk};
+
+const FIELDS: [&str; 12] =
+    ["rows", "cols", "goal", "seed", "length", "percentile", "walk", "walk_back", "from", "solvable", "count", "as"];
+
+/// Maximum length of a walk. A few thousand moves already shuffle the largest board.
+const MAX_WALK: i64 = 100_000;
+const MAX_SEED_CHARS: usize = 128;
+/// Of several boards, each has a seed with a slash and up to three digits.
+const MAX_SEED_CHARS_OF_SEVERAL: usize = MAX_SEED_CHARS - 4;
+const MAX_COUNT: i64 = 1_000;
+
+/// Format of the response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum As {
+    Board,
+    Request,
+    Text,
+}
+
+named!(As { Board => "board", Request => "request", Text => "text" });
+
+named!(Solvability { Solvable => "true", Unsolvable => "false", Any => "any" });
+
+/// A choice of yes or no.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flag {
+    Yes,
+    No,
+}
+
+named!(Flag { Yes => "true", No => "false" });
+
+/// A valid request.
+#[derive(Debug)]
+pub(super) struct RandomQuery {
+    pub(super) goal: Board,
+    pub(super) how: Draw,
+    pub(super) seed: Option<String>,
+    pub(super) count: usize,
+    pub(super) form: Option<As>,
+}
+
+impl RandomQuery {
+    /// Reads all fields.
+    ///
+    /// # Errors
+    /// All errors at once.
+    pub(super) fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::new(input, &FIELDS);
+        let (goal, from) = goal_and_from(&mut fields);
+        let count = fields.integer("count", 1..=MAX_COUNT).unwrap_or(1) as usize;
+        let seed = fields.parsed("seed", |text| seed(text, count));
+        let how = how(&mut fields, from);
+        let form = fields.choice("as", None);
+        if count > 1 && form == Some(As::Text) {
+            unsupported(&mut fields, "as", "several boards are lines of JSON: omit `as`, or use `as=request`");
+        }
+        let goal = fields.finish(goal)?;
+        if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
+            Puzzle::try_new(*from, goal).map_err(puzzle_failure)?;
+        }
+        Ok(Self { goal, how, seed, count, form })
+    }
+}
+
+fn seed(text: &str, count: usize) -> Result<String, (&'static str, String)> {
+    let (most, of_several) =
+        if count == 1 { (MAX_SEED_CHARS, "") } else { (MAX_SEED_CHARS_OF_SEVERAL, " with `count`") };
+    let error = || ("out-of-range", format!("`seed` must have 1 to {most} characters{of_several}"));
+    (1..=most).contains(&text.chars().count()).then(|| text.to_owned()).ok_or_else(error)
+}
+
+/// Reads how boards are drawn. `from` is the board where a walk starts.
+fn how(fields: &mut FieldReader, from: Option<Board>) -> Draw {
+    let solvability = fields.choice("solvable", None).unwrap_or_default();
+    let turns_back = fields.choice("walk_back", None) == Some(Flag::Yes);
+    report_conflicts(fields, from, turns_back, solvability);
+    let moves = fields.integer("walk", 0..=MAX_WALK);
+    let length = fields.parsed("length", lengths);
+    let percentile = fields.parsed("percentile", percentiles);
+    let walk = moves.map(|moves| Draw::Walk(Walk { moves: moves as u32, turns_back, from }));
+    let length = length.map(Draw::Length).or(percentile.map(Draw::Percentile));
+    walk.or(length).unwrap_or(Draw::Uniform(solvability))
+}
+
+/// Reports fields that exclude each other, and fields that have no effect.
+fn report_conflicts(fields: &mut FieldReader, from: Option<Board>, turns_back: bool, solvability: Solvability) {
+    let given: Vec<&str> = ["length", "percentile", "walk"].into_iter().filter(|name| fields.has(name)).collect();
+    if let [first, .., last] = given[..] {
+        let detail = format!("`{last}` and `{first}` are mutually exclusive");
+        fields.report(ProblemKind::InvalidParameter, RequestError::new(format!("/{last}"), "unsupported", detail));
+    }
+    let has_walk = given.contains(&"walk");
+    if from.is_some() && !has_walk {
+        unsupported(fields, "from", "`from` is where a walk starts: add `walk`, or omit it");
+    }
+    if turns_back && !has_walk {
+        unsupported(fields, "walk_back", "`walk_back` concerns the moves of a walk: add `walk`, or omit it");
+    }
+    if let Some(name) = given.first().filter(|_| solvability != Solvability::Solvable) {
+        let detail = format!("boards drawn by `{name}` are solvable: omit `solvable` or `{name}`");
+        unsupported(fields, "solvable", &detail);
+    }
+}
+
+fn unsupported(fields: &mut FieldReader, name: &str, detail: &str) {
+    let error = RequestError::new(format!("/{name}"), "unsupported", detail);
+    fields.report(ProblemKind::UnsupportedCombination, error);
+}
+
+/// Parses `20`, or `12..18` with both ends included.
+fn lengths(text: &str) -> Result<RangeInclusive<u32>, (&'static str, String)> {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    range(text, is_number)
+        .map_err(|fault| match fault {
+            RangeFault::Descending => "`length` must be an ascending range, for example `12..18`",
+            RangeFault::Unreadable => {
+                "`length` must be a number of moves, for example `20`, or a range, for example `12..18`"
+            }
+        })
+        .map_err(|detail| ("out-of-range", detail.to_owned()))
+}
+
+/// Parses `95`, or `90..99.5` with both ends included.
+fn percentiles(text: &str) -> Result<RangeInclusive<f64>, (&'static str, String)> {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let wrong = |detail: &str| ("out-of-range", detail.to_owned());
+    let percentiles = range(text, is_number).map_err(|fault| match fault {
+        RangeFault::Descending => wrong("`percentile` must be an ascending range, for example `90..100`"),
+        RangeFault::Unreadable => {
+            wrong("`percentile` must be a number from 0 to 100, or a range, for example `90..100`")
+        }
+    })?;
+    if *percentiles.end() > 100.0 {
+        return Err(wrong("`percentile` must be from 0 to 100"));
+    }
+    Ok(percentiles)
+}
+
+enum RangeFault {
+    Descending,
+    Unreadable,
+}
+
+/// Parses a number, or two with `..` between them.
+fn range<N: FromStr + PartialOrd + Copy>(
+    text: &str,
+    is_number: impl Fn(&str) -> bool,
+) -> Result<RangeInclusive<N>, RangeFault> {
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| is_number(text).then(|| text.parse::<N>().ok()).flatten();
+    match (number(low), number(high)) {
+        (Some(low), Some(high)) if low <= high => Ok(low..=high),
+        (Some(_), Some(_)) => Err(RangeFault::Descending),
+        _ => Err(RangeFault::Unreadable),
+    }
+}

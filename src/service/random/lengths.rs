@@ -1,0 +1,284 @@
+//! Boards of more than 9 cells whose optimal length is in a range.
+//!
+//! Where boards with such a length are common, boards are drawn uniformly until one has it. A board is rejected by
+//! parity, by the heuristic, or by a search that stops once its bound exceeds the range. Other lengths, up to 20, are
+//! drawn by random walks of the length, until one is proven to have no shorter solution.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::drawn::DrawError;
+use crate::domain::{Board, Path, Puzzle, RandomSource, random_board, random_walk};
+use crate::search::{Algorithm, Distribution, Observer, Progress, StopReason};
+use crate::service::job::{Job, Limits, Plan, Report, SearchOptions};
+use crate::service::solver::{JobTables, SearchContext, solve_with, start_bound};
+
+/// Cells of the largest boards whose lengths can be proven.
+const MAX_CELLS: usize = 16;
+
+/// Greatest length that is drawn by walks.
+const MAX_WALK: u32 = 20;
+
+/// Maximum of boards drawn for one that is accepted, on average. Most are rejected in microseconds.
+const MAX_DRAWS: f64 = 20_000.0;
+
+/// Maximum of boards drawn for one that is accepted, on average, without those that are longer than the range. Each may
+/// take a whole search.
+const MAX_SEARCHES: f64 = 600.0;
+
+/// How boards are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Method {
+    /// Uniform draws, of which others than those of the range are rejected.
+    Rejection,
+    /// Walks, with the share of each length in the distribution if that is known.
+    Walks,
+}
+
+/// Draws boards with lengths in a range, and proves the lengths.
+#[derive(Debug)]
+pub(super) struct LengthDraw<'a> {
+    goal: Board,
+    lengths: RangeInclusive<u32>,
+    method: Method,
+    has_patterns: bool,
+    tables: &'a JobTables<'a>,
+    context: SearchContext<'a>,
+}
+
+impl<'a> LengthDraw<'a> {
+    /// Chooses the method. `has_patterns` is true if the tables have the patterns of the goal.
+    ///
+    /// # Errors
+    /// If boards of the lengths cannot be drawn.
+    pub(super) fn new(
+        goal: &Board,
+        lengths: &RangeInclusive<u32>,
+        (tables, has_patterns): (&'a JobTables<'a>, bool),
+        context: SearchContext<'a>,
+    ) -> Result<Self, DrawError> {
+        let (method, lengths) = choose(goal, lengths)?;
+        Ok(Self { goal: *goal, lengths, method, has_patterns, tables, context })
+    }
+
+    /// True if all boards of the range are equally likely.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.method == Method::Rejection
+    }
+
+    /// Draws a board, and returns its optimal length.
+    ///
+    /// # Errors
+    /// If the time ends or a cancel flag is raised.
+    pub(super) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
+        loop {
+            self.check()?;
+            let (board, lengths) = match self.method {
+                Method::Rejection => (random_board(&self.goal, random), self.lengths.clone()),
+                Method::Walks => {
+                    let length = self.walk_length(random);
+                    (random_walk(&self.goal, length, random), length..=length)
+                }
+            };
+            if let Some(length) = self.length_within(&board, &lengths)? {
+                return Ok((board, length));
+            }
+        }
+    }
+
+    /// A random length of the range: by the number of boards if that is known, otherwise all equally likely.
+    fn walk_length(&self, random: &mut impl RandomSource) -> u32 {
+        let boards = |length: u32| {
+            let distribution = Distribution::stored(self.goal.size(), self.goal.blank());
+            distribution.map_or(1, |distribution| distribution.counts()[length as usize])
+        };
+        let mut left = random.below(self.lengths.clone().map(boards).sum());
+        for length in self.lengths.clone() {
+            match left.checked_sub(boards(length)) {
+                Some(rest) => left = rest,
+                None => return length,
+            }
+        }
+        *self.lengths.end()
+    }
+
+    /// The optimal length of a board if it is in a range.
+    fn length_within(&self, board: &Board, lengths: &RangeInclusive<u32>) -> Result<Option<u32>, DrawError> {
+        // A move moves the blank by one cell, so lengths have the parity of its distance.
+        let parity = self.goal.size().distance(board.blank(), self.goal.blank()) % 2;
+        let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
+        if lengths.clone().all(|length| length % 2 != parity) {
+            return Ok(None);
+        }
+        let mut job = proof(puzzle);
+        if !self.has_patterns {
+            job.plan = job.plan.without_tables();
+        }
+        if start_bound(&job, self.tables) > *lengths.end() {
+            return Ok(None);
+        }
+        let length = self.optimal_length(&job, *lengths.end())?;
+        Ok(length.filter(|length| lengths.contains(length)))
+    }
+
+    /// The optimal length of a job's board if it is at most `most`.
+    fn optimal_length(&self, job: &Job, most: u32) -> Result<Option<u32>, DrawError> {
+        let bound = BoundObserver { most, is_exceeded: AtomicBool::new(false) };
+        let cancel: Vec<&AtomicBool> = self.context.cancel.iter().copied().chain([&bound.is_exceeded]).collect();
+        let context = SearchContext { cancel: &cancel, observer: Some(&bound), ..self.context };
+        let report = solve_with(job, self.tables, context).map_err(DrawError::Failed)?;
+        match report {
+            Report { search_stopped: None, solution: Some(solution), .. } => {
+                Ok(Some(solution.path.len() as u32).filter(|length| *length <= most))
+            }
+            Report { search_stopped: Some(StopReason::Cancelled), .. } => self.check().map(|()| None),
+            _ => Err(DrawError::TimeUp),
+        }
+    }
+
+    fn check(&self) -> Result<(), DrawError> {
+        check(&self.context)
+    }
+}
+
+/// The search that proves the length of a board.
+pub(super) fn proof(puzzle: Puzzle) -> Job {
+    let options = SearchOptions { algorithm: Some(Algorithm::IdaStar), ..SearchOptions::default() };
+    let plan = Plan::try_new(&options, puzzle.size()).expect("IDA* serves every size");
+    let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
+    Job::new(puzzle, plan, limits)
+}
+
+/// Checks the clock and the cancel flags.
+///
+/// # Errors
+/// If the deadline has passed or a flag is raised.
+pub(super) fn check(context: &SearchContext<'_>) -> Result<(), DrawError> {
+    if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+        return Err(DrawError::Cancelled);
+    }
+    context.helpers.inspect(|helpers| helpers.pause());
+    match context.deadline {
+        Some(deadline) if Instant::now() >= deadline => Err(DrawError::TimeUp),
+        _ => Ok(()),
+    }
+}
+
+/// Stops a search once its proven bound exceeds a length.
+#[derive(Debug)]
+struct BoundObserver {
+    most: u32,
+    is_exceeded: AtomicBool,
+}
+
+impl Observer for BoundObserver {
+    fn reached(&self, progress: Progress) {
+        if progress.lower_bound > self.most {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn found(&self, _: &Path) {}
+}
+
+/// The method for a range of lengths, and the part of the range that it draws.
+pub(super) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
+    if goal.size().cells() > MAX_CELLS {
+        return Err(DrawError::LengthsUnknown(goal.size()));
+    }
+    let distribution = Distribution::stored(goal.size(), goal.blank());
+    if let Some(distribution) = distribution {
+        if *lengths.start() > distribution.greatest() {
+            return Err(DrawError::NoSuchLength(distribution.greatest()));
+        }
+        if is_common(&distribution, lengths) {
+            return Ok((Method::Rejection, lengths.clone()));
+        }
+    }
+    if *lengths.start() <= MAX_WALK {
+        return Ok((Method::Walks, *lengths.start()..=MAX_WALK.min(*lengths.end())));
+    }
+    Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(distribution.and_then(common_lengths)).collect()))
+}
+
+/// True if uniform draws find a board of a range of lengths soon.
+fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> bool {
+    let sum = |first: u32| {
+        let counts = (0..).zip(distribution.counts());
+        counts.filter(|(length, _)| (first..=*lengths.end()).contains(length)).map(|(_, boards)| *boards).sum::<u64>()
+    };
+    let (wanted, not_longer) = (sum(*lengths.start()) as f64, sum(0) as f64);
+    wanted * MAX_DRAWS >= distribution.boards() as f64 && wanted * MAX_SEARCHES >= not_longer
+}
+
+/// The lengths that uniform draws find soon, each alone.
+fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
+    let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
+    let first = common.next()?;
+    Some(first..=common.last().unwrap_or(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Size, SplitMix};
+    use crate::service::tables::Tables;
+
+    fn goal(rows: usize, cols: usize) -> Board {
+        Board::blank_last(Size::try_from((rows, cols)).unwrap())
+    }
+
+    #[test]
+    fn common_lengths_are_drawn_uniformly_and_short_ones_by_walks() {
+        let corner = goal(4, 4);
+        let method = |lengths| choose(&corner, &lengths);
+        assert_eq!(method(0..=0), Ok((Method::Walks, 0..=0)));
+        assert_eq!(method(18..=25), Ok((Method::Walks, 18..=20)));
+        assert_eq!(method(50..=50), Ok((Method::Rejection, 50..=50)));
+        assert_eq!(method(0..=99), Ok((Method::Rejection, 0..=99)));
+        assert_eq!(method(30..=30), Ok((Method::Rejection, 30..=30)));
+        assert_eq!(method(66..=66), Ok((Method::Rejection, 66..=66)));
+        let common = DrawError::TooRare(vec![0..=20, 30..=66]);
+        for lengths in [21..=21, 21..=24, 67..=67, 80..=80] {
+            assert_eq!(method(lengths), Err(common.clone()));
+        }
+        assert_eq!(method(81..=90), Err(DrawError::NoSuchLength(80)));
+        let elsewhere = Board::snail(corner.size());
+        assert_eq!(choose(&elsewhere, &(5..=30)), Ok((Method::Walks, 5..=20)));
+        assert_eq!(choose(&elsewhere, &(21..=30)), Err(DrawError::TooRare(vec![0..=20])));
+        assert_eq!(choose(&goal(3, 6), &(5..=30)), Err(DrawError::LengthsUnknown(goal(3, 6).size())));
+    }
+
+    #[test]
+    fn drawn_lengths_are_in_the_range_and_optimal() {
+        let all = Tables::default();
+        let mut random = SplitMix(3);
+        for (goal, lengths) in
+            [(goal(2, 5), 30..=33), (goal(2, 5), 3..=3), (goal(3, 4), 40..=41), (goal(4, 4), 18..=18)]
+        {
+            let tables = JobTables::new(&all);
+            let draw = LengthDraw::new(&goal, &lengths, (&tables, true), SearchContext::default()).unwrap();
+            for _ in 0..3 {
+                let (board, length) = draw.draw(&mut random).unwrap();
+                assert!(lengths.contains(&length), "{board}: {length}");
+                let without_patterns = (&tables, false);
+                let slow = LengthDraw::new(&goal, &lengths, without_patterns, SearchContext::default()).unwrap();
+                assert_eq!(slow.length_within(&board, &(0..=99)).unwrap(), Some(length), "{board}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_drawing_ends_with_its_time_or_its_caller() {
+        let (all, goal) = (Tables::default(), goal(3, 4));
+        let tables = JobTables::new(&all);
+        let draw =
+            |context| LengthDraw::new(&goal, &(30..=30), (&tables, true), context).unwrap().draw(&mut SplitMix(1));
+        let context = SearchContext { deadline: Some(Instant::now()), ..SearchContext::default() };
+        assert_eq!(draw(context), Err(DrawError::TimeUp));
+        let raised = AtomicBool::new(true);
+        let flags = [&raised];
+        assert_eq!(draw(SearchContext { cancel: &flags, ..SearchContext::default() }), Err(DrawError::Cancelled));
+    }
+}
