@@ -76,9 +76,7 @@ async fn tiles_have_their_manhattan_and_hamming_costs() {
 #[tokio::test]
 async fn disputed_conflicts_have_the_right_cost() {
     let taquin = shared().await;
-    let conflict = |line: &str, tiles: &[u8], leaving: &[u8], cost: u8| {
-        json!({ "line": line, "tiles": tiles, "leaving": leaving, "cost": cost })
-    };
+    let conflict = |line: &str, tiles: &[u8], leaving: &[u8], cost: u8| json!({ "line": line, "tiles": tiles, "leaving": leaving, "cost": cost });
     for (board, expected) in [
         ("3 1 2/4 5 6/7 8 0", json!([conflict("row 1", &[3, 1, 2], &[3], 2)])),
         ("3 2 1/4 6 5/7 8 0", json!([conflict("row 1", &[3, 2, 1], &[2, 1], 4), conflict("row 2", &[6, 5], &[5], 2)])),
