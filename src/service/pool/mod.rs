@@ -92,7 +92,10 @@ enum Submitted {
 /// Work that is not one search.
 struct WorkTask<W> {
     work: Arc<W>,
+    caller: CallerContext,
     cancellation: Cancellation,
+    /// Released once no run is left.
+    _admission: Arc<AdmissionPermit>,
 }
 
 impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
@@ -223,32 +226,46 @@ impl Pool {
             if is_first {
                 self.metrics.waited(submitted.elapsed());
             }
-            let task = WorkTask { work: Arc::clone(&work), cancellation: cancellation.clone() };
-            let (pool, admission, caller) = (Arc::clone(self), Arc::clone(&admission), caller.clone());
-            let done = self.threads.run(move || {
-                let done = caller.in_scope(|| task.run(&permit));
-                if done.is_ok() {
-                    pool.admission.record_duration(permit.times().0);
+            let (work, caller, cancellation) = (Arc::clone(&work), caller.clone(), cancellation.clone());
+            let task = WorkTask { work, caller, cancellation, _admission: Arc::clone(&admission) };
+            let done = self.run_task(task, permit).await.inspect_err(|_| guard.disarm());
+            match done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                Ok(done) => {
+                    guard.disarm();
+                    return Ok(done);
                 }
-                drop((permit, admission));
-                done
-            });
-            match done.await {
-                Ok(Err(trial)) => {
+                Err(trial) => {
                     guard.set_queued();
                     self.metrics.restarted();
                     arrival = Arrival::Restart(trial);
                 }
-                Ok(Ok(done)) => {
-                    guard.disarm();
-                    return Ok(done);
-                }
-                Err(panic) => {
-                    guard.disarm();
-                    std::panic::resume_unwind(panic);
-                }
             }
         }
+    }
+
+    /// Runs work on a thread.
+    ///
+    /// # Errors
+    /// The panic of the work.
+    async fn run_task<T, W>(
+        self: &Arc<Self>,
+        task: WorkTask<W>,
+        permit: RunPermit,
+    ) -> Result<Result<T, Trial>, Box<dyn Any + Send>>
+    where
+        T: Send + 'static,
+        W: Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
+    {
+        let pool = Arc::clone(self);
+        let run = move || {
+            let done = task.caller.clone().in_scope(|| task.run(&permit));
+            if done.is_ok() {
+                pool.admission.record_duration(permit.times().0);
+            }
+            drop((permit, task));
+            done
+        };
+        self.threads.run(run).await
     }
 
     fn reject_while_draining(&self) -> Result<(), ServiceError> {

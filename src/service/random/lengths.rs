@@ -216,7 +216,7 @@ fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> 
 fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
     let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
     let first = common.next()?;
-    Some(first..=common.last().unwrap_or(first))
+    Some(first..=common.next_back().unwrap_or(first))
 }
 
 #[cfg(test)]

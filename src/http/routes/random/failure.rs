@@ -43,14 +43,16 @@ pub(super) fn draw_failure(error: &DrawError, query: &RandomQuery) -> Problem {
             query,
             &format!("no length has a percentile in this range; {nearest} is one, and /distances has the others"),
         ),
-        DrawError::TimeUp => {
-            let detail = "The default time limit ended the drawing before all boards were found. Ask for fewer boards, \
-                          or for a wider range.";
-            Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", "time")
-        }
+        DrawError::TimeUp => time_up(),
         DrawError::Cancelled => service_failure(&ServiceError::ShuttingDown),
         DrawError::Failed(error) => service_failure(error),
     }
+}
+
+fn time_up() -> Problem {
+    let detail = "The default time limit ended the drawing before all boards were found. Ask for fewer boards, or for a \
+                  wider range.";
+    Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", "time")
 }
 
 /// The field that determines the lengths.
