@@ -14,6 +14,7 @@ mod compare;
 mod connections;
 mod distances;
 mod examples;
+mod experiments;
 mod explain;
 mod guards;
 mod hint;

@@ -11,7 +11,7 @@ pub(crate) mod search;
 mod suggestion;
 mod value;
 
-pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal_alone, goal_and_from};
+pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from};
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields};
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use plain_board::plain_board;

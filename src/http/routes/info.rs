@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::compare::Preset;
 use super::solve::Include;
-use super::{compare, verify};
+use super::{compare, solve, verify};
 use crate::domain::Size;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -73,6 +73,8 @@ fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
         "body_bytes": http.max_body,
         "moves": verify::MAX_MOVES,
         "methods": compare::MAX_METHODS,
+        "boards": compare::MAX_BOARDS,
+        "solutions": solve::MAX_SOLUTIONS,
     })
 }
 

@@ -17,8 +17,9 @@ use crate::http::problem::Problem;
 use crate::http::reply::{Rows, grid, json, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
 use crate::service::{DrawnBoard, Service, fresh_seed};
-use failure::draw_failure;
+pub(super) use failure::draw_failure;
 use query::{As, RandomQuery};
+pub(super) use query::{draw_lengths, seed_of};
 
 /// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";
@@ -62,7 +63,7 @@ pub(crate) async fn random(
     })?;
     let seeds = seeds(&seed, query.count);
     let drawn = service.draw(query.goal, query.how.clone(), seeds.clone()).await;
-    let drawn = drawn.map_err(|error| service_failure(&error))?.map_err(|error| draw_failure(&error, &query))?;
+    let drawn = drawn.map_err(|error| service_failure(&error))?.map_err(|error| draw_failure(&error, &query.how))?;
     let lines: Vec<Vec<u8>> =
         drawn.iter().zip(&seeds).map(|(drawn, seed)| query.body(drawn, seed, media_type)).collect();
     let body = if query.count > 1 {

@@ -1,5 +1,6 @@
-//! `/compare`: one board, solved by several methods.
+//! `/compare`: one board, or many random ones, solved by several methods.
 
+mod experiment;
 mod preset;
 mod reply;
 
@@ -9,24 +10,33 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
 
+use self::experiment::Experiment;
 use self::reply::{CompareReply, ResultReply};
-use crate::domain::{Board, Puzzle, Size};
+use super::random::{draw_lengths, seed_of};
+use crate::domain::{Encoding, Puzzle, Sides, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::Problem;
+use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{puzzle_failure, reserved_if_long, service_failure};
 use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, concat, search,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, concat, goal, search,
 };
 pub(crate) use preset::Preset;
 
-use crate::service::{Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError};
+use crate::service::{Draw, Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError, Solvability};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 2] =
-    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["methods", "preset"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 2] =
+    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["methods", "preset"]]);
+
+/// Fields of an experiment.
+const EXPERIMENT_FIELDS: [&str; 5] = ["boards.rows", "boards.cols", "boards.count", "boards.seed", "boards.length"];
 
 /// Fields of a method.
 const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
+
+/// Maximum and default number of boards of an experiment.
+pub(crate) const MAX_BOARDS: i64 = 1_000;
+const DEFAULT_BOARDS: u64 = 100;
 
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
@@ -39,9 +49,14 @@ struct Method {
 }
 
 struct CompareBody {
-    board: Board,
-    goal: Board,
+    subject: Subject,
     methods: Vec<Method>,
+}
+
+/// What the methods solve.
+enum Subject {
+    Puzzle(Puzzle),
+    Experiment(Experiment),
 }
 
 /// Handles GET and POST.
@@ -51,20 +66,30 @@ pub(crate) async fn compare(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let CompareBody { board, goal, methods } = CompareBody::read(input)?;
-    let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
-    let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
-    let mut reply = CompareReply::new(&puzzle, results);
-    let body = reserved_if_long(&service, reply.to_bytes(media_type))?;
-    let tag = || {
-        // Elapsed times must not change the tag.
-        reply.clear_times();
-        reply.to_bytes(media_type)
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
+    let CompareBody { subject, methods } = CompareBody::read(input)?;
+    // Elapsed times must not change the tag.
+    let (media_type, body, is_repeatable, without_times) = match subject {
+        Subject::Puzzle(puzzle) => {
+            let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+            let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
+            let mut reply = CompareReply::new(&puzzle, results);
+            let body = reply.to_bytes(media_type);
+            reply.clear_times();
+            (media_type, body, is_repeatable, reply.to_bytes(media_type))
+        }
+        Subject::Experiment(experiment) => {
+            let (mut reply, is_repeatable) = experiment::run(&service, &experiment, &methods).await?;
+            let body = reply.to_bytes(media_type);
+            reply.clear_times();
+            (media_type, body, is_repeatable, reply.to_bytes(media_type))
+        }
     };
+    let body = reserved_if_long(&service, body)?;
     let cache_control =
         if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
-    Ok(Document::tagged_by(media_type.content_type(), cache_control, body, tag).response_to(&method, &headers))
+    let document = Document::tagged_by(media_type.content_type(), cache_control, body, || without_times);
+    Ok(document.response_to(&method, &headers))
 }
 
 /// Results of the methods, and whether they are reproducible. The searches run one after another, so a comparison never
@@ -96,12 +121,45 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 impl CompareBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
         let mut fields = FieldReader::new(input, &FIELDS);
+        if EXPERIMENT_FIELDS.iter().any(|name| fields.has(name)) {
+            let experiment = experiment(&mut fields);
+            let default = search::limits(&mut fields);
+            let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
+            let (experiment, methods) = fields.finish(experiment.zip(methods))?;
+            return Ok(Self { subject: Subject::Experiment(experiment), methods });
+        }
         let boards = board_and_goal(&mut fields);
         let default = search::limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
         let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
-        Ok(Self { board, goal, methods })
+        let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
+        Ok(Self { subject: Subject::Puzzle(puzzle), methods })
     }
+}
+
+/// Reads the boards of an experiment. The size is 3×3 by default, square if only one side is given.
+fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
+    for name in ["board", "rows", "cols", "encoding"].into_iter().filter(|name| fields.has(name)).collect::<Vec<_>>() {
+        let detail = format!("`boards` and `{name}` are mutually exclusive");
+        fields.take(name).inspect(|value| fields.reject(value, name, "unsupported", detail));
+    }
+    let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
+    let (rows, cols) = (side("boards.rows"), side("boards.cols"));
+    let one = rows.or(cols).unwrap_or(3);
+    let size = Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok();
+    let goal = goal(fields, size, Sides { rows, cols }, Encoding::Tiles);
+    if let Some((goal, size)) = goal.zip(size).filter(|(goal, size)| goal.size() != *size) {
+        let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+    }
+    let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
+    let seed = fields.parsed("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
+    let length = fields.parsed("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
+    let (length, how) = match length {
+        Some((text, lengths)) => (Some(text), Draw::Length(lengths)),
+        None => (None, Draw::Uniform(Solvability::Solvable)),
+    };
+    Some(Experiment { goal: goal?, count, seed: seed.unwrap_or_else(|| "taquin".to_owned()), how, length })
 }
 
 /// Reads `methods` or `preset`.

@@ -169,6 +169,23 @@ impl fmt::Display for CompareReply {
     }
 }
 
+impl MethodReply {
+    /// The fields as values of CSV: nothing for options at their default.
+    pub(crate) fn csv(&self) -> String {
+        let number = |number: Option<String>| number.unwrap_or_default();
+        [
+            self.algorithm.to_owned(),
+            self.heuristic.unwrap_or_default().to_owned(),
+            number(self.weight.map(|Number(weight)| weight.to_string())),
+            self.tie_breaking.unwrap_or_default().to_owned(),
+            self.duplicate_detection.unwrap_or_default().to_owned(),
+            self.successor_order.clone().unwrap_or_default(),
+            number(self.depth_limit.map(|limit| limit.to_string())),
+        ]
+        .join(",")
+    }
+}
+
 impl fmt::Display for MethodReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.algorithm)?;

@@ -2,45 +2,44 @@
 
 use std::ops::RangeInclusive;
 
-use super::query::RandomQuery;
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::http::reply::service_failure;
 use crate::service::{Draw, DrawError, ServiceError};
 
 /// Returns the problem of a failed drawing, with what can be had instead.
-pub(super) fn draw_failure(error: &DrawError, query: &RandomQuery) -> Problem {
+pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => unsupported(
-            query,
+            how,
             &format!(
                 "optimal lengths are known only for boards of up to 16 cells, not for {size} boards; use `walk`, or \
                  omit `{}`",
-                field(query)
+                field(how)
             ),
         ),
         DrawError::TooRare(available) => unsupported(
-            query,
+            how,
             &format!(
                 "boards with an optimal length {} cannot be found soon; for this size and goal, lengths {} can be \
                  drawn",
-                wanted(query),
+                wanted(how),
                 available.iter().map(listed).collect::<Vec<_>>().join(" and ")
             ),
         ),
         DrawError::PercentilesUnknown => unsupported(
-            query,
+            how,
             "percentiles are known for boards of up to 12 cells, and for 4×4 boards with the blank's goal in a corner; \
              use `length` or `walk`, or omit `percentile`",
         ),
         DrawError::NoSuchLength(greatest) => out_of_range(
-            query,
+            how,
             &format!(
                 "no board has an optimal length {}; for this size and goal, lengths range from 0 to {greatest}",
-                wanted(query)
+                wanted(how)
             ),
         ),
         DrawError::NoSuchPercentile(nearest) => out_of_range(
-            query,
+            how,
             &format!("no length has a percentile in this range; {nearest} is one, and /distances has the others"),
         ),
         DrawError::TimeUp => time_up(),
@@ -56,23 +55,23 @@ fn time_up() -> Problem {
 }
 
 /// The field that determines the lengths.
-fn field(query: &RandomQuery) -> &'static str {
-    if matches!(query.how, Draw::Percentile(_)) { "percentile" } else { "length" }
+fn field(how: &Draw) -> &'static str {
+    if matches!(how, Draw::Percentile(_)) { "percentile" } else { "length" }
 }
 
-fn unsupported(query: &RandomQuery, detail: &str) -> Problem {
-    let error = RequestError::new(format!("/{}", field(query)), "unsupported", detail);
+fn unsupported(how: &Draw, detail: &str) -> Problem {
+    let error = RequestError::new(format!("/{}", field(how)), "unsupported", detail);
     Problem::new(ProblemKind::UnsupportedCombination, sentence(detail)).with_errors(vec![error])
 }
 
-fn out_of_range(query: &RandomQuery, detail: &str) -> Problem {
-    let error = RequestError::new(format!("/{}", field(query)), "out-of-range", detail);
+fn out_of_range(how: &Draw, detail: &str) -> Problem {
+    let error = RequestError::new(format!("/{}", field(how)), "out-of-range", detail);
     Problem::new(ProblemKind::InvalidParameter, sentence(detail)).with_errors(vec![error])
 }
 
 /// The requested lengths, such as "of 20" or "from 12 to 18".
-fn wanted(query: &RandomQuery) -> String {
-    match &query.how {
+fn wanted(how: &Draw) -> String {
+    match how {
         Draw::Length(lengths) if lengths.start() < lengths.end() => listed(lengths),
         Draw::Length(lengths) => format!("of {}", lengths.start()),
         Draw::Percentile(_) | Draw::Uniform(_) | Draw::Walk(_) => "in this range".to_owned(),

@@ -60,7 +60,7 @@ impl RandomQuery {
         let mut fields = FieldReader::new(input, &FIELDS);
         let (goal, from) = goal_and_from(&mut fields);
         let count = fields.integer("count", 1..=MAX_COUNT).unwrap_or(1) as usize;
-        let seed = fields.parsed("seed", |text| seed(text, count));
+        let seed = fields.parsed("seed", |text| seed_of(text, count));
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
         if count > 1 && form == Some(As::Text) {
@@ -74,7 +74,11 @@ impl RandomQuery {
     }
 }
 
-fn seed(text: &str, count: usize) -> Result<String, (&'static str, String)> {
+/// Checks the length of a seed. Each of several boards adds its index to it.
+///
+/// # Errors
+/// Code and detail of the error.
+pub(in crate::http::routes) fn seed_of(text: &str, count: usize) -> Result<String, (&'static str, String)> {
     let (most, of_several) =
         if count == 1 { (MAX_SEED_CHARS, "") } else { (MAX_SEED_CHARS_OF_SEVERAL, " with `count`") };
     let error = || ("out-of-range", format!("`seed` must have 1 to {most} characters{of_several}"));
@@ -87,7 +91,7 @@ fn how(fields: &mut FieldReader, from: Option<Board>) -> Draw {
     let turns_back = fields.choice("walk_back", None) == Some(Flag::Yes);
     report_conflicts(fields, from, turns_back, solvability);
     let moves = fields.integer("walk", 0..=MAX_WALK);
-    let length = fields.parsed("length", lengths);
+    let length = fields.parsed("length", draw_lengths);
     let percentile = fields.parsed("percentile", percentiles);
     let walk = moves.map(|moves| Draw::Walk(Walk { moves: moves as u32, turns_back, from }));
     let length = length.map(Draw::Length).or(percentile.map(Draw::Percentile));
@@ -120,7 +124,10 @@ fn unsupported(fields: &mut FieldReader, name: &str, detail: &str) {
 }
 
 /// Parses `20`, or `12..18` with both ends included.
-fn lengths(text: &str) -> Result<RangeInclusive<u32>, (&'static str, String)> {
+///
+/// # Errors
+/// Code and detail of the error.
+pub(in crate::http::routes) fn draw_lengths(text: &str) -> Result<RangeInclusive<u32>, (&'static str, String)> {
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     range(text, is_number)
         .map_err(|fault| match fault {
