@@ -275,6 +275,9 @@ async fn an_incomplete_json_array_in_a_query_is_rejected() {
     assert!(answer.status == 400 || answer.status == 422, "{answer}");
 }
 
+/// `auto` solves it by IDA*.
+const FIFTEEN: &str = "1 2 3 4/5 6 7 8/9 10 11 12/13 14 0 15";
+
 #[tokio::test]
 async fn options_that_the_search_would_ignore_are_rejected() {
     let taquin = shared().await;
@@ -305,6 +308,11 @@ async fn options_that_the_search_would_ignore_are_rejected() {
             }),
             "/depth_limit",
         ),
+        (json!({ "board": BOARD, "algorithm": "ida_star", "include": ["generated"] }), "/include"),
+        (json!({ "board": BOARD, "algorithm": "constructive", "include": ["generated"] }), "/include"),
+        (json!({ "board": BOARD, "algorithm": "anytime", "include": ["iterations"] }), "/include"),
+        (json!({ "board": BOARD, "include": ["iterations"] }), "/include"),
+        (json!({ "board": FIFTEEN, "include": ["generated"] }), "/include"),
         (json!({ "board": BOARD, "algorithm": "astar", "depth_limit": 50 }), "/depth_limit"),
         (json!({ "board": BOARD, "algorithm": "breadth_first", "heuristic": "manhattan" }), "/heuristic"),
         (json!({ "board": BOARD, "algorithm": "constructive", "heuristic": "manhattan" }), "/heuristic"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::answer::timeless;
 use crate::client::shared;
 use crate::question::Question;
-use crate::simulator::{TO_BLANK_LAST, blank_last, grid, grid_of, slide};
+use crate::simulator::{TO_BLANK_LAST, blank_last, find, grid, grid_of, slide};
 
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 
@@ -285,6 +285,108 @@ async fn expansions_are_listed_in_order_with_their_parents() {
     let f: Vec<f64> = reply["expansions"].as_array().into_iter().flatten().filter_map(|e| e["f"].as_f64()).collect();
     assert!(f.is_sorted(), "f never falls with a consistent heuristic: {f:?}");
     assert!(reply["states"].is_array(), "both may be asked for");
+}
+
+#[tokio::test]
+async fn generated_nodes_are_listed_with_their_parents_and_verdicts() {
+    let taquin = shared().await;
+    for algorithm in ["auto", "astar", "weighted_astar", "greedy_best_first", "breadth_first", "depth_first"] {
+        let mut question = json!({ "board": "1 2 3/5 0 6/4 7 8", "algorithm": algorithm, "include": ["generated"] });
+        let reply = taquin.solve(&question).await;
+        let nodes = reply["generated_nodes"].as_array().expect("generated nodes");
+        assert_eq!(faults_of_generated(nodes, "1 2 3/5 0 6/4 7 8"), Vec::<String>::new(), "{algorithm}");
+        let generated = reply["search"]["generated"].as_u64().unwrap_or(0);
+        assert!(generated > 1000 || nodes.len() as u64 == generated, "{algorithm}: {} of {generated}", nodes.len());
+        assert_eq!(reply["expansions"], Value::Null, "not asked for");
+        if algorithm == "auto" {
+            // Its fallback has no list.
+            continue;
+        }
+        question["limits"] = json!({ "expanded": 2 });
+        let problem = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
+        let first = problem["generated_nodes"].as_array().expect("generated nodes");
+        assert_eq!(first.len() as u64, problem["search"]["generated"].as_u64().unwrap_or(0), "{algorithm}");
+        assert_eq!(first[..], nodes[..first.len()], "{algorithm}");
+    }
+}
+
+/// Errors in `generated_nodes` of a search from `start`.
+fn faults_of_generated(nodes: &[Value], start: &str) -> Vec<String> {
+    let goal = grid("1 2 3/4 5 6/7 8 0");
+    let mut faults = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let board = grid_of(&node["board"]);
+        let expected = match node["parent"].as_u64() {
+            None => (at == 0 && node["move"].is_null()).then(|| (grid(start), 0)),
+            Some(parent) => {
+                let parent = &nodes[parent as usize];
+                let mut reached = grid_of(&parent["board"]);
+                let mv = node["move"].as_str().and_then(|mv| mv.chars().next()).unwrap_or('?');
+                let is_kept = parent["verdict"] != "duplicate" && slide(&mut reached, mv).is_some();
+                is_kept.then(|| (reached, parent["g"].as_u64().unwrap_or(0) + 1))
+            }
+        };
+        let distance = |tile: u64| {
+            let (from, to) = (find(&board, tile), find(&goal, tile));
+            from.0.abs_diff(to.0) + from.1.abs_diff(to.1)
+        };
+        let manhattan: usize = (1..9).map(distance).sum();
+        if expected != Some((board.clone(), node["g"].as_u64().unwrap_or(99)))
+            || node["id"] != at
+            || node["manhattan"] != manhattan
+            || (node["verdict"] == "goal" && board != goal)
+        {
+            faults.push(node.to_string());
+        }
+    }
+    faults
+}
+
+#[tokio::test]
+async fn generated_nodes_are_capped_and_written_as_lines() {
+    let taquin = shared().await;
+    let cap = taquin.get("/info").await.expect(200).json()["limits"]["expansions"].as_u64().expect("a cap");
+    let both = json!({
+        "board": HARD, "algorithm": "breadth_first", "include": ["generated", "expansions"],
+    });
+    let reply = taquin.solve(&both).await;
+    for list in ["generated_nodes", "expansions"] {
+        assert_eq!(reply[list].as_array().map(Vec::len), Some(cap as usize), "{list}");
+    }
+    let question = json!({
+        "board": "1 2 3/4 5 6/0 7 8", "algorithm": "astar", "heuristic": "manhattan", "include": ["generated"],
+    });
+    let text = taquin.send(Question::post("/solve").json(&question).accept("text/plain")).await.expect(200);
+    let lines: Vec<&str> = text.text().lines().filter(|line| line.contains(" - Node ")).collect();
+    let expected = [
+        "0 - Node { 123456078 | D: 0, MD: 2 }",
+        "1 - Node { 123056478 | D: 1, MD: 3 }",
+        "2 - Node { 123456708 | D: 1, MD: 1 }",
+        "3 - Node { 123406758 | D: 2, MD: 2 }",
+        "4 - Node { 123456780 | D: 2, MD: 0 } goal",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[tokio::test]
+async fn iterations_add_up_to_the_counters() {
+    let taquin = shared().await;
+    for (board, algorithm) in [
+        (HARD, "ida_star"),
+        ("1 2 3/5 0 6/4 7 8", "iterative_deepening"),
+        ("5 1 2 4/9 6 3 8/13 10 7 11/0 14 15 12", "auto"),
+    ] {
+        let question = json!({ "board": board, "algorithm": algorithm, "include": ["iterations"] });
+        let reply = taquin.solve(&question).await;
+        let iterations = reply["iterations"].as_array().expect("iterations");
+        assert_eq!(iterations.len() as u64, reply["search"]["iterations"].as_u64().unwrap_or(0), "{algorithm}");
+        for figure in ["expanded", "generated"] {
+            let sum: u64 = iterations.iter().filter_map(|counts| counts[figure].as_u64()).sum();
+            assert_eq!(reply["search"][figure], sum, "{algorithm}");
+        }
+        assert!(iterations.is_sorted_by_key(|counts| counts["threshold"].as_u64()), "{algorithm}");
+        assert_eq!(iterations.last().map(|last| &last["threshold"]), Some(&reply["length"]), "{algorithm}");
+    }
 }
 
 #[tokio::test]

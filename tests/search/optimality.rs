@@ -137,7 +137,7 @@ fn compare_perfect_search_with_best_first(step: usize) {
         let heuristic = ExactDistance::new(&table);
         for start in distances(&goal).into_keys().step_by(step) {
             let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
-            let mut traces = [Trace::new(5), Trace::new(5), Trace::new(5)];
+            let mut traces = [(); 3].map(|()| Trace::new(5).with_generated(30));
             let [perfect_trace, low_h, lifo] = &mut traces;
             let budget = &Budget::UNLIMITED;
             let outcome = perfect(&space, &heuristic, budget, perfect_trace);
@@ -149,7 +149,7 @@ fn compare_perfect_search_with_best_first(step: usize) {
                 with_lists.stats.nodes_held = 0;
                 assert_eq!(outcome, with_lists, "{start}");
             }
-            let [perfect_trace, low_h, lifo] = traces.map(Trace::into_expansions);
+            let [perfect_trace, low_h, lifo] = traces.map(Trace::into_recorded);
             assert!(perfect_trace == low_h && perfect_trace == lifo, "{start}");
         }
     }

@@ -229,9 +229,13 @@ fn parallel_ida_star_equals_sequential_ida_star() {
         for _ in 0..boards {
             let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
             // Only the sequential search can write a trace.
-            let parallel = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-            let sequential = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(1));
+            let mut traces = [Trace::new(0).with_iterations(), Trace::new(1).with_iterations()];
+            let [parallel, sequential] =
+                traces.each_mut().map(|trace| ida_star(&space, &heuristic, &Budget::UNLIMITED, trace));
             assert_eq!(parallel, sequential);
+            let [in_parallel, in_sequence] = traces.map(|trace| trace.into_recorded().iterations);
+            assert_eq!(in_parallel, in_sequence);
+            assert_eq!(in_sequence.iter().map(|counts| counts.generated).sum::<u64>(), sequential.stats.generated);
             // Pruning keeps the first optimal solution in move order.
             if goal.size() != size(4, 4) {
                 let manhattan = Manhattan::new(goal.size(), goal.blank());

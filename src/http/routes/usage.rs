@@ -38,6 +38,9 @@ Get the next move; check moves and the remaining distance:
 Compare several methods on one board:
   curl -H 'Accept: text/plain' '{base}/compare?board=867254301&preset=older_systems'
 
+Watch a search, node by node:
+  curl -H 'Accept: text/plain' '{base}/solve?board=123406758&algorithm=astar&heuristic=manhattan&include=generated'
+
 Draw a random board; pipe one into the solver:
   curl '{base}/random?rows=4&cols=4'
   curl '{base}/random?as=request' | curl --json @- {base}/solve
