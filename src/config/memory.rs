@@ -86,7 +86,8 @@ impl fmt::Display for MemoryPlan {
         writeln!(f, "  cached results: {} MiB", mib(cache))?;
         writeln!(f, "  searches: {} MiB, at most {} MiB each for nodes", mib(searches), mib(search))?;
         let longest = expansions * LISTED_EXPANSION;
-        let most = format!("{expansions} expansions take up to {:.1} MiB", longest as f64 / MIB as f64);
+        let most =
+            format!("{expansions} expansions and generated nodes take up to {:.1} MiB", longest as f64 / MIB as f64);
         writeln!(f, "  long responses: {} MiB; {most}", mib(replies))?;
         writeln!(f, "  requests: {} MiB", mib(requests))?;
         write!(f, "  free, for the allocator: {} MiB", mib(self.free()))
@@ -198,7 +199,8 @@ impl MemoryPlan {
         let Self { total, base, tables, cache, expansions, replies, .. } = *self;
         if expansions * LISTED_EXPANSION > replies {
             let reason = format!(
-                "{expansions} expansions take up to {} MiB, but there are {} for long responses; use at most {}, or raise \
+                "{expansions} expansions and generated nodes take up to {} MiB, but there are {} for long responses; use at \
+                 most {}, or raise \
                  --memory",
                 (expansions * LISTED_EXPANSION).div_ceil(MIB),
                 replies / MIB,
