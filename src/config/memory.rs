@@ -94,8 +94,8 @@ impl fmt::Display for MemoryPlan {
     }
 }
 
-/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them, and while
-/// they are listed (`search::Expansions`, `search::GeneratedNodes`).
+/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them, and
+/// while they are listed (`search::Expansions`, `search::GeneratedNodes`).
 pub const RECORDED_EXPANSION: u64 = 156 + 120;
 /// See [`RECORDED_EXPANSION`].
 pub const LISTED_EXPANSION: u64 = 124 + 116;
@@ -199,9 +199,8 @@ impl MemoryPlan {
         let Self { total, base, tables, cache, expansions, replies, .. } = *self;
         if expansions * LISTED_EXPANSION > replies {
             let reason = format!(
-                "{expansions} expansions and generated nodes take up to {} MiB, but there are {} for long responses; use at \
-                 most {}, or raise \
-                 --memory",
+                "{expansions} expansions and generated nodes take up to {} MiB, but there are {} for long responses; \
+                 use at most {}, or raise --memory",
                 (expansions * LISTED_EXPANSION).div_ceil(MIB),
                 replies / MIB,
                 replies / LISTED_EXPANSION
