@@ -86,15 +86,16 @@ impl fmt::Display for MemoryPlan {
         writeln!(f, "  cached results: {} MiB", mib(cache))?;
         writeln!(f, "  searches: {} MiB, at most {} MiB each for nodes", mib(searches), mib(search))?;
         let longest = expansions * LISTED_EXPANSION;
-        let most = format!("{expansions} expansions take up to {:.1} MiB", longest as f64 / MIB as f64);
+        let most =
+            format!("{expansions} expansions and generated nodes take up to {:.1} MiB", longest as f64 / MIB as f64);
         writeln!(f, "  long responses: {} MiB; {most}", mib(replies))?;
         writeln!(f, "  requests: {} MiB", mib(requests))?;
         write!(f, "  free, for the allocator: {} MiB", mib(self.free()))
     }
 }
 
-/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them, and while
-/// they are listed (`search::Expansions`, `search::GeneratedNodes`).
+/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them, and
+/// while they are listed (`search::Expansions`, `search::GeneratedNodes`).
 pub const RECORDED_EXPANSION: u64 = 156 + 120;
 /// See [`RECORDED_EXPANSION`].
 pub const LISTED_EXPANSION: u64 = 124 + 116;
@@ -198,8 +199,8 @@ impl MemoryPlan {
         let Self { total, base, tables, cache, expansions, replies, .. } = *self;
         if expansions * LISTED_EXPANSION > replies {
             let reason = format!(
-                "{expansions} expansions take up to {} MiB, but there are {} for long responses; use at most {}, or raise \
-                 --memory",
+                "{expansions} expansions and generated nodes take up to {} MiB, but there are {} for long responses; \
+                 use at most {}, or raise --memory",
                 (expansions * LISTED_EXPANSION).div_ceil(MIB),
                 replies / MIB,
                 replies / LISTED_EXPANSION

@@ -83,6 +83,16 @@ impl Algorithm {
         matches!(self, Self::DepthFirst | Self::IterativeDeepening | Self::IdaStar)
     }
 
+    /// True if the algorithm keeps its nodes, and those that await expansion on an open list.
+    pub fn has_open_list(self) -> bool {
+        self.is_best_first() || matches!(self, Self::BreadthFirst | Self::DepthFirst)
+    }
+
+    /// True if the algorithm runs iterations with rising limits.
+    pub fn has_iterations(self) -> bool {
+        matches!(self, Self::IdaStar | Self::IterativeDeepening)
+    }
+
     /// True if a completed search returns a shortest solution, given an admissible heuristic where one is used.
     pub fn is_optimal(self) -> bool {
         matches!(self, Self::AStar | Self::IdaStar | Self::BreadthFirst | Self::IterativeDeepening | Self::Anytime)

@@ -333,10 +333,10 @@ async fn options_that_the_search_would_ignore_are_rejected() {
     }
     let question = json!({
         "board": BOARD, "algorithm": "breadth_first", "heuristic": "manhattan", "weight": 2, "tie_breaking": "heap",
-        "depth_limit": 3,
+        "depth_limit": 3, "include": ["iterations"],
     });
     let problem = taquin.post("/solve", &question).await.problem("unsupported-combination");
-    assert_eq!(faults(&problem).len(), 4, "all at once: {problem}");
+    assert_eq!(faults(&problem).len(), 5, "all at once: {problem}");
 }
 
 #[tokio::test]

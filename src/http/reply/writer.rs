@@ -35,7 +35,7 @@ pub(crate) fn whole_lists(report: &Report, format: MediaType) -> Vec<u8> {
 
 /// True if a recorded list of the report has entries.
 pub(crate) fn has_lists(report: &Report) -> bool {
-    RECORDED.iter().any(|(_, list)| list().length(report).is_some_and(|length| length > 0))
+    RECORDED.iter().any(|(_, list)| list.length(report).is_some_and(|length| length > 0))
 }
 
 /// Returns the response as pieces, which are written while the client reads.
@@ -68,9 +68,9 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
         sink.text(|json| raw(json, "]"));
     }
     for (name, list) in RECORDED {
-        if list().length(report).is_some() {
+        if list.length(report).is_some() {
             sink.text(|json| put(json, &format_args!(",\"{name}\":[")));
-            sink.list(list());
+            sink.list(list);
             sink.text(|json| raw(json, "]"));
         }
     }
@@ -94,13 +94,13 @@ fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
 
 /// Produces the recorded lists of the report that are not empty: in JSON as members, separated by commas.
 fn recorded_sections(sink: &mut impl Sink, report: &Report, format: MediaType) {
-    let lists = RECORDED.iter().filter(|(_, list)| list().length(report).is_some_and(|length| length > 0));
+    let lists = RECORDED.into_iter().filter(|(_, list)| list.length(report).is_some_and(|length| length > 0));
     for (nth, (name, list)) in lists.enumerate() {
         let separator = if nth > 0 { "," } else { "" };
         if format != MediaType::Text {
             sink.text(|json| put(json, &format_args!("{separator}\"{name}\":[")));
         }
-        sink.list(list());
+        sink.list(list);
         if format != MediaType::Text {
             sink.text(|json| raw(json, "]"));
         }
@@ -140,9 +140,9 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
         false => sink.list(List::States(reply.start.0)),
     }
     for (_, list) in RECORDED {
-        if list().length(report).is_some() {
+        if list.length(report).is_some() {
             sink.text(|text| raw(text, "\n"));
-            sink.list(list());
+            sink.list(list);
         }
     }
     if let Some(solutions) = &report.solutions {
@@ -241,8 +241,8 @@ enum List {
 }
 
 /// The lists that a search records, by member.
-const RECORDED: [(&str, fn() -> List); 3] =
-    [("expansions", || List::Expansions), ("generated_nodes", || List::Generated), ("iterations", || List::Iterations)];
+const RECORDED: [(&str, List); 3] =
+    [("expansions", List::Expansions), ("generated_nodes", List::Generated), ("iterations", List::Iterations)];
 
 impl LongReply {
     fn of(report: HeldReport, format: MediaType, parts: Parts) -> Payload {
@@ -328,18 +328,7 @@ impl List {
                     put(text, &state);
                 }
             }),
-            Self::Expansions => {
-                let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
-                append(text, limit, from, expansions, |text, at, expansion| {
-                    let expansion = ExpansionReply::from(&expansion);
-                    if is_text {
-                        put(text, &expansion.line(at));
-                    } else {
-                        separate(text, at, b',');
-                        put_json(text, &expansion);
-                    }
-                })
-            }
+            Self::Expansions => write_expansions(report, is_text, from, text, limit),
             Self::Generated => {
                 let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
                 let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node));
@@ -351,6 +340,20 @@ impl List {
             }
         }
     }
+}
+
+/// Appends the expansions of a report from an index on, as [`List::write`] does.
+fn write_expansions(report: &Report, is_text: bool, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+    let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
+    append(text, limit, from, expansions, |text, at, expansion| {
+        let expansion = ExpansionReply::from(&expansion);
+        if is_text {
+            put(text, &expansion.line(at));
+        } else {
+            separate(text, at, b',');
+            put_json(text, &expansion);
+        }
+    })
 }
 
 /// Appends an entry of a list: a line of text, or JSON.

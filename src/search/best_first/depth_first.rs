@@ -21,9 +21,9 @@ struct DepthFirst<'a, P> {
 
 /// Expands the newest node first, its successors in successor order.
 ///
-/// Without a depth limit, each board is expanded once, unless copies of it are kept. With a limit, a board reached by fewer moves than before is
-/// reopened, because its successors may now be within the limit. So the search finds a solution whenever one exists
-/// within the limit, and otherwise proves that none does.
+/// Without a depth limit, each board is expanded once, unless copies of it are kept. With a limit, a board reached by
+/// fewer moves than before is reopened, because its successors may now be within the limit. So the search finds a
+/// solution whenever one exists within the limit, and otherwise proves that none does.
 pub fn depth_first<P: Packed>(
     space: &Space<P>,
     duplicates: DuplicateDetection,
@@ -112,8 +112,8 @@ impl<P: Packed> DepthFirst<'_, P> {
         Ok(())
     }
 
-    /// What happens to a node g moves from the start, given an earlier one of the same board, which it supersedes if its
-    /// path is better.
+    /// What happens to a node g moves from the start, given an earlier one of the same board, which it supersedes if
+    /// its path is better.
     fn verdict(&mut self, g: u32, twin: u32) -> Verdict {
         let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };
         match superseded {

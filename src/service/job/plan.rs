@@ -181,16 +181,6 @@ impl Plan {
         }
     }
 
-    /// True if its search can list generated nodes: it makes each node once for every path that it finds.
-    pub(crate) fn lists_generated(&self) -> bool {
-        has_node_options(self.algorithm)
-    }
-
-    /// True if its search has iterations with rising thresholds.
-    pub(crate) fn has_iterations(&self) -> bool {
-        matches!(self.algorithm, Algorithm::IdaStar | Algorithm::IterativeDeepening)
-    }
-
     /// Replaces the heuristic with one that needs no tables.
     pub(crate) fn without_tables(self) -> Self {
         Self { heuristic: HeuristicKind::LinearConflict, ..self }
@@ -223,7 +213,7 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
         let instead = "use `astar`, `weighted_astar` or `greedy_best_first`, or omit it";
         refuse("tie_breaking", format!("`{algorithm}` has no tie-breaking: {instead}"));
     }
-    if options.duplicate_detection != DuplicateDetection::default() && !named(has_node_options) {
+    if options.duplicate_detection != DuplicateDetection::default() && !named(Algorithm::has_open_list) {
         let instead = "use a best-first, breadth-first or depth-first search, or omit it";
         refuse("duplicate_detection", format!("`{algorithm}` has no choice of duplicate detection: {instead}"));
     }
@@ -270,7 +260,7 @@ fn heuristic_conflicts(
 /// Conflict of a successor order other than the default with the search.
 fn successor_order_conflict(options: &SearchOptions, size: Size) -> Option<String> {
     let algorithm = options.algorithm.map_or("auto", Named::name);
-    if !options.algorithm.is_some_and(has_node_options) {
+    if !options.algorithm.is_some_and(Algorithm::has_open_list) {
         let instead = "use a best-first, breadth-first or depth-first search, or omit it";
         return Some(format!("`{algorithm}` has no choice of successor order: {instead}"));
     }
@@ -280,11 +270,6 @@ fn successor_order_conflict(options: &SearchOptions, size: Size) -> Option<Strin
         && options.tie_breaking.is_newest_first();
     let instead = "use another heuristic, `tie_breaking` `fifo` or `heap`, or omit it";
     is_perfect.then(|| format!("the exact distances of `pattern_database` choose the successors: {instead}"))
-}
-
-/// True if the algorithm has options for duplicate detection and successor order.
-fn has_node_options(algorithm: Algorithm) -> bool {
-    algorithm.is_best_first() || matches!(algorithm, Algorithm::BreadthFirst | Algorithm::DepthFirst)
 }
 
 #[cfg(test)]
@@ -352,7 +337,7 @@ mod tests {
             assert!(fits(astar, heuristic, TieBreaking::LowH, size(4, 4)).is_ok());
         }
         assert!(fits(astar, Some(HeuristicKind::Manhattan), TieBreaking::LowH, size(3, 3)).is_ok());
-        for algorithm in Algorithm::ALL.iter().filter(|algorithm| !has_node_options(**algorithm)) {
+        for algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.has_open_list()) {
             assert_eq!(fits(Some(*algorithm), None, TieBreaking::LowH, size(4, 4)).map(|_| ()), rejected);
         }
         assert_eq!(fits(None, None, TieBreaking::LowH, size(4, 4)).map(|_| ()), rejected);

@@ -25,7 +25,7 @@ use crate::http::request::{
     board_and_goal, concat, is_exact_known, plain_board, search,
 };
 use crate::http::state::AppState;
-use crate::search::{Expansions, GeneratedNodes, Named, named};
+use crate::search::{Algorithm, Expansions, GeneratedNodes, Named, named};
 use crate::service::{
     HeldReport, Job, Plan, Records, Report, RequestedLimits, RequestedSolutions, SearchOptions, Service,
 };
@@ -248,27 +248,27 @@ impl SolveBody {
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
-        if let Some(plan) = &plan {
-            check_lists(&mut fields, &include, plan);
+        if let Some(algorithm) = options.algorithm.or(plan.map(|plan| plan.algorithm)) {
+            check_lists(&mut fields, &include, algorithm);
         }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
         Ok(Self { board, goal, plan, limits, include, solutions })
     }
 }
 
-/// Rejects lists that the search of a plan cannot record.
-fn check_lists(fields: &mut FieldReader, include: &[Include], plan: &Plan) {
+/// Rejects lists that an algorithm cannot record.
+fn check_lists(fields: &mut FieldReader, include: &[Include], algorithm: Algorithm) {
     let mut refuse = |detail: String| {
         fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/include", "unsupported", detail));
     };
-    let algorithm = plan.algorithm.name();
-    if include.contains(&Include::Generated) && !plan.lists_generated() {
+    let name = algorithm.name();
+    if include.contains(&Include::Generated) && !algorithm.has_open_list() {
         refuse(format!(
-            "`{algorithm}` lists no `generated` nodes: use a best-first, breadth-first or depth-first search, or omit it"
+            "`{name}` lists no `generated` nodes: use a best-first, breadth-first or depth-first search, or omit it"
         ));
     }
-    if include.contains(&Include::Iterations) && !plan.has_iterations() {
-        refuse(format!("`{algorithm}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
+    if include.contains(&Include::Iterations) && !algorithm.has_iterations() {
+        refuse(format!("`{name}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
     }
 }
 
