@@ -102,7 +102,7 @@ pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawE
 /// Memory of the searches that prove lengths, in bytes.
 pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
     let goal = Puzzle::try_new(*goal, *goal).expect("the goal is its own goal");
-    if needs_proof(goal.goal(), how) { bytes_for(&proof(goal)) } else { 0 }
+    if needs_proof(goal.goal(), how) { bytes_for(&proof(goal, u32::MAX)) } else { 0 }
 }
 
 /// Draws a board for a goal with each seed; equal seeds draw equal boards. `patterns` are those of the goal if lengths

@@ -1,16 +1,16 @@
 //! Boards of more than 9 cells whose optimal length is in a range.
 //!
 //! Where boards with such a length are common, boards are drawn uniformly until one has it. A board is rejected by
-//! parity, by the heuristic, or by a search that stops once its bound exceeds the range. Other lengths, up to 20, are
+//! parity, by the heuristic, or by a search whose depth limit is the end of the range. Other lengths, up to 20, are
 //! drawn by random walks of the length, until one is proven to have no shorter solution.
 
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::drawn::DrawError;
-use crate::domain::{Board, Path, Puzzle, RandomSource, random_board, random_walk};
-use crate::search::{Algorithm, Distribution, Observer, Progress, StopReason};
+use crate::domain::{Board, Puzzle, RandomSource, random_board, random_walk};
+use crate::search::{Algorithm, Distribution, StopReason};
 use crate::service::job::{Job, Limits, Plan, Report, SearchOptions};
 use crate::service::solver::{JobTables, SearchContext, solve_with, start_bound};
 
@@ -111,27 +111,23 @@ impl<'a> LengthDraw<'a> {
         if lengths.clone().all(|length| length % 2 != parity) {
             return Ok(None);
         }
-        let mut job = proof(puzzle);
+        let mut job = proof(puzzle, *lengths.end());
         if !self.has_patterns {
             job.plan = job.plan.without_tables();
         }
         if start_bound(&job, self.tables) > *lengths.end() {
             return Ok(None);
         }
-        let length = self.optimal_length(&job, *lengths.end())?;
+        let length = self.optimal_length(&job)?;
         Ok(length.filter(|length| lengths.contains(length)))
     }
 
-    /// The optimal length of a job's board if it is at most `most`.
-    fn optimal_length(&self, job: &Job, most: u32) -> Result<Option<u32>, DrawError> {
-        let bound = BoundObserver { most, is_exceeded: AtomicBool::new(false) };
-        let cancel: Vec<&AtomicBool> = self.context.cancel.iter().copied().chain([&bound.is_exceeded]).collect();
-        let context = SearchContext { cancel: &cancel, observer: Some(&bound), ..self.context };
-        let report = solve_with(job, self.tables, context).map_err(DrawError::Failed)?;
+    /// The optimal length of a job's board, if it is within the depth limit of the job.
+    fn optimal_length(&self, job: &Job) -> Result<Option<u32>, DrawError> {
+        let report = solve_with(job, self.tables, self.context).map_err(DrawError::Failed)?;
         match report {
-            Report { search_stopped: None, solution: Some(solution), .. } => {
-                Ok(Some(solution.path.len() as u32).filter(|length| *length <= most))
-            }
+            Report { search_stopped: None, solution: Some(solution), .. } => Ok(Some(solution.path.len() as u32)),
+            Report { search_stopped: Some(StopReason::Depth), .. } => Ok(None),
             Report { search_stopped: Some(StopReason::Cancelled), .. } => self.check().map(|()| None),
             _ => Err(DrawError::TimeUp),
         }
@@ -142,9 +138,10 @@ impl<'a> LengthDraw<'a> {
     }
 }
 
-/// The search that proves the length of a board.
-pub(super) fn proof(puzzle: Puzzle) -> Job {
-    let options = SearchOptions { algorithm: Some(Algorithm::IdaStar), ..SearchOptions::default() };
+/// The search that proves the length of a board, or that it is more than `most`.
+pub(super) fn proof(puzzle: Puzzle, most: u32) -> Job {
+    let options =
+        SearchOptions { algorithm: Some(Algorithm::IdaStar), depth_limit: Some(most), ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("IDA* serves every size");
     let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
     Job::new(puzzle, plan, limits)
@@ -163,23 +160,6 @@ pub(super) fn check(context: &SearchContext<'_>) -> Result<(), DrawError> {
         Some(deadline) if Instant::now() >= deadline => Err(DrawError::TimeUp),
         _ => Ok(()),
     }
-}
-
-/// Stops a search once its proven bound exceeds a length.
-#[derive(Debug)]
-struct BoundObserver {
-    most: u32,
-    is_exceeded: AtomicBool,
-}
-
-impl Observer for BoundObserver {
-    fn reached(&self, progress: Progress) {
-        if progress.lower_bound > self.most {
-            self.is_exceeded.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn found(&self, _: &Path) {}
 }
 
 /// The method for a range of lengths, and the part of the range that it draws.
