@@ -48,7 +48,7 @@ export class Method {
     this.more = el('details', {}, el('summary', {}, 'More settings'), el('div', { class: 'fields' },
       field('Weight of h', inputs.weight, 'weighted A*'), field('Tie-breaking', inputs.tie_breaking),
       field('Duplicate detection', inputs.duplicate_detection), field('Successor order', inputs.successor_order),
-      field('Depth limit', inputs.depth_limit, 'depth-first'),
+      field('Depth limit', inputs.depth_limit, 'depth-first, IDA*'),
       field('Solution', inputs.require), field('Time limit (ms)', inputs.time_ms)));
     inputs.algorithm.addEventListener('change', () => this.weigh());
     this.element = el('div', { onchange: () => { this.explain(); change(); } },

@@ -7,11 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::time::timeout_at;
+
 use crate::domain::{Attempt, Board, Move, Puzzle, Tile};
 use crate::search::StopReason;
 use crate::search::heuristic::DistanceTable;
 use crate::service::distance::{self, AttemptCheck, Distance, check_attempt, distances_along};
-use crate::service::job::{Job, Limits, Plan, Report, SearchOptions, ServiceError};
+use crate::service::job::{Job, Limits, Overload, Plan, Report, SearchOptions, ServiceError};
 use crate::service::pool::Pool;
 use crate::service::tables::Tables;
 
@@ -96,7 +98,8 @@ impl Analyst<'_> {
                 (Some(walk.distance()), after)
             }
             Ok(_) => {
-                let (is_instant, tables) = (distance::is_known_soon(&goal, self.tables), Arc::clone(self.tables));
+                let is_instant = self.tables.has_distances(start.size(), goal.blank());
+                let tables = Arc::clone(self.tables);
                 let bounds = move || bounds_around(&start, &goal, &tables);
                 self.pool.run_quick_work(is_instant, self.work_time, bounds).await?
             }
@@ -160,6 +163,14 @@ impl Analyst<'_> {
     }
 }
 
+/// Time after which a retry may find a free worker, if the first search of an analysis ended in the queue.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The error of a search that a limit ended. Its report has no solution, because lengths must not give moves away.
+fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
+    AnalysisError::Stopped(Box::new(Report { solution: None, ..report.clone() }), stop)
+}
+
 /// The distances of a board and of those after each of its legal moves, without a search.
 fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
     let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
@@ -186,12 +197,14 @@ struct OptimalWalk<'s> {
     goal: Board,
     /// The optimal solution, last move first.
     solution: Vec<Move>,
+    /// The report of the latest search.
+    latest: Option<Arc<Report>>,
 }
 
 impl<'s> OptimalWalk<'s> {
     async fn start(analyst: Analyst<'s>, puzzle: &Puzzle) -> Result<Self, AnalysisError> {
         let (board, goal) = (*puzzle.start(), *puzzle.goal());
-        let mut walk = Self { analyst, began: Instant::now(), board, goal, solution: Vec::new() };
+        let mut walk = Self { analyst, began: Instant::now(), board, goal, solution: Vec::new(), latest: None };
         walk.go_to(board).await?;
         Ok(walk)
     }
@@ -225,21 +238,24 @@ impl<'s> OptimalWalk<'s> {
 
     /// Searches a solution of the board in the time that is left. Returns its moves, last move first; none if there is
     /// no solution within the depth limit of the plan.
-    async fn search(&self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
+    async fn search(&mut self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
-        // In whole milliseconds, the unit of the API.
-        let spent = Duration::from_millis(self.began.elapsed().as_millis() as u64);
-        let time = limits.time.saturating_sub(spent).max(Duration::from_millis(1));
-        let job = Job::new(puzzle, plan, Limits { time, ..limits });
-        let report = pool.submit(job).await?.report;
+        // The job has the limits of the request, so equal jobs share a search and its report.
+        let search = timeout_at((self.began + limits.time).into(), pool.submit(Job::new(puzzle, plan, limits)));
+        let report = match (search.await, &self.latest) {
+            (Ok(answer), _) => answer?.report,
+            // The time of the request ended before that of this search.
+            (Err(_), Some(latest)) => return Err(stopped(latest, StopReason::Time)),
+            (Err(_), None) => {
+                return Err(ServiceError::Overloaded { retry_after: RETRY, cause: Overload::SearchWaited }.into());
+            }
+        };
+        self.latest = Some(Arc::clone(&report));
         match report.stopped {
             None => Ok(report.solution.as_ref().map(|found| found.path.moves().iter().rev().copied().collect())),
             Some(StopReason::Depth) => Ok(None),
-            Some(stop) => {
-                let limits = Limits { time: limits.time, ..report.limits };
-                Err(AnalysisError::Stopped(Box::new(Report { limits, solution: None, ..Report::clone(&report) }), stop))
-            }
+            Some(stop) => Err(stopped(&report, stop)),
         }
     }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::domain::{Attempt, Board, Puzzle, Size};
 use crate::search::heuristic::{DistanceTable, Tier};
 use crate::search::{Algorithm, Distribution, HeuristicKind};
@@ -177,7 +179,8 @@ impl Service {
         }
         let patterns = if random::needs_proof(&goal, &how) {
             // Without them the proofs take longer.
-            self.tables.ready_patterns(goal.size(), goal.blank(), false).await.ok()
+            let wait = self.settings.default_time / 4;
+            timeout(wait, self.tables.ready_patterns(goal.size(), goal.blank(), false)).await.ok().and_then(Result::ok)
         } else {
             None
         };

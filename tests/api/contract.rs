@@ -158,7 +158,7 @@ impl Contract {
 
     fn parameter_value(&self, schema: &Value, text: &str) -> Value {
         match self.resolve(schema)["type"].as_str() {
-            Some("integer" | "number") => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+            Some("integer" | "number" | "boolean") => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
             Some("array") => {
                 let items = text.split(',').filter(|item| !item.is_empty());
                 items.map(|item| self.parameter_value(&self.resolve(schema)["items"], item)).collect()

@@ -60,7 +60,7 @@ const ASKED: &[Asked] = &[
     ("CrossSiteRequest", TEXT, "", || {
         Question::get("/solve?board=867254301").header("sec-fetch-site", "cross-site").accept(TEXT)
     }),
-    ("NotFound", PROBLEM, "", || Question::get("/problems/nothing")),
+    ("NotFound", PROBLEM, "", || Question::get("/nowhere")),
     ("MethodNotAllowed", PROBLEM, "", || Question::new(Method::DELETE, "/solve")),
     ("MethodNotAllowed", TEXT, "", || Question::new(Method::DELETE, "/solve").accept(TEXT)),
     ("NotAcceptable", PROBLEM, "", || Question::get("/solve?board=867254301").accept("image/png")),
@@ -70,7 +70,7 @@ const ASKED: &[Asked] = &[
         let limits = json!({ "expanded": 1000, "time_ms": 2000 });
         post("/solve", json!({ "board": "867254301", "algorithm": "breadth_first", "limits": limits }))
     }),
-    ("/random", JSON, "board", || Question::get("/random?seed=taquin&length=20")),
+    ("/random", JSON, "board", || Question::get("/random?seed=taquin&goal=blank_first")),
 ];
 
 /// The example at a place of the contract.

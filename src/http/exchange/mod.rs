@@ -153,7 +153,7 @@ fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<
 /// True if no handler consumed the request body; the connection must then be closed. A handler that stops reading in
 /// the middle of a body sets `Connection: close` itself (`request::body`).
 fn leaves_body_unread(method: &Method, status: StatusCode) -> bool {
-    method != Method::POST || matches!(status.as_u16(), 401 | 403 | 404 | 405 | 421 | 429)
+    method != Method::POST || matches!(status.as_u16(), 308 | 401 | 403 | 404 | 405 | 421 | 429)
 }
 
 /// The log span of a request. Its level is ERROR, so that lines of every level have the request id.

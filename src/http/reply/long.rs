@@ -27,8 +27,9 @@ pub(crate) fn held_if_long(
     let expansions = report.expansions.as_ref().map_or(0, Expansions::len);
     let generated = report.generated.as_ref().map_or(0, GeneratedNodes::len);
     let iterations = report.iterations.as_ref().map_or(0, Vec::len);
+    let solutions = report.solutions.as_ref().map_or(0, |solutions| solutions.paths.len() * (moves + 3));
     let boards = report.heights.len() + expansions + generated;
-    let bytes = 6 * moves + boards * (4 * puzzle.size().cells() + 64) + 64 * iterations;
+    let bytes = 6 * moves + boards * (4 * puzzle.size().cells() + 64) + 64 * iterations + solutions;
     if bytes <= LONG {
         return Ok(None);
     }

@@ -19,6 +19,8 @@ use crate::search::Named;
 #[derive(Debug)]
 pub(crate) struct FieldReader {
     fields: Vec<Field>,
+    /// Names of the objects in the body, whose members are fields.
+    objects: Vec<String>,
     errors: Errors,
     /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
@@ -64,7 +66,7 @@ impl FieldReader {
             Some(_) => ProblemKind::InvalidRequest,
             None => ProblemKind::InvalidParameter,
         };
-        let mut fields = Self { fields: Vec::new(), errors: Errors::default(), missing };
+        let mut fields = Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing };
         for (name, value) in input.query {
             fields.add(name, Value::Query(value), known);
         }
@@ -100,6 +102,7 @@ impl FieldReader {
                     Some(_) => self.report_repeated(&name, ProblemKind::InvalidRequest),
                     None => {
                         self.add_members(&format!("{name}."), inner.clone(), known);
+                        self.objects.push(name.clone());
                         groups.push((name, inner));
                     }
                 },
@@ -188,6 +191,11 @@ impl FieldReader {
     /// True if the request has a field of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// True if the body has this object, even if it is empty.
+    pub(crate) fn has_object(&self, name: &str) -> bool {
+        self.objects.iter().any(|object| object == name)
     }
 
     /// True if the value of a field is a name of `C`.
@@ -359,7 +367,9 @@ impl FieldReader {
             let at = format!("{name}.{at}");
             match entry {
                 Json::Object(members) => {
-                    let mut inner = Self { fields: Vec::new(), errors: Errors::default(), missing: self.missing };
+                    let missing = self.missing;
+                    let mut inner =
+                        Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing };
                     inner.add_members("", members, known);
                     objects.push(read(&mut inner));
                     self.errors.add_all_within(&pointer(&at), value.kind(), inner.errors);
@@ -383,6 +393,20 @@ impl FieldReader {
         let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
         let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
         parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
+    }
+
+    /// Reads a text as [`parsed`](Self::parsed) does. A whole number stands for its digits.
+    pub(crate) fn parsed_word<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.name == name)
+            && let Value::Body(Json::Integer(number)) = field.value
+        {
+            field.value = Value::Body(Json::String(number.to_string()));
+        }
+        self.parsed(name, parse)
     }
 
     /// Returns what was read from the fields.

@@ -18,27 +18,34 @@ const SERVER: &str = "\n  - url: /\n";
 
 /// `/openapi.yaml`: the original file.
 pub(crate) async fn yaml(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Yaml, YAML.to_owned()));
     let media_type = choose(&headers, &[MediaType::Yaml, MediaType::Text])?;
-    if let Some(text) = below(&state.site().base_path) {
-        return Ok(Document::new(media_type.content_type(), Document::AN_HOUR, text).response(&headers));
-    }
-    Ok(DOCUMENTS[usize::from(media_type == MediaType::Text)].response(&headers))
+    Ok(contract(&state)[usize::from(media_type == MediaType::Text)].response(&headers))
 }
 
 /// `/openapi.json`: the description converted to JSON.
 pub(crate) async fn json(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    static DOCUMENTS: LazyLock<[Document; 2]> = LazyLock::new(|| documents(MediaType::Json, to_json(YAML)));
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    if let Some(text) = below(&state.site().base_path) {
-        return Ok(Document::new(media_type.content_type(), Document::AN_HOUR, to_json(&text)).response(&headers));
-    }
-    Ok(DOCUMENTS[usize::from(media_type == MediaType::Text)].response(&headers))
+    Ok(contract(&state)[2 + usize::from(media_type == MediaType::Text)].response(&headers))
 }
 
-/// The description of a service below a path; `None` if the path is empty.
-fn below(base_path: &str) -> Option<String> {
-    (!base_path.is_empty()).then(|| YAML.replacen(SERVER, &format!("\n  - url: {base_path}/\n"), 1))
+/// The documents of this service: YAML, JSON, each also as plain text.
+fn contract(state: &AppState) -> &[Document; 4] {
+    static AT_THE_ROOT: LazyLock<[Document; 4]> = LazyLock::new(|| all_documents(YAML));
+    match state.site().base_path.as_str() {
+        "" => &AT_THE_ROOT,
+        _ => state.contract(|site| all_documents(&below(&site.base_path))),
+    }
+}
+
+/// The description of a service below a path.
+fn below(base_path: &str) -> String {
+    YAML.replacen(SERVER, &format!("\n  - url: {base_path}\n"), 1)
+}
+
+fn all_documents(yaml: &str) -> [Document; 4] {
+    let [one, two] = documents(MediaType::Yaml, yaml.to_owned());
+    let [three, four] = documents(MediaType::Json, to_json(yaml));
+    [one, two, three, four]
 }
 
 /// The text with its own media type, and as plain text.
@@ -62,8 +69,7 @@ mod tests {
         assert!(json["openapi"].as_str().unwrap().starts_with("3.1"), "{}", json["openapi"]);
         assert!(json["paths"]["/solve"].is_object());
         assert_eq!(json["servers"][0]["url"], "/");
-        let below: serde_json::Value = serde_json::from_str(&to_json(&below("/taquin").unwrap())).unwrap();
-        assert_eq!(below["servers"][0]["url"], "/taquin/");
-        assert_eq!(super::below(""), None);
+        let below: serde_json::Value = serde_json::from_str(&to_json(&below("/taquin"))).unwrap();
+        assert_eq!(below["servers"][0]["url"], "/taquin");
     }
 }

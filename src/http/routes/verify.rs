@@ -38,6 +38,9 @@ named!(MoveNotation { Blank => "blank", Tile => "tile" });
 /// Maximum number of moves in a request. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
 
+/// Maximum number of moves whose distances are listed. They take half a megabyte of JSON.
+const MAX_STEPS: usize = 5_000;
+
 #[derive(Debug, serde::Serialize)]
 struct VerifyReply {
     legal: bool,
@@ -48,6 +51,7 @@ struct VerifyReply {
     length: usize,
     lengths: LengthsReply,
     alg: String,
+    scramble: String,
     #[serde(flatten)]
     of_start: DistanceReply,
     percentile: Option<f64>,
@@ -121,6 +125,11 @@ impl VerifyBody {
         let attempt = attempt(&mut fields, size);
         let steps = fields.choices("include").contains(&Include::Steps);
         let exact = fields.flag("exact");
+        if steps && attempt.as_ref().is_some_and(|attempt| attempt.len() > MAX_STEPS) {
+            let detail =
+                format!("the distance after each of more than {MAX_STEPS} moves is not listed; give fewer moves");
+            fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/include", "unsupported", detail));
+        }
         if let Some(size) = size.filter(|size| exact && !is_exact_known(*size)) {
             let detail = format!(
                 "optimal lengths are proven on boards of up to 16 cells, not on {size} boards; omit `exact` for bounds"
@@ -180,6 +189,7 @@ impl VerifyReply {
             length,
             lengths: LengthsReply::from(&played.path),
             alg: played.path.alg(),
+            scramble: played.path.scramble(),
             of_start,
             percentile: *percentile,
             remaining,

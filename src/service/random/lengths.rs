@@ -14,9 +14,6 @@ use crate::search::{Algorithm, Distribution, StopReason};
 use crate::service::job::{Job, Limits, Plan, Report, SearchOptions};
 use crate::service::solver::{JobTables, SearchContext, solve_with, start_bound};
 
-/// Cells of the largest boards whose lengths can be proven.
-const MAX_CELLS: usize = 16;
-
 /// Greatest length that is drawn by walks.
 const MAX_WALK: u32 = 20;
 
@@ -164,7 +161,7 @@ pub(super) fn check(context: &SearchContext<'_>) -> Result<(), DrawError> {
 
 /// The method for a range of lengths, and the part of the range that it draws.
 pub(super) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
-    if goal.size().cells() > MAX_CELLS {
+    if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
     }
     let distribution = Distribution::stored(goal.size(), goal.blank());
@@ -201,6 +198,8 @@ fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>>
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
     use crate::domain::{Size, SplitMix};
     use crate::service::tables::Tables;

@@ -64,7 +64,7 @@ pub(crate) fn solve_with(
     let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
     let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
     let report = with_all_solutions(job, tables, &budget, report)?;
-    Ok(Report { elapsed: begun.elapsed(), ..report })
+    Ok(with_percentile(Report { elapsed: begun.elapsed(), ..report }, puzzle, tables.tables()))
 }
 
 /// Adds all optimal solutions if they are requested and one is proven, in what is left of the budget.
@@ -101,7 +101,7 @@ fn with_all_solutions(
 pub(crate) fn without_search(job: &Job, tables: &JobTables<'_>, outcome: Outcome) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let report = conclude(job, tables, outcome, Trace::default())?;
-    Ok(Report { elapsed: begun.elapsed(), ..report })
+    Ok(with_percentile(Report { elapsed: begun.elapsed(), ..report }, &job.puzzle, tables.tables()))
 }
 
 /// Returns a lower bound (linear conflict) and a constructed solution, without a search and without tables.
@@ -131,8 +131,7 @@ fn conclude(job: &Job, tables: &JobTables<'_>, outcome: Outcome, trace: Trace) -
     let generated = (job.records.generated > 0).then_some(recorded.generated);
     let iterations = job.records.iterations.then_some(recorded.iterations);
     let report = report(job, tables, algorithm, outcome, stopped)?;
-    let report = Report { expansions, generated, iterations, ..report };
-    Ok(with_percentile(report, &job.puzzle, tables.tables()))
+    Ok(Report { expansions, generated, iterations, ..report })
 }
 
 /// Replays the solution and builds the report.

@@ -1,15 +1,18 @@
 //! Experiments: many random boards, each solved by several methods.
 
 use std::fmt;
+use std::time::Duration;
 
-use super::Method;
+use tokio::time::{Instant, timeout_at};
+
+use super::method::Method;
 use super::reply::MethodReply;
 use crate::domain::{Board, Puzzle, Size};
 use crate::http::media_type::MediaType;
-use crate::http::problem::Problem;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{Rows, SearchReply, json, puzzle_failure, service_failure};
 use crate::http::routes::random::draw_failure;
-use crate::service::{Answer, Draw, Job, Plan, RequestedLimits, Service, ServiceError};
+use crate::service::{Answer, Draw, Job, Limits, Service};
 
 /// The boards of an experiment.
 #[derive(Clone, Debug)]
@@ -70,28 +73,39 @@ pub(super) async fn run(
     methods: &[Method],
 ) -> Result<(ExperimentReply, bool), Problem> {
     let Experiment { goal, count, seed, how, length } = experiment;
+    let deadline = Instant::now() + service.settings().max_time;
     let seeds = (0..*count).map(|index| format!("{seed}/{index}")).collect();
     let drawn = service.draw(*goal, how.clone(), seeds).await.map_err(|error| service_failure(&error))?;
     let drawn = drawn.map_err(|error| draw_failure(&error, how).within("/boards"))?;
     let size = goal.size();
-    let searches: Vec<(Plan, RequestedLimits)> = methods.iter().map(|method| (method.plan, method.limits)).collect();
-    let limits = service.limits_for_all(size, &searches.repeat(*count));
+    let limits: Vec<Limits> = methods.iter().map(|method| service.limits(size, &method.plan, method.limits)).collect();
     let (mut samples, mut is_repeatable) = (vec![Vec::with_capacity(*count); methods.len()], true);
     for board in drawn {
         let puzzle = Puzzle::try_new(board.board, *goal).map_err(puzzle_failure)?;
-        for ((method, limits), samples) in methods.iter().zip(&limits).zip(&mut samples) {
-            let answer = service.submit(Job::new(puzzle, method.plan, *limits)).await;
-            if let Err(error @ (ServiceError::Overloaded { .. } | ServiceError::ShuttingDown)) = &answer {
-                return Err(service_failure(error));
-            }
-            is_repeatable &= answer.as_ref().is_ok_and(|answer| answer.report.is_repeatable());
-            samples.extend(answer.ok().and_then(|answer| Sample::of(&answer)));
+        for (at, (method, limits)) in methods.iter().zip(&limits).enumerate() {
+            let search = timeout_at(deadline, service.submit(Job::new(puzzle, method.plan, *limits)));
+            let answer = search.await.map_err(|_| too_long(service.settings().max_time))?;
+            let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
+            is_repeatable &= answer.report.is_repeatable();
+            samples[at].extend(Sample::of(&answer));
         }
+        // Searches of small boards and cached ones never wait.
+        tokio::task::yield_now().await;
     }
     let results = methods.iter().zip(&samples).map(|(method, samples)| MethodFigures::new(method, samples));
     let boards =
         BoardsReply { rows: size.rows(), cols: size.cols(), count: *count, seed: seed.clone(), length: length.clone() };
     Ok((ExperimentReply { boards, goal: Rows(*goal), results: results.collect() }, is_repeatable))
+}
+
+/// The problem of an experiment that takes longer than a search may.
+fn too_long(time: Duration) -> Problem {
+    let detail = format!(
+        "The experiment took longer than {} s, the longest time of a search. Use fewer boards, or a lower `limits.time_ms` \
+         for each search.",
+        time.as_secs_f64()
+    );
+    Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", "time")
 }
 
 /// The figures of one solved board.

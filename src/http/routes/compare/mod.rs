@@ -1,6 +1,7 @@
 //! `/compare`: one board, or many random ones, solved by several methods.
 
 mod experiment;
+mod method;
 mod preset;
 mod reply;
 
@@ -11,6 +12,7 @@ use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
 
 use self::experiment::Experiment;
+use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
 use super::random::{draw_lengths, seed_of};
 use crate::domain::{Encoding, Puzzle, Sides, Size};
@@ -23,7 +25,7 @@ use crate::http::request::{
 };
 pub(crate) use preset::Preset;
 
-use crate::service::{Draw, Job, Plan, RequestedLimits, SearchOptions, Service, ServiceError, Solvability};
+use crate::service::{Draw, Job, Plan, RequestedLimits, Service, ServiceError, Solvability};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 2] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["methods", "preset"]]);
@@ -40,13 +42,6 @@ const DEFAULT_BOARDS: u64 = 100;
 
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
-
-/// A method: its search options as requested, their plan, and its limits.
-struct Method {
-    options: SearchOptions,
-    plan: Plan,
-    limits: RequestedLimits,
-}
 
 struct CompareBody {
     subject: Subject,
@@ -121,7 +116,7 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 impl CompareBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
         let mut fields = FieldReader::new(input, &FIELDS);
-        if EXPERIMENT_FIELDS.iter().any(|name| fields.has(name)) {
+        if fields.has_object("boards") || EXPERIMENT_FIELDS.iter().any(|name| fields.has(name)) {
             let experiment = experiment(&mut fields);
             let default = search::limits(&mut fields);
             let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
@@ -153,8 +148,8 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
         fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
     }
     let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
-    let seed = fields.parsed("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
-    let length = fields.parsed("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
+    let seed = fields.parsed_word("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
+    let length = fields.parsed_word("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
     let (length, how) = match length {
         Some((text, lengths)) => (Some(text), Draw::Length(lengths)),
         None => (None, Draw::Uniform(Solvability::Solvable)),

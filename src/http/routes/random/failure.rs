@@ -29,7 +29,7 @@ pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Pr
         DrawError::PercentilesUnknown => unsupported(
             how,
             "percentiles are known for boards of up to 12 cells, and for 4×4 boards with the blank's goal in a corner; \
-             use `length` or `walk`, or omit `percentile`",
+             use `walk`, or omit `percentile`",
         ),
         DrawError::NoSuchLength(greatest) => out_of_range(
             how,

@@ -278,7 +278,7 @@ fn requested_solutions(
     options: &SearchOptions,
     size: Option<Size>,
 ) -> Option<RequestedSolutions> {
-    if !fields.has("solutions.count") && !fields.has("solutions.max") {
+    if !fields.has_object("solutions") && !fields.has("solutions.count") && !fields.has("solutions.max") {
         return None;
     }
     let counts = !fields.has("solutions.count") || fields.flag("solutions.count");

@@ -1,0 +1,10 @@
+//! A method of a comparison.
+
+use crate::service::{Plan, RequestedLimits, SearchOptions};
+
+/// A method: its search options as requested, their plan, and its limits.
+pub(super) struct Method {
+    pub(super) options: SearchOptions,
+    pub(super) plan: Plan,
+    pub(super) limits: RequestedLimits,
+}
