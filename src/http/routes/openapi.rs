@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
 use crate::http::media_type::MediaType;
@@ -34,6 +34,14 @@ pub(crate) async fn json(State(state): State<AppState>, headers: HeaderMap) -> R
         return Ok(Document::new(media_type.content_type(), Document::AN_HOUR, to_json(&text)).response(&headers));
     }
     Ok(DOCUMENTS[usize::from(media_type == MediaType::Text)].response(&headers))
+}
+
+/// Links a response that introduces the service to its description (RFC 8631). The target is relative, so it is right
+/// below any path of a proxy.
+pub(crate) fn with_service_desc(mut response: Response) -> Response {
+    let link = HeaderValue::from_static("<openapi.json>; rel=\"service-desc\"");
+    response.headers_mut().insert(header::LINK, link);
+    response
 }
 
 /// The description of a service below a path; `None` if the path is empty.
