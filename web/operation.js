@@ -18,18 +18,9 @@ function examplesOf({ example, examples, schema }) {
   return (resolved(schema)?.examples ?? []).map((value, at) => [`example ${at + 1}`, value]);
 }
 
-/** Returns a parameter with its `schema`, even if the schema is in `content`. */
-function plain(parameter) {
-  const own = resolved(parameter);
-  const [media] = Object.values(own.content ?? {});
-  if (!media) return own;
-  const example = examplesOf(media)[0]?.[1];
-  return { ...own, schema: media.schema, ...(example !== undefined && { example: typeof example === 'string' ? example : JSON.stringify(example) }) };
-}
-
 export function operation(path, method, details) {
   const { summary, description, parameters = [], requestBody, responses, operationId } = details;
-  const all = parameters.map(plain);
+  const all = parameters.map(resolved);
   return el('article', { id: operationId, class: 'operation' },
     el('h3', {}, el('span', { class: `method ${method}` }, method.toUpperCase()), ' ', el('code', {}, path), el('small', {}, summary)),
     el('div', { class: 'prose' }, prose(description)),

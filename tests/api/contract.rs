@@ -132,27 +132,20 @@ impl Contract {
                 faults.push(format!("the query parameter `{name}` is not documented, and was accepted"));
                 continue;
             };
-            let (schema, value) = match &parameter["content"]["application/json"]["schema"] {
+            let (schema, value) = match &self.resolve(&parameter["schema"])["contentSchema"] {
                 Value::Null => (&parameter["schema"], self.parameter_value(&parameter["schema"], &value)),
                 schema => (schema, serde_json::from_str(&value).unwrap_or(Value::Null)),
             };
             let found = self.faults_of_value(schema, &value);
             faults.extend(found.iter().map(|fault| format!("query parameter `{name}`, which was accepted: {fault}")));
         }
-        if question.body.is_empty() {
+        // Other bodies are described in prose.
+        let is_json = essence(&question.headers) == "application/json";
+        let Some(body @ Value::Object(_)) = serde_json::from_slice(&question.body).ok().filter(|_| is_json) else {
             return;
-        }
-        let media_type = essence(&question.headers);
-        let media = &operation["requestBody"]["content"][&media_type];
-        if media.is_null() {
-            faults.push(format!("a body of type {media_type:?} is not documented, and was accepted"));
-            return;
-        }
-        let body = match media_type.as_str() {
-            "application/json" => serde_json::from_slice(&question.body).unwrap_or(Value::Null),
-            _ => Value::from(String::from_utf8_lossy(&question.body)),
         };
-        let found = self.faults_of_value(&media["schema"], &body);
+        let media = &operation["requestBody"]["content"]["application/json"];
+        let found = self.faults_of_value(&media["schema"], &with_zeros(body));
         faults.extend(found.iter().map(|fault| format!("the body, which was accepted: {fault}")));
     }
 
@@ -258,13 +251,28 @@ fn close(schema: &mut Value, is_base: bool) {
                     close(node, name == "allOf");
                 }
             }
-            if object.get("properties").is_some_and(Value::is_object) && !is_base {
+            let is_object = object.get("properties").is_some_and(Value::is_object) || object.contains_key("allOf");
+            if is_object && !is_base {
                 object.entry("unevaluatedProperties").or_insert(Value::Bool(false));
             }
         }
         Value::Array(entries) => entries.iter_mut().for_each(|entry| close(entry, is_base)),
         _ => {}
     }
+}
+
+/// A body with 0 for each blank that is `null`, a form described in prose.
+fn with_zeros(mut body: Value) -> Value {
+    fn fill(cells: &mut Value) {
+        for cell in cells.as_array_mut().into_iter().flatten() {
+            if cell.is_null() {
+                *cell = json!(0);
+            }
+            fill(cell);
+        }
+    }
+    ["board", "goal"].iter().for_each(|name| body.get_mut(name).into_iter().for_each(fill));
+    body
 }
 
 /// The media type in `Content-Type`, without its parameters.
@@ -402,6 +410,37 @@ fn requests_are_strict_and_responses_open() {
         });
     }
     assert!(strict >= 7 && open >= 40, "{strict} strict and {open} open objects");
+}
+
+#[test]
+fn a_parameter_that_is_a_field_of_a_body_too_has_no_default() {
+    let mut fields = 0;
+    for item in CONTRACT.document["paths"].as_object().expect("paths").values() {
+        let body = &item["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let properties = &CONTRACT.resolve(body)["properties"];
+        for parameter in item["post"]["parameters"].as_array().into_iter().flatten() {
+            let parameter = CONTRACT.resolve(parameter);
+            let name = parameter["name"].as_str().expect("a name").split('.').next().unwrap_or_default();
+            if parameter["in"] != "query" {
+                continue;
+            }
+            assert!(properties[name].is_object(), "{name} is no field of a body: {parameter}");
+            let (mut names, schema) = (HashSet::new(), &parameter["schema"]);
+            reachable(schema, &mut names);
+            let schemas = names.iter().map(|name| &CONTRACT.document["components"]["schemas"][name]).chain([schema]);
+            assert!(schemas.into_iter().all(|schema| schema["default"].is_null()), "{parameter}");
+            fields += 1;
+        }
+    }
+    assert!(fields > 40, "only {fields} parameters were found");
+}
+
+#[test]
+fn operations_by_link_have_a_tag_of_their_own() {
+    for item in CONTRACT.document["paths"].as_object().expect("paths").values() {
+        let has_tag = |method: &str| item[method]["tags"].as_array().is_some_and(|tags| tags.contains(&json!("links")));
+        assert_eq!([has_tag("get"), has_tag("post")], [item["post"].is_object(), false], "{item}");
+    }
 }
 
 #[test]

@@ -134,6 +134,15 @@ async fn the_contract_is_served_as_it_is_written() {
 }
 
 #[tokio::test]
+async fn what_introduces_the_service_links_to_the_contract() {
+    let taquin = shared().await;
+    for (path, accept) in [("/", "*/*"), ("/", "text/html"), ("/docs", "text/html"), ("/info", "*/*")] {
+        let answer = taquin.send(Question::get(path).accept(accept)).await.expect(200);
+        assert_eq!(answer.header("link"), "<openapi.json>; rel=\"service-desc\"", "{path} as {accept}");
+    }
+}
+
+#[tokio::test]
 async fn every_problem_has_a_page() {
     let taquin = shared().await;
     let listed = CONTRACT.document["components"]["schemas"]["Slug"]["enum"].as_array().expect("slugs");

@@ -70,6 +70,7 @@ async fn options_returns_the_methods() {
         let answer = taquin.send(Question::new(Method::OPTIONS, target)).await.expect(204);
         assert_eq!(methods(answer.header("allow")), known, "{target}");
         assert!(answer.header("allow").contains("OPTIONS"), "{target}");
+        assert_eq!(answer.header("accept-post").contains("application/json"), known.contains(&"POST"), "{target}");
     }
     let answer = taquin.send(Question::new(Method::OPTIONS, "/nowhere")).await;
     assert_eq!(answer.status, 404);

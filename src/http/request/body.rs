@@ -167,6 +167,15 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// The media types of bodies, as a list for a header.
+    pub(crate) const fn media_types(is_strict: bool) -> &'static str {
+        if is_strict {
+            "application/json, text/plain"
+        } else {
+            "application/json, text/plain, application/x-www-form-urlencoded"
+        }
+    }
+
     fn of(headers: &HeaderMap, settings: HttpSettings) -> Result<Self, Problem> {
         let codings =
             headers.get_all(header::CONTENT_ENCODING).iter().flat_map(|line| line.as_bytes().split(|b| *b == b','));
@@ -337,6 +346,18 @@ mod tests {
             let problem = ask("text/plain", json, STRICT).await.unwrap_err();
             assert_eq!(problem.kind, ProblemKind::UnsupportedMediaType);
             assert!(problem.detail.contains("as application/json"), "{}", problem.detail);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_listed_media_types_are_those_of_accepted_bodies() {
+        for settings in [LENIENT, STRICT] {
+            let listed: Vec<_> = Format::media_types(settings.strict_content_type).split(", ").collect();
+            for media_type in ["application/json", "text/plain", FORM, "text/html", "multipart/form-data"] {
+                let body = if media_type == "application/json" { "[1]" } else { BOARD };
+                let is_accepted = ask(media_type, body, settings).await.is_ok();
+                assert_eq!(listed.contains(&media_type), is_accepted, "{media_type}: {listed:?}");
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::compare::Preset;
+use super::openapi::with_service_desc;
 use super::solve::Include;
 use super::{compare, solve, verify};
 use crate::domain::Size;
@@ -46,7 +47,8 @@ pub(crate) async fn info(
         MediaType::Text => format!("{info:#}\n"),
         _ => info.to_string(),
     };
-    Ok(Document::new(media_type.content_type(), Document::NO_STORE, body).response(&headers))
+    let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
+    Ok(with_service_desc(document.response(&headers)))
 }
 
 /// Values of the search options that have no entries of their own.

@@ -18,13 +18,15 @@ pub(crate) mod solve;
 mod usage;
 mod verify;
 
+use axum::extract::State;
 use axum::handler::Handler;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 
+use super::request::Format;
 use super::routes_table::{Access, Listeners, Route};
-use super::state::AppState;
+use super::state::{AppState, HttpSettings};
 use Access::{Counted, Free, Open};
 use Listeners::{Both, Main};
 
@@ -73,7 +75,14 @@ fn read<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppStat
 
 /// Routes GET, HEAD and POST. The fields are in the query string or in the body.
 fn ask<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
-    get(handler.clone()).post(handler).options(async || allow("GET, HEAD, POST, OPTIONS"))
+    get(handler.clone()).post(handler).options(allow_post)
+}
+
+/// Response to OPTIONS where POST is routed, with the media types of its bodies (LDP 1.0, section 7.1).
+async fn allow_post(State(settings): State<HttpSettings>) -> Response {
+    let types = Format::media_types(settings.strict_content_type);
+    let accept_post = (HeaderName::from_static("accept-post"), HeaderValue::from_static(types));
+    ([accept_post], allow("GET, HEAD, POST, OPTIONS")).into_response()
 }
 
 /// Response to OPTIONS.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
 use crate::http::media_type::MediaType;
@@ -26,6 +26,14 @@ pub(crate) async fn yaml(State(state): State<AppState>, headers: HeaderMap) -> R
 pub(crate) async fn json(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     Ok(contract(&state)[2 + usize::from(media_type == MediaType::Text)].response(&headers))
+}
+
+/// Links a response that introduces the service to its description (RFC 8631). The target is relative, so it is right
+/// below any path of a proxy.
+pub(crate) fn with_service_desc(mut response: Response) -> Response {
+    let link = HeaderValue::from_static("<openapi.json>; rel=\"service-desc\"");
+    response.headers_mut().insert(header::LINK, link);
+    response
 }
 
 /// The documents of this service: YAML, JSON, each also as plain text.

@@ -10,6 +10,7 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
+use super::openapi::with_service_desc;
 use super::page_headers::security_headers;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, weak_etag};
@@ -121,7 +122,7 @@ pub(crate) fn playground(headers: &HeaderMap, frame_origins: &[String]) -> Respo
 /// `/docs`: the viewer of the API description.
 pub(crate) async fn docs(headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Html])?;
-    Ok(with_security_headers(WEB.viewer.response(&headers), &[]))
+    Ok(with_service_desc(with_security_headers(WEB.viewer.response(&headers), &[])))
 }
 
 fn with_security_headers(mut page: Response, frame_origins: &[String]) -> Response {

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 
+use super::openapi::with_service_desc;
 use super::playground;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -15,11 +16,11 @@ pub(crate) async fn usage(State(state): State<AppState>, headers: HeaderMap) -> 
     let site = state.site();
     let media_type = choose(&headers, &[MediaType::Text, MediaType::Html])?;
     if media_type == MediaType::Html {
-        return Ok(playground::playground(&headers, &site.frame_origins));
+        return Ok(with_service_desc(playground::playground(&headers, &site.frame_origins)));
     }
     let base = format!("http://{}{}", host(&headers).unwrap_or("127.0.0.1:8080"), site.base_path);
     let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
-    Ok(Document::new(media_type.content_type(), "no-cache", text).response(&headers))
+    Ok(with_service_desc(Document::new(media_type.content_type(), "no-cache", text).response(&headers)))
 }
 
 const USAGE: &str = "\

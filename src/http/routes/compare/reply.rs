@@ -47,8 +47,9 @@ pub(crate) struct MethodReply {
     depth_limit: Option<u32>,
 }
 
+/// What became of a method, named by its `status`.
 #[derive(Debug, serde::Serialize)]
-#[serde(untagged)]
+#[serde(tag = "status", rename_all = "lowercase")]
 enum OutcomeReply {
     Solved {
         length: usize,

@@ -1,0 +1,70 @@
+// Types of openapi-typescript, requests of openapi-fetch.
+
+import assert from 'node:assert/strict';
+import createClient from 'openapi-fetch';
+import { base } from './base.js';
+import { events } from './events.js';
+import type { components, paths } from './generated/openapi-typescript.js';
+
+type Schemas = components['schemas'];
+
+const client = createClient<paths, `application/${string}json`>({ baseUrl: base });
+
+// Solve.
+const { data: solution } = await client.POST('/solve', { body: { board: '8 6 7/2 5 4/3 0 1', algorithm: 'astar' } });
+assert.equal(solution?.length, 31);
+assert.equal(solution.search.algorithm, 'astar');
+
+// Hint and verify.
+const { data: hint } = await client.POST('/hint', { body: { board: [[1, 2, 3], [4, 5, 6], [0, 7, 8]] } });
+const move: Schemas['Direction'] | null | undefined = hint?.move;
+assert.equal(move, 'R');
+const { data: verdict } = await client.POST('/verify', { body: { board: '123456078', moves: 'RR' } });
+assert.equal(verdict?.optimal, true);
+
+// Compare.
+const { data: comparison } = await client.POST('/compare', {
+  body: { board: '123456078', methods: [{ algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 1 }] },
+});
+const [first, second] = comparison?.results ?? [];
+assert(first?.status === 'solved' && first.length === 2);
+assert(second?.status === 'failed' && second.problem.limit === 'depth');
+
+// Handle a problem.
+const { error: problem } = await client.POST('/solve', { body: { board: [[1, 2, 3], [4, 5, 6], [8, 7, 0]] } });
+if (problem?.type === '/problems/unsolvable') assert.equal(problem.inversions, 1);
+else assert.fail(`not unsolvable: ${problem?.type}`);
+
+// Watch a search.
+type SolveEvent =
+  | { event: 'solution'; data: Schemas['SolutionEvent'] }
+  | { event: 'progress'; data: Schemas['ProgressEvent'] }
+  | { event: 'result'; data: Schemas['SolveReply'] }
+  | { event: 'problem'; data: Schemas['Problem'] };
+
+const { data: stream } = await client.POST('/solve', {
+  body: { board: '8 6 7/2 5 4/3 0 1' },
+  headers: { Accept: 'text/event-stream' },
+  parseAs: 'stream',
+});
+for await (const { event, data } of events<SolveEvent>(stream ?? assert.fail('no stream'))) {
+  if (event === 'solution') assert(data.length >= data.lower_bound);
+  if (event === 'result') assert.equal(data.length, 31);
+  if (event === 'problem') assert.fail(data.detail);
+}
+
+// A busy service.
+const { data: drawn } = await client.GET('/random', { params: { query: { rows: 10, cols: 10, seed: 'taquin' } } });
+assert(drawn);
+const { board, goal } = drawn;
+const { data: long } = await client.POST('/solve', {
+  body: { board, goal, limits: { time_ms: 5000 } },
+  headers: { Accept: 'text/event-stream' },
+  parseAs: 'stream',
+});
+const search = events<SolveEvent>(long ?? assert.fail('no stream'));
+assert.equal((await search.next()).value?.event, 'solution');
+const { error: refusal, response } = await client.POST('/solve', { body: { board: goal, goal: board } });
+assert.equal(refusal?.type, '/problems/overloaded');
+assert(Number(response.headers.get('Retry-After')) > 0);
+await search.return(undefined);
