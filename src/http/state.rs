@@ -1,12 +1,11 @@
 //! Application state, shared by all handlers.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRef;
 use prometheus_client::registry::Registry;
 
-use super::negotiation::Document;
 use crate::service::Service;
 
 /// Settings of request handling.
@@ -41,15 +40,13 @@ struct Shared {
     service: Arc<Service>,
     settings: HttpSettings,
     site: Site,
-    /// The description of the API below the path of the site: as YAML, JSON, and both as plain text.
-    contract: OnceLock<[Document; 4]>,
     registry: Registry,
 }
 
 impl AppState {
     /// Creates the state of both listeners. `/metrics` writes the metrics of `registry`.
     pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, site: Site, registry: Registry) -> Self {
-        Self(Arc::new(Shared { service, settings, site, contract: OnceLock::new(), registry }))
+        Self(Arc::new(Shared { service, settings, site, registry }))
     }
 
     pub(crate) fn service(&self) -> &Arc<Service> {
@@ -62,11 +59,6 @@ impl AppState {
 
     pub(crate) fn site(&self) -> &Site {
         &self.0.site
-    }
-
-    /// The description of the API below the path of the site, which `make` creates on first use.
-    pub(crate) fn contract(&self, make: impl FnOnce(&Site) -> [Document; 4]) -> &[Document; 4] {
-        self.0.contract.get_or_init(|| make(&self.0.site))
     }
 
     pub(crate) fn registry(&self) -> &Registry {

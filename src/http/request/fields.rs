@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::body::{RequestBody, RequestFields};
 use super::errors::Errors;
+use super::field::Field;
 use super::json::Json;
 use super::query::pointer;
 use super::suggestion::{did_you_mean, unknown_choice};
@@ -24,37 +25,6 @@ pub(crate) struct FieldReader {
     errors: Errors,
     /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
-}
-
-#[derive(Debug)]
-struct Field {
-    name: String,
-    /// The first value.
-    value: Value,
-    /// Further values in the query. A list consists of all of them; for other fields they must be equal to the first.
-    further: Vec<String>,
-    /// The value in the body, if the query has one too. It must be the same.
-    in_body: Option<Json>,
-}
-
-impl Field {
-    fn has_contradiction(&self) -> bool {
-        let differs_from_body = |json| !self.value.agrees_with(json);
-        self.further.iter().any(|text| self.value.as_str() != Some(text))
-            || self.in_body.as_ref().is_some_and(differs_from_body)
-    }
-
-    /// The field as a list, whose value is that of all query parameters of this name.
-    fn joined(self) -> Self {
-        match self.value {
-            Value::Query(first) if !self.further.is_empty() => {
-                let all = std::iter::once(&first).chain(&self.further).map(|text| text.trim());
-                let value = Value::Query(all.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(","));
-                Self { value, further: Vec::new(), ..self }
-            }
-            _ => self,
-        }
-    }
 }
 
 impl FieldReader {

@@ -3,6 +3,7 @@
 mod board;
 mod body;
 mod errors;
+mod field;
 mod fields;
 mod json;
 mod plain_board;

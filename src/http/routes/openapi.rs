@@ -1,10 +1,12 @@
 //! The OpenAPI description, embedded at build time.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
+use parking_lot::Mutex;
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -36,18 +38,23 @@ pub(crate) fn with_service_desc(mut response: Response) -> Response {
     response
 }
 
-/// The documents of this service: YAML, JSON, each also as plain text.
-fn contract(state: &AppState) -> &[Document; 4] {
-    static AT_THE_ROOT: LazyLock<[Document; 4]> = LazyLock::new(|| all_documents(YAML));
-    match state.site().base_path.as_str() {
-        "" => &AT_THE_ROOT,
-        _ => state.contract(|site| all_documents(&below(&site.base_path))),
+/// The documents of this service: YAML, JSON, each also as plain text. They are prepared once for each base path.
+fn contract(state: &AppState) -> Arc<[Document; 4]> {
+    static PREPARED: Mutex<BTreeMap<String, Arc<[Document; 4]>>> = Mutex::new(BTreeMap::new());
+    let base_path = &state.site().base_path;
+    let mut prepared = PREPARED.lock();
+    if let Some(documents) = prepared.get(base_path) {
+        return Arc::clone(documents);
     }
+    let documents = Arc::new(all_documents(&below(base_path)));
+    prepared.insert(base_path.clone(), Arc::clone(&documents));
+    documents
 }
 
-/// The description of a service below a path.
+/// The description of a service below a path, which may be empty.
 fn below(base_path: &str) -> String {
-    YAML.replacen(SERVER, &format!("\n  - url: {base_path}\n"), 1)
+    let path = if base_path.is_empty() { "/" } else { base_path };
+    YAML.replacen(SERVER, &format!("\n  - url: {path}\n"), 1)
 }
 
 fn all_documents(yaml: &str) -> [Document; 4] {
