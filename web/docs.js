@@ -13,7 +13,8 @@ const operationsOf = ({ paths }) => Object.entries(paths).flatMap(([path, item])
   METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
 
 function group({ name, description }, operations) {
-  const own = operations.filter(([, , { tags }]) => tags?.includes(name));
+  // The last tag is the narrowest: operations by GET have `links` after the tag of their subject.
+  const own = operations.filter(([, , { tags }]) => tags?.at(-1) === name);
   return {
     index: el('section', {}, el('h2', {}, name), el('ul', {}, own.map(([path, method, { operationId }]) =>
       el('li', {}, el('a', { href: `#${operationId}` }, el('span', { class: `method ${method}` }, method.toUpperCase()), ` ${path}`))))),
