@@ -365,20 +365,6 @@ impl FieldReader {
         parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
     }
 
-    /// Reads a text as [`parsed`](Self::parsed) does. A whole number stands for its digits.
-    pub(crate) fn parsed_word<T>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
-    ) -> Option<T> {
-        if let Some(field) = self.fields.iter_mut().find(|field| field.name == name)
-            && let Value::Body(Json::Integer(number)) = field.value
-        {
-            field.value = Value::Body(Json::String(number.to_string()));
-        }
-        self.parsed(name, parse)
-    }
-
     /// Returns what was read from the fields.
     ///
     /// # Errors

@@ -25,7 +25,8 @@ assert.equal(verdict?.optimal, true);
 const { data: comparison } = await compare({
   body: { board: '123456078', methods: [{ algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 1 }] },
 });
-const [first, second] = comparison?.results ?? [];
+assert(comparison && 'start' in comparison);
+const [first, second] = comparison.results;
 assert(first?.status === 'solved' && first.length === 2);
 assert(second?.status === 'failed' && second.problem.limit === 'depth');
 

@@ -26,7 +26,8 @@ assert.equal(verdict?.optimal, true);
 const { data: comparison } = await client.POST('/compare', {
   body: { board: '123456078', methods: [{ algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 1 }] },
 });
-const [first, second] = comparison?.results ?? [];
+assert(comparison && 'start' in comparison);
+const [first, second] = comparison.results;
 assert(first?.status === 'solved' && first.length === 2);
 assert(second?.status === 'failed' && second.problem.limit === 'depth');
 
@@ -55,7 +56,7 @@ for await (const { event, data } of events<SolveEvent>(stream ?? assert.fail('no
 
 // A busy service.
 const { data: drawn } = await client.GET('/random', { params: { query: { rows: 10, cols: 10, seed: 'taquin' } } });
-assert(drawn);
+assert(typeof drawn === 'object');
 const { board, goal } = drawn;
 const { data: long } = await client.POST('/solve', {
   body: { board, goal, limits: { time_ms: 5000 } },

@@ -27,7 +27,7 @@ const comparison = await compare({
   board: '123456078',
   methods: [{ algorithm: 'breadth_first' }, { algorithm: 'depth_first', depth_limit: 1 }],
 });
-assert(comparison.status === 200);
+assert(comparison.status === 200 && 'start' in comparison.data);
 const [first, second] = comparison.data.results;
 assert(first?.status === 'solved' && first.length === 2);
 assert(second?.status === 'failed' && second.problem.limit === 'depth');
@@ -57,7 +57,7 @@ for await (const { event, data } of await watch({ board: '8 6 7/2 5 4/3 0 1' }))
 
 // A busy service.
 const drawn = await random({ rows: 10, cols: 10, seed: 'taquin' });
-assert(drawn.status === 200);
+assert(drawn.status === 200 && 'data' in drawn);
 const { board, goal } = drawn.data;
 const search = await watch({ board, goal, limits: { time_ms: 5000 } });
 assert.equal((await search.next()).value?.event, 'solution');

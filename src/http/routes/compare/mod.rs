@@ -148,8 +148,8 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
         fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
     }
     let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
-    let seed = fields.parsed_word("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
-    let length = fields.parsed_word("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
+    let seed = fields.parsed("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
+    let length = fields.parsed("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
     let (length, how) = match length {
         Some((text, lengths)) => (Some(text), Draw::Length(lengths)),
         None => (None, Draw::Uniform(Solvability::Solvable)),
