@@ -2,7 +2,7 @@
 function onlyJson(contract) {
   const operations = Object.values(contract.paths).flatMap((item) => Object.values(item));
   for (const response of [contract.components, ...operations].flatMap(({ responses }) => Object.values(responses))) {
-    const json = Object.entries(response.content ?? {}).filter(([mediaType]) => mediaType.endsWith('json'));
+    const json = Object.entries(response.content ?? {}).filter(([mediaType]) => /[/+]json$/.test(mediaType));
     if (json.length) response.content = Object.fromEntries(json);
   }
   return contract;
