@@ -198,6 +198,7 @@ fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>>
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashMap, HashSet};
     use std::sync::atomic::AtomicBool;
 
     use super::*;
@@ -246,6 +247,49 @@ mod tests {
                 assert_eq!(slow.length_within(&board, &(0..=99)).unwrap(), Some(length), "{board}");
             }
         }
+    }
+
+    /// The boards with a length, by breadth-first search.
+    fn boards_at(goal: Board, length: u32) -> Vec<Board> {
+        let mut seen = HashSet::from([goal]);
+        let mut layer = vec![goal];
+        for _ in 0..length {
+            let mut next = Vec::new();
+            for board in layer {
+                for mv in board.moves() {
+                    let mut child = board;
+                    child.make(mv);
+                    if seen.insert(child) {
+                        next.push(child);
+                    }
+                }
+            }
+            layer = next;
+        }
+        layer
+    }
+
+    #[test]
+    fn drawn_boards_are_uniform_among_those_of_their_length() {
+        let (all, goal) = (Tables::default(), goal(2, 5));
+        let tables = JobTables::new(&all);
+        let boards = boards_at(goal, 18);
+        let places: HashMap<&Board, usize> = boards.iter().zip(0..).collect();
+        let draw = LengthDraw::new(&goal, &(18..=18), (&tables, true), SearchContext::default()).unwrap();
+        assert!(draw.is_uniform());
+        let mut random = SplitMix(11);
+        let mut counts = [0.0; 50];
+        let draws = 1000;
+        for _ in 0..draws {
+            let (board, _) = draw.draw(&mut random).unwrap();
+            counts[places[&board] * counts.len() / boards.len()] += 1.0;
+        }
+        let share = |part: usize| (0..boards.len()).filter(|place| place * 50 / boards.len() == part).count();
+        let expected = |part| f64::from(draws) * share(part) as f64 / boards.len() as f64;
+        let chi_squared: f64 =
+            counts.iter().zip(0..).map(|(count, part)| (count - expected(part)).powi(2) / expected(part)).sum();
+        // With 49 degrees of freedom the mean is 49 and the standard deviation 10. The bound is five deviations above.
+        assert!(chi_squared < 99.0, "{chi_squared}");
     }
 
     #[test]
