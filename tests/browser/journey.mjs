@@ -128,11 +128,11 @@ export async function a_link_cannot_inject_code_into_snippets(browser) {
   const page = await browser.open(`/#board=867254301&${limit}=1&limits.nodes=Infinity&limits.expanded=100000&time_ms=5&depth_limit=-5`);
   assert.match(await status(page), /Ignored .*: limits.x.*, limits.nodes, time_ms, depth_limit/);
   await panel(page, 'code');
-  for (const language of ['curl', 'link', 'python', 'javascript', 'rust']) {
+  for (const language of ['curl', 'link', 'python', 'javascript', 'rust', 'cpp', 'csharp']) {
     await page.click(`[data-language=${language}]`);
     const text = await page.textContent('.snippet');
     assert.match(text, /100000/);
-    assert.doesNotMatch(text, /panic|null/);
+    assert.doesNotMatch(text, /panic|\bnull\b/);
   }
 }
 
@@ -167,10 +167,12 @@ export async function snippets_run_as_copied(browser) {
     assert.equal((await run('node', [await file('solve.mjs', 'javascript')])).stdout.trim(), said);
     await run('rustc', ['--edition', '2021', '-o', join(folder, 'solve'), await file('solve.rs', 'rust')]);
     assert.equal(JSON.parse((await run(join(folder, 'solve'))).stdout).moves, moves);
+    await run('g++', ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-o', join(folder, 'solve++'), await file('solve.cpp', 'cpp')]);
+    assert.equal(JSON.parse((await run(join(folder, 'solve++'))).stdout).moves, moves);
   } finally {
     await rm(folder, { recursive: true });
   }
-  return 'curl, a link, Python, JavaScript and Rust';
+  return 'curl, a link, Python, JavaScript, Rust and C++';
 }
 
 export async function the_address_contains_the_puzzle(browser) {

@@ -37,6 +37,7 @@ const PARTS: &[File] = &files![
     "editor.js",
     "expansions.js",
     "icon.svg",
+    "languages.js",
     "link.js",
     "main.js",
     "method.js",
