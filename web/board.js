@@ -6,6 +6,8 @@ import { movesTo, placeOf, shape, spoken } from './puzzle.js';
 /** Move of the blank that slides a tile in the direction of an arrow key. */
 const ARROWS = { ArrowUp: 'D', ArrowDown: 'U', ArrowLeft: 'R', ArrowRight: 'L' };
 
+const DIRECTIONS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
 /** Share of a cell beyond which a dragged tile completes its move. */
 const DRAG_THRESHOLD = 0.35;
 
@@ -14,12 +16,14 @@ export class BoardView {
   constructor(container, play) {
     this.play = play;
     this.tiles = new Map();
+    this.isExplorable = false;
     this.frame = el('div', {
       class: 'board', tabindex: 0, role: 'application', 'aria-roledescription': 'sliding puzzle',
       onkeydown: (event) => this.press(event),
     });
     this.frame.addEventListener('pointerdown', (event) => this.startDrag(event));
     this.frame.addEventListener('click', (event) => this.choose(event));
+    this.frame.addEventListener('focusin', ({ target }) => target !== this.frame && this.setTabStop(target));
     container.replaceChildren(this.frame);
   }
 
@@ -49,6 +53,7 @@ export class BoardView {
     }));
     this.frame.replaceChildren(...Array.from(this.tiles.values(), ({ element }) => element));
     this.paintTiles();
+    this.setTabStop(this.tiles.get(1).element);
   }
 
   place(number, row, col, isFree) {
@@ -64,6 +69,31 @@ export class BoardView {
   /** Marks the tile of a hint, or none for null. */
   markHint(number) {
     for (const [own, { element }] of this.tiles) element.classList.toggle('hinted', own === number);
+  }
+
+  /** Marks the tiles of good moves. */
+  markGood(numbers) {
+    for (const [own, { element }] of this.tiles) element.classList.toggle('good', numbers.includes(own));
+  }
+
+  /** While true, the Tab key also reaches a tile, and arrow keys on a tile move the focus instead of tiles. */
+  set explorable(isOn) {
+    this.isExplorable = isOn;
+    this.setTabStop(this.stop);
+  }
+
+  /** Makes a tile the only one that the Tab key may reach. */
+  setTabStop(element) {
+    if (this.stop) this.stop.tabIndex = -1;
+    this.stop = element;
+    if (this.isExplorable) element.tabIndex = 0;
+  }
+
+  /** Moves the focus from a tile in the direction of an arrow key, past the blank. */
+  explore(tile, [down, right]) {
+    const { row, col } = this.tiles.get(tile);
+    const next = [1, 2].map((step) => this.board[row + down * step]?.[col + right * step]).find(Boolean);
+    if (next) this.tiles.get(next).element.focus();
   }
 
   /** Marks tiles that are in their goal cells. */
@@ -96,7 +126,9 @@ export class BoardView {
     const move = ARROWS[event.key];
     if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    this.play(move);
+    const tile = Number(event.target.dataset.tile);
+    if (this.isExplorable && tile) this.explore(tile, DIRECTIONS[event.key]);
+    else this.play(move);
   }
 
   /** A tap slides at once. A drag moves the tile along and slides it if it was moved far enough. */

@@ -1,5 +1,6 @@
 // The playground: connects the board, the panels and the service.
 
+import { Aids } from './aids.js';
 import { BoardView } from './board.js';
 import { Comparison } from './compare.js';
 import { announce, byId, counted, el, isStill } from './dom.js';
@@ -19,6 +20,7 @@ import { Stoppable } from './stoppable.js';
 import { keep, kept } from './storage.js';
 import { Tabs } from './tabs.js';
 import { tokenForm } from './token.js';
+import { Track } from './track.js';
 
 /** Text of the search panel before the first search. */
 const NOTHING_YET = 'Solve a board to see statistics of the search.';
@@ -34,8 +36,15 @@ class Playground {
     Object.assign(this, { requested: this.puzzle, pending: null, revision: 0, isSolvable: true });
     this.tabs = new Tabs(document.querySelector('[role=tablist]'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
-    this.game = new Game(this.view, (text) => this.setStatus(text), () => this.updateButtons());
-    this.player = new Player(byId('player'), byId('solution'), (state, step, still) => this.showStep(state, step, still));
+    this.aids = new Aids(this.view, { moves: byId('good-moves'), share: byId('share') });
+    this.track = new Track(() => this.game);
+    this.game = new Game(this.view, {
+      setStatus: (text) => this.setStatus(text), change: () => this.updateButtons(), shown: (puzzle) => this.aids.change(puzzle),
+      finished: () => this.track.check(),
+    });
+    const solution = el('div', {});
+    byId('solution').replaceChildren(solution, this.track.element);
+    this.player = new Player(byId('player'), solution, (state, step, still) => this.showStep(state, step, still));
     this.editing = new Editing(this.view.frame, {
       board: () => this.game.board, isThere: (board) => this.requested === this.puzzle && isSame(board, this.game.board),
       submit: (board) => this.setPuzzle({ board }, { isTyped: true }), showProblem: (problem) => this.showProblem(problem),
@@ -45,6 +54,7 @@ class Playground {
     this.setup = new Setup(byId('setup'), info, {
       random: () => this.random(), goal: (goal) => this.setPuzzle({ goal }, { isGoal: true }), method: () => this.updateLink(),
       known: (puzzle) => this.setPuzzle(puzzle), edited: () => this.showProblem(null), distance: (isOn) => this.game.toggleDistance(isOn),
+      good: (isOn) => this.aids.toggleMoves(isOn), shares: (heuristic) => this.aids.chooseShares(heuristic),
       paste: (text) => this.paste(text), show: () => this.tabs.show('setup'), picture: (file) => this.setPicture(file),
       numbers: (isOn) => byId('board').classList.toggle('unnumbered', !isOn),
     });
@@ -70,6 +80,7 @@ class Playground {
   /** Clears all results of the previous puzzle. */
   clearResults() {
     this.player.clear();
+    this.track.clear();
     this.comparison.clear();
     this.live.cancelDrawing();
     this.report.replaceChildren(el('p', { class: 'empty' }, NOTHING_YET));
@@ -147,11 +158,11 @@ class Playground {
     const { rows, cols, encoding, ...rest } = this.requested;
     const hasBoard = 'board' in part;
     this.requested = { ...(hasBoard ? rest : this.requested), ...part };
-    return this.track(this.loadPuzzle(this.requested, { hasBoard, ...options }));
+    return this.remember(this.loadPuzzle(this.requested, { hasBoard, ...options }));
   }
 
   /** Remembers the pending request for another puzzle. */
-  track(request) {
+  remember(request) {
     this.pending = request;
     const end = () => {
       if (this.pending === request) this.pending = null;
@@ -253,6 +264,7 @@ class Playground {
   }
 
   updateButtons() {
+    this.track.update();
     byId('undo').disabled = !this.game.moves || this.editing.isOn;
     byId('restart').disabled = !this.game.moves && !this.editing.isOn;
     byId('board').classList.toggle('solved', this.game.isSolved);
@@ -308,7 +320,7 @@ class Playground {
   }
 
   random() {
-    return this.track(this.loadRandom());
+    return this.remember(this.loadRandom());
   }
 
   /** Requests a random board. Returns the problem if there is none. */

@@ -8,9 +8,12 @@ import * as service from './service.js';
 const LIMITS = { time_ms: 2000 };
 
 export class Game {
-  /** `view` is the board, `setStatus(text)` sets the status line, `change()` is called after each move. */
-  constructor(view, setStatus, change) {
-    Object.assign(this, { view, setStatus, change, moves: '', isOwn: true, isDistanceShown: false, abort: null });
+  /**
+   * `view` is the board, `setStatus(text)` sets the status line, `change()` is called after each move, `shown(puzzle)` when
+   * another board is displayed, and `finished()` when the service has verified the player's solution.
+   */
+  constructor(view, { setStatus, change, shown, finished }) {
+    Object.assign(this, { view, setStatus, change, shown, finished, moves: '', isOwn: true, isDistanceShown: false, abort: null });
     this.showDistanceLater = debounce(120, () => this.showDistance());
   }
 
@@ -38,6 +41,7 @@ export class Game {
     this.view.show(this.board, options);
     this.view.markHint(null);
     this.view.markHome(this.goalBoard);
+    this.shown({ board: this.board, goal: this.goal });
   }
 
   get isSolved() {
@@ -147,7 +151,9 @@ export class Game {
       const verdict = await service.verify({ board: start, goal, moves }, signal);
       if (!verdict.solves) throw new service.Problem({ detail: 'The service rejected this solution.' });
       this.known ??= await this.shortest(verdict, { board: start, goal }, signal);
-      if (!signal.aborted) this.setStatus(`${message} ${compareLength(moves.length, this.known)}`);
+      if (signal.aborted) return;
+      this.setStatus(`${message} ${compareLength(moves.length, this.known)}`);
+      this.finished();
     }, `${message} `);
   }
 

@@ -88,7 +88,8 @@ export class Player {
     }, String(tile)));
     this.list = el('div', { class: 'moves', role: 'group', 'aria-label': 'Tiles to slide, in order' }, this.parts());
     this.chart = this.draw();
-    const course = this.last > 0 && [this.chart.element, this.legend(), el('h2', {}, 'Tiles to slide, in order'), this.list];
+    const legend = this.legend();
+    const course = this.last > 0 && [this.chart.element, legend, el('h2', {}, 'Tiles to slide, in order'), this.list];
     this.panel.replaceChildren(...[summary, course].flat().filter(Boolean));
     this.controls.hidden = false;
     if (!this.isSpeedChosen) this.speed.value = speedFor(this.last);
@@ -153,7 +154,7 @@ export class Player {
   /** Scrolls the list, not the page, to the current move. */
   follow() {
     const item = this.items[this.step - 1];
-    if (!item || this.panel.hidden) return;
+    if (!item || this.panel.closest('[hidden]')) return;
     const [own, list] = [item.getBoundingClientRect(), this.list.getBoundingClientRect()];
     if (own.top < list.top || own.bottom > list.bottom) this.list.scrollTop += own.top - list.top - list.height / 2;
   }

@@ -33,9 +33,16 @@ export function describeMethod({ algorithm, heuristic, tables, admissible }) {
 }
 
 /** Describes length and bound of a solution. */
-export function describeSolution({ length, optimal, lower_bound: bound }) {
-  if (optimal) return `${counted(length, 'move')}, and no solution is shorter.`;
+export function describeSolution({ length, optimal, lower_bound: bound, percentile }) {
+  if (optimal) return `${counted(length, 'move')}, and no solution is shorter.${describePercentile(percentile)}`;
   return `${counted(length, 'move')}; every solution has at least ${bound}.`;
+}
+
+/** Describes which share of all boards takes fewer moves, if it is known. Rounded down: it is never all of them. */
+function describePercentile(percentile) {
+  if (!Number.isFinite(percentile)) return '';
+  const share = percentile > 0 && percentile < 0.01 ? 'Less than 0.01' : Math.floor(percentile * 100) / 100;
+  return ` ${share}% of all boards take fewer moves.`;
 }
 
 /** Describes why a search has no result. */

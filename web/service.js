@@ -98,6 +98,8 @@ export const solvable = (body, signal) => json('/solvable', body, signal);
 export const solve = (body, signal) => json('/solve', body, signal);
 export const compare = (body, signal) => json('/compare', body, signal);
 export const hint = (body, signal) => json('/hint', body, signal);
+export const moves = (body, signal) => json('/moves', body, signal);
+export const explain = (body, signal) => json('/explain', body, signal);
 export const verify = (body, signal) => json('/verify', body, signal);
 export const random = (parameters, signal) => json(`/random?${new URLSearchParams(parameters)}`, undefined, signal);
 

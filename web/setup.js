@@ -1,6 +1,6 @@
 // The setup panel: new boards, goal, method, boards in any notation, image.
 
-import { debounce, choice, el, field } from './dom.js';
+import { debounce, choice, el, field, words } from './dom.js';
 import { Editor, errorList } from './editor.js';
 import { fromParameters } from './link.js';
 import { Method } from './method.js';
@@ -39,12 +39,12 @@ function difficulty(level, exact, cells) {
 
 export class Setup {
   /**
-   * `actions`: `random()`, `goal(goal)`, `known(puzzle)`, `distance(isOn)`, `method()`, `picture(file)` and `numbers(isOn)`
+   * `actions`: `random()`, `goal(goal)`, `known(puzzle)`, `distance(isOn)`, `good(isOn)`, `shares(heuristic)`, `method()`, `picture(file)` and `numbers(isOn)`
    * are called when the user changes them; `paste(text)` loads a text and returns the problem or null; `show()` opens this
    * panel; `edited()` is called after each change.
    */
   constructor(panel, info, actions) {
-    this.actions = actions;
+    Object.assign(this, { info, actions });
     this.method = new Method(info, actions.method);
     panel.replaceChildren(this.boards(), this.goals(), section('Method', this.method.element),
       this.notation(), this.pictures());
@@ -71,8 +71,13 @@ export class Setup {
     const fields = el('div', { class: 'fields', onchange: change }, field('Rows', this.rows), field('Columns', this.cols),
       field('Difficulty', this.level), exactField, field('Seed', this.seed));
     const distance = el('input', { type: 'checkbox', onchange: () => this.actions.distance(distance.checked) });
+    const good = el('input', { type: 'checkbox', onchange: () => this.actions.good(good.checked) });
+    const shares = choice([['', 'not shown'], ...this.info.heuristics.map(({ name }) => [name, words(name)])], '', {
+      onchange: () => this.actions.shares(shares.value),
+    });
     return section('New boards', fields, el('button', { type: 'button', onclick: this.actions.random }, 'Random board'), this.known(),
-      el('label', { class: 'check' }, distance, ' Show the distance to the goal after each move'));
+      el('label', { class: 'check' }, distance, ' Show the distance to the goal after each move'),
+      el('label', { class: 'check' }, good, ' Mark good moves'), el('div', { class: 'fields' }, field('Share of each tile in h', shares)));
   }
 
   known() {

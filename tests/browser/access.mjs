@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import { panel, says, seen } from './browser.mjs';
+import { panel, press, says, seen } from './browser.mjs';
 
 const axe = readFileSync(createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -39,7 +39,24 @@ async function inspect(browser, options) {
   found.push(...await errors(page, 'compare'));
   await panel(page, 'code');
   found.push(...await errors(page, 'code'));
+  found.push(...await aids(page));
   assert.deepEqual(found, []);
+}
+
+/** Good moves, shares of tiles, and mistakes. */
+async function aids(page) {
+  await page.click('#restart');
+  await panel(page, 'setup');
+  await page.getByLabel('Mark good moves').check();
+  await page.getByLabel('Share of each tile in h').selectOption('manhattan');
+  await page.waitForSelector('.tile.good');
+  await page.waitForFunction(() => document.getElementById('share').textContent.startsWith('h is'));
+  const found = await errors(page, 'aids');
+  await press(page, 'ArrowDown', 'ArrowUp');
+  await panel(page, 'solution');
+  await page.click('#check');
+  await page.waitForSelector('.track .mistake');
+  return [...found, ...await errors(page, 'mistakes')];
 }
 
 export async function axe_finds_nothing_in_light_mode(browser) {

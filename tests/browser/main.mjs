@@ -1,6 +1,7 @@
 // Runs all browser tests one after another and prints their measurements. See .ci/playground.
 
 import * as access from './access.mjs';
+import * as analysis from './analysis.mjs';
 import { Browser } from './browser.mjs';
 import * as contract from './contract.mjs';
 import * as embedding from './embedding.mjs';
@@ -13,7 +14,7 @@ import * as streaming from './streaming.mjs';
 
 const [base, folder] = process.argv.slice(2);
 const browser = await Browser.launch(base);
-const tests = [streaming, journey, game, search, contract, embedding, access, speed, ...(folder ? [pictures] : [])]
+const tests = [streaming, journey, game, analysis, search, contract, embedding, access, speed, ...(folder ? [pictures] : [])]
   .flatMap(Object.entries).filter(([name]) => name.includes(process.env.ONLY ?? ''));
 let failures = 0;
 

@@ -26,6 +26,7 @@ macro_rules! files {
 }
 
 const PARTS: &[File] = &files![
+    "aids.js",
     "base.css",
     "board.js",
     "chart.js",
@@ -57,6 +58,7 @@ const PARTS: &[File] = &files![
     "storage.js",
     "tabs.js",
     "token.js",
+    "track.js",
     "tree.js",
 ];
 
