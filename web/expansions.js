@@ -1,11 +1,17 @@
-// The tree in the search panel: the first expanded nodes, drawn on request.
+// The tree in the search panel: the first expanded or generated nodes, drawn on request.
 
-import { counted, el } from './dom.js';
+import { choice, counted, el } from './dom.js';
 import { describeMethod, describeProblem } from './search.js';
 import { solve } from './service.js';
 import { Tree, counts } from './tree.js';
 
-const ABOUT = 'The first expanded nodes of a search, each below its parent.';
+const ABOUT = 'The first nodes of a search, each below its parent.';
+
+/** Kinds of nodes: their name in `include`, their field in responses, and the counter and noun of all of them. */
+const KINDS = {
+  expansions: { field: 'expansions', counter: 'expanded', noun: 'expansion' },
+  generated: { field: 'generated_nodes', counter: 'generated', noun: 'generated node' },
+};
 
 /** Limits of a search for a drawing. */
 const LIMITS = { time_ms: 3000 };
@@ -23,9 +29,11 @@ export class Expansions {
     const [drawing, button] = [el('div', {}), (properties, text) => el('button', { type: 'button', ...properties }, text)];
     this.tree = new Tree(drawing);
     this.count = counts();
+    this.kind = choice([['expansions', 'expanded nodes'], ['generated', 'generated nodes']], 'expansions', { 'aria-label': 'Kind of nodes' });
+    this.kind.addEventListener('change', () => this.result && this.grow(this.as));
     this.count.addEventListener('change', () => this.result && this.show(this.result));
     this.about = el('p', { class: 'about' });
-    this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count,
+    this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count, this.kind,
       button({ id: 'grow', onclick: () => this.grow() }, 'Draw tree'),
       button({ onclick: () => this.grow(TEXTBOOK) }, 'Draw with A* and Manhattan')), drawing);
     this.clear();
@@ -42,11 +50,13 @@ export class Expansions {
     if (!await this.commitInput()) return;
     this.clear();
     const { revision } = this;
+    this.as = as;
     const request = this.request(as);
+    const kind = this.kind.value;
     this.about.textContent = 'Searching…';
     const { problem, isStopped } = await this.search(async (signal) => {
-      const result = await solve({ ...request, limits: { ...LIMITS, ...request.limits }, include: ['expansions', 'states'] }, signal);
-      if (revision === this.revision) this.show(result);
+      const result = await solve({ ...request, limits: { ...LIMITS, ...request.limits }, include: [kind, 'states'] }, signal);
+      if (revision === this.revision) this.show({ ...result, kind });
     });
     // The puzzle may have changed.
     if (revision !== this.revision) return;
@@ -55,14 +65,16 @@ export class Expansions {
     // A search without a solution has expanded nodes too.
     const { search } = problem.document;
     const message = describeProblem(problem);
-    if (search) this.show({ expansions: [], ...problem.document, message });
+    if (search) this.show({ ...problem.document, message, kind });
     else this.about.textContent = message;
   }
 
   show(result) {
-    const { expansions, states = [], search, message = '' } = result;
+    const { states = [], search, message = '', kind } = result;
+    const { field, counter, noun } = KINDS[kind];
+    const nodes = result[field] ?? [];
     this.result = result;
-    if (expansions.length === 0) {
+    if (nodes.length === 0) {
       this.tree.clear();
       this.about.textContent = search.expanded === 0
         ? `${message} No node was expanded.`
@@ -70,8 +82,8 @@ export class Expansions {
       return;
     }
     const count = Number(this.count.value);
-    this.tree.load(expansions, states, count);
-    this.about.textContent = `${message} ${describeMethod(search)}: the first ${Math.min(count, expansions.length)} of ` +
-      `${counted(search.expanded, 'expansion')}. ${states.length ? 'The solution is bold. ' : ''}Warmer colors mean a larger f.`;
+    this.tree.load(nodes, states, count, kind);
+    this.about.textContent = `${message} ${describeMethod(search)}: the first ${Math.min(count, nodes.length)} of ` +
+      `${counted(search[counter], noun)}. ${states.length ? 'The solution is bold. ' : ''}Warmer colors mean a larger ${kind === 'generated' ? 'g + h; duplicates are dashed' : 'f'}.`;
   }
 }

@@ -1,12 +1,35 @@
-// The search tree: drawing, selection and playback of the first expanded nodes.
+// The search tree: drawing, selection and playback of the first expanded or generated nodes.
 
 import { announce, choice, counted, el, formatNumber, svg } from './dom.js';
-import { grid, isSame, shape, toText } from './puzzle.js';
+import { grid, isSame, placeOf, shape, toText } from './puzzle.js';
 
 /** Up to this number, nodes are drawn as boards; more are drawn as dots. */
 const AS_BOARDS = 40;
 const CELL = 17;
 const ZOOMS = [0.15, 0.25, 0.4, 0.6, 0.8, 1, 1.4];
+
+/** What is said about the nodes of each kind. `f` is the order of the search; generated nodes have only g + h. */
+const KINDS = {
+  expansions: {
+    noun: 'expansion', slider: 'Expansions shown', order: 'order of expansion', f: 'f',
+    facts: ({ isGoal }, place) => [['expanded', isGoal ? 'no (goal)' : place]],
+  },
+  generated: {
+    noun: 'node', slider: 'Nodes shown', order: 'order of generation', f: 'g + h',
+    facts: ({ verdict, manhattan }, place) => [['generated', place], ['verdict', verdict], ['Manhattan', manhattan]],
+  },
+};
+
+/** Returns generated nodes in the form of expansions. */
+const asNodes = (generated) => generated.map(({ board, parent, g, h, verdict, ...rest }) => ({
+  board, parent, g, h, f: g + h, verdict, isGoal: verdict === 'goal', tile: parent === null ? null : slid(generated[parent].board, board), ...rest,
+}));
+
+/** The tile that slid from one board to the next, to where the blank was. */
+function slid(from, to) {
+  const [row, col] = placeOf(from, 0);
+  return to[row][col];
+}
 
 /** Places the nodes: leaves side by side, parents centered above their children. */
 function layout(expansions) {
@@ -62,11 +85,14 @@ export class Tree {
     this.container.replaceChildren();
   }
 
-  /** Draws the first `count` expansions. `states` are the states of the solution. */
-  load(expansions, states, count) {
-    const first = expansions.slice(0, count);
+  /** Draws the first `count` nodes, `expansions` or `generated` as `kind` says. `states` are the states of the solution. */
+  load(nodes, states, count, kind = 'expansions') {
+    this.kind = KINDS[kind];
+    const isGenerated = kind === 'generated';
+    const first = isGenerated ? asNodes(nodes.slice(0, count)) : nodes.slice(0, count);
     this.count = first.length;
-    this.plan = layout([...first, ...goalNode(first, states)]);
+    // The goal is generated, but not expanded.
+    this.plan = layout(isGenerated ? first : [...first, ...goalNode(first, states)]);
     this.nodes = markPath(this.plan, states);
     const { rows, cols } = shape(first[0].board);
     this.areBoards = first.length <= AS_BOARDS && rows * cols <= 16;
@@ -78,10 +104,15 @@ export class Tree {
     this.select(this.nodes[0], { isQuiet: true });
   }
 
+  /** Name of a node, as the first word of a sentence. */
+  get noun() {
+    return this.kind.noun.replace(/^./, (letter) => letter.toUpperCase());
+  }
+
   frame() {
     const last = this.count;
     this.slider = el('input', {
-      type: 'range', min: 1, max: last, value: last, 'aria-label': 'Expansions shown', oninput: () => this.grow(Number(this.slider.value)),
+      type: 'range', min: 1, max: last, value: last, 'aria-label': this.kind.slider, oninput: () => this.grow(Number(this.slider.value)),
     });
     this.shown = el('output', {}, `${last} / ${last}`);
     const zoom = (label, act, text) => el('button', { type: 'button', class: 'small', 'aria-label': label, title: label, onclick: act }, text);
@@ -89,7 +120,7 @@ export class Tree {
     this.detail = el('div', { class: 'node-detail' });
     this.view = el('div', {
       class: 'tree', tabindex: 0, role: 'application', 'aria-roledescription': 'search tree',
-      'aria-label': `Tree of ${counted(last, 'expansion')}. Up: parent; down: child; left and right: siblings; Page Up and Page Down: order of expansion.`,
+      'aria-label': `Tree of ${counted(last, this.kind.noun)}. Up: parent; down: child; left and right: siblings; Page Up and Page Down: ${this.kind.order}.`,
       onkeydown: (event) => this.navigate(event), onclick: (event) => this.pick(event),
     });
     this.container.replaceChildren(
@@ -114,7 +145,7 @@ export class Tree {
         node.edge = svg('path', { d: `M${fromX} ${from}C${fromX} ${middle} ${x} ${middle} ${x} ${to}`, class: node.isOnPath ? 'on-path' : null });
         edges.append(node.edge);
       }
-      node.mark = svg('g', { transform: `translate(${x} ${y})`, class: `node${node.isOnPath ? ' on-path' : ''}${node.isGoal ? ' goal' : ''}`, 'data-node': node.index },
+      node.mark = svg('g', { transform: `translate(${x} ${y})`, class: `node${node.isOnPath ? ' on-path' : ''}${node.isGoal ? ' goal' : ''}${node.verdict === 'duplicate' ? ' duplicate' : ''}`, 'data-node': node.index },
         this.areBoards ? miniature(node) : svg('circle', { r: node.isGoal ? 8 : 6 }));
       node.mark.style.setProperty('--heat', high === low ? 0 : (node.f - low) / (high - low));
       node.place = [x, y];
@@ -185,11 +216,12 @@ export class Tree {
     this.selected = node;
     this.highlight(node, true);
     this.reveal(node);
-    const { index, g, h, f, tile, children, board, isGoal } = node;
+    const { index, g, h, f, tile, children, board, isGoal, verdict } = node;
     this.detail.replaceChildren(grid(board), el('dl', {},
-      [['expanded', isGoal ? 'no (goal)' : `${formatNumber(index + 1)} of ${formatNumber(this.count)}`], ['reached', tile ? `by sliding ${tile}` : 'start'], ['g', g], ['h', h], ['f', Math.round(f * 1000) / 1000], ['children shown', children.length]]
+      [...this.kind.facts(node, `${formatNumber(index + 1)} of ${formatNumber(this.count)}`), ['reached', tile ? `by sliding ${tile}` : 'start'],
+        ['g', g], ['h', h], [this.kind.f, Math.round(f * 1000) / 1000], ['children shown', children.length]]
         .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, String(value))))));
-    if (!isQuiet) announce(`${isGoal ? 'The goal' : `Expansion ${index + 1}`}: g ${g}, h ${h}, f ${f}, ${counted(children.length, 'child').replace('childs', 'children')}; ${toText(board)}`);
+    if (!isQuiet) announce(`${isGoal ? 'The goal' : `${this.noun} ${index + 1}`}${verdict ? `, ${verdict}` : ''}: g ${g}, h ${h}, ${this.kind.f} ${f}, ${counted(children.length, 'child').replace('childs', 'children')}; ${toText(board)}`);
   }
 
   /** Marks a node and the path to it. */

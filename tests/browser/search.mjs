@@ -167,3 +167,39 @@ export async function the_tree_is_navigated_by_keys_and_mouse(browser) {
   await page.fill('[aria-label="Expansions shown"]', '3');
   assert(await page.locator('.tree .node.later').count() > 0);
 }
+
+export async function generated_nodes_are_drawn_with_their_verdicts(browser) {
+  const subject = 'board=0,3/2,1&algorithm=breadth_first';
+  const { generated_nodes: nodes, search, length } = await (await fetch(`${browser.base}/solve?${subject}&include=generated`)).json();
+  const page = await browser.open(`/#${subject}`);
+  await panel(page, 'search');
+  await page.getByLabel('Kind of nodes').selectOption('generated');
+  await page.click('#grow');
+  await page.waitForSelector('.tree .node.selected');
+  assert.equal(await page.locator('.tree .node').count(), nodes.length);
+  const duplicates = nodes.filter(({ verdict }) => verdict === 'duplicate').length;
+  assert(duplicates > 0);
+  assert.equal(await page.locator('.tree .node.duplicate').count(), duplicates);
+  assert.equal(await page.locator('.tree .node.goal').count(), 1);
+  assert.equal(await page.locator('.tree .node.on-path').count(), length + 1);
+  const about = await page.textContent('#search .setting .about');
+  assert(about.includes(`the first ${nodes.length} of ${search.generated} generated nodes`), about);
+  await page.focus('.tree');
+  for (const [at, { verdict, manhattan, g }] of nodes.entries()) {
+    const detail = await page.textContent('.node-detail');
+    assert(detail.includes(`generated${at + 1} of ${nodes.length}verdict${verdict}Manhattan${manhattan}`) && detail.includes(`g${g}h`), detail);
+    await page.keyboard.press('PageDown');
+  }
+  // The other kind is requested at once.
+  await page.getByLabel('Kind of nodes').selectOption('expansions');
+  await page.waitForFunction(() => /expansion/.test(document.querySelector('#search .setting .about').textContent));
+  assert.equal(await page.locator('.tree .node').count(), search.expanded + 1);
+  // A search that cannot list its nodes says so.
+  const other = await browser.open('/#board=867254301&algorithm=ida_star&heuristic=manhattan');
+  await panel(other, 'search');
+  await other.getByLabel('Kind of nodes').selectOption('generated');
+  await other.click('#grow');
+  await other.waitForFunction(() => /generated/.test(document.querySelector('#search .setting .about').textContent));
+  assert.equal(await other.locator('.tree .node').count(), 0);
+  return `${nodes.length} nodes, ${duplicates} of them duplicates`;
+}
