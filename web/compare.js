@@ -2,18 +2,21 @@
 
 import { announce, choice, counted, duration, el, field, formatNumber } from './dom.js';
 import { errorText } from './editor.js';
-import { named, title } from './method.js';
+import { Experiment } from './experiment.js';
+import { methodOf, named, title } from './method.js';
+import { shape } from './puzzle.js';
 import { Problem, asProblem, compare } from './service.js';
 
 /** Preset for the boards of the course project. */
 const OLDER_SYSTEMS = 'older_systems';
 const OWN = 'own';
 
-/** Boards of the course project with their goals. */
+/** Boards of the course project and of a tutorial, with their goals. */
 const COURSE = [
   { name: '7 moves', board: [[2, 8, 3], [1, 6, 4], [7, 0, 5]], goal: [[1, 2, 3], [8, 6, 4], [7, 5, 0]] },
   { name: '22 moves', board: [[5, 4, 0], [6, 1, 8], [7, 3, 2]], goal: [[1, 2, 3], [4, 0, 5], [6, 7, 8]] },
   { name: '26 moves', board: [[7, 2, 4], [5, 0, 6], [8, 3, 1]], goal: [[0, 1, 2], [3, 4, 5], [6, 7, 8]] },
+  { name: '24 moves', board: [[3, 7, 8], [2, 0, 6], [4, 5, 1]], goal: 'blank_last' },
 ];
 
 /** Limits of each method. */
@@ -31,6 +34,9 @@ export class Comparison {
     this.chosen = choice([...this.presets.map(({ name, description }) => [name, description]), [OWN, 'Custom list']], this.presets[0].name, {
       onchange: () => this.setMethods(this.named(this.chosen.value) ?? { methods: this.methods }),
     });
+    this.experiment = new Experiment(info, {
+      commitInput, methods: () => this.request, shape: () => shape(puzzle().board), goal: () => puzzle().goal,
+    });
     this.body = el('tbody', {});
     this.about = el('p', { class: 'about' }, 'Bars show expanded nodes on a logarithmic scale. ≥ marks the lower bound that the method proved.');
     this.go = el('button', { type: 'button', class: 'primary', onclick: () => (this.abort ? this.abort.abort() : this.run()) }, 'Compare');
@@ -40,7 +46,8 @@ export class Comparison {
         type: 'button', class: 'small', onclick: () => this.course({ board, goal }),
       }, name)));
     panel.replaceChildren(el('div', { class: 'fields' }, field('Methods', this.chosen), this.go, this.clock), boards,
-      el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Comparison' }, this.table()), this.about, this.adder(info));
+      el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Comparison' }, this.table()), this.about, this.adder(info),
+      this.experiment.element);
     this.setMethods(this.presets[0]);
   }
 
@@ -62,6 +69,11 @@ export class Comparison {
     return el('div', { class: 'fields' }, field('Algorithm', algorithm), field('Heuristic', heuristic), this.more);
   }
 
+  /** The chosen methods as fields of a request. */
+  get request() {
+    return this.preset ? { preset: this.preset } : { methods: this.methods };
+  }
+
   named(name) {
     return this.presets.find((preset) => preset.name === name);
   }
@@ -70,6 +82,7 @@ export class Comparison {
   setMethods({ name = null, methods }) {
     this.abort?.abort();
     Object.assign(this, { preset: name, methods, results: [] });
+    this.experiment.update();
     this.chosen.value = name ?? OWN;
     this.draw();
   }
@@ -106,11 +119,11 @@ export class Comparison {
     this.body.parentElement.setAttribute('aria-busy', 'true');
     this.setRunning(true);
     try {
-      const { methods, preset } = this;
-      const { results } = await compare({ ...this.puzzle(), ...(preset ? { preset } : { methods }), limits: LIMITS }, abort.signal);
+      const { methods } = this;
+      const { results } = await compare({ ...this.puzzle(), ...this.request, limits: LIMITS }, abort.signal);
       if (methods !== this.methods) return;
       // The service omits methods of a preset that do not support the board.
-      this.methods = results.map(method);
+      this.methods = results.map(methodOf);
       this.results = results;
       this.draw();
       const solved = results.filter(({ length }) => length !== undefined).length;
@@ -153,12 +166,6 @@ export class Comparison {
         cells(this.results[at], most), el('td', {}, remove));
     }));
   }
-}
-
-/** Returns the method of a result, in the form of a request. */
-function method({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit }) {
-  const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
 function cells(result, most) {

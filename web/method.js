@@ -15,6 +15,12 @@ const LIMITS = ['time_ms', 'expanded', 'nodes'];
 export const named = (list, chosen, properties) =>
   choice(['auto', ...list.map(({ name }) => name)].map((name) => [name, words(name)]), chosen, properties);
 
+/** Returns the method of a result, in the form of a request. */
+export function methodOf({ algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit }) {
+  const fields = { algorithm, heuristic, weight, tie_breaking, duplicate_detection, successor_order, depth_limit };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** Describes a method in one line. */
 export function title({
   algorithm = 'auto', heuristic = 'auto', weight, tie_breaking, duplicate_detection, successor_order, depth_limit,

@@ -103,6 +103,12 @@ export const explain = (body, signal) => json('/explain', body, signal);
 export const verify = (body, signal) => json('/verify', body, signal);
 export const random = (parameters, signal) => json(`/random?${new URLSearchParams(parameters)}`, undefined, signal);
 
+/** Compares methods; returns the response as CSV. */
+export async function compareAsCsv(body, signal) {
+  const response = await checkStatus(await fetchResponse('/compare', request(body, 'text/csv', signal)));
+  return readWhole(response.text());
+}
+
 /** Sends any request and returns the response unread. */
 export function send(method, path, { accept, contentType, body, signal }) {
   const options = request(undefined, accept, signal);

@@ -36,6 +36,9 @@ async function inspect(browser, options) {
   await panel(page, 'compare');
   await page.click('#compare button.primary');
   await page.waitForSelector('#compare .bar');
+  await page.locator('#experiment').getByLabel('Boards').fill('2');
+  await page.click('#run-experiment');
+  await page.waitForSelector('#experiment .plot');
   found.push(...await errors(page, 'compare'));
   await panel(page, 'code');
   found.push(...await errors(page, 'code'));
@@ -121,6 +124,11 @@ export async function nothing_overflows_a_narrow_screen(browser) {
       if (name === 'search' && path.endsWith('867254301')) {
         await page.click('#search button:text-is("Draw with A* and Manhattan")');
         await page.waitForSelector('.tree .node.selected');
+      }
+      if (name === 'compare' && path.endsWith('867254301')) {
+        await page.locator('#experiment').getByLabel('Boards').fill('1');
+        await page.click('#run-experiment');
+        await page.waitForSelector('#experiment .plot');
       }
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert(width <= 320, `${path} ${name}: ${width}`);

@@ -1,6 +1,7 @@
 // Good moves, shares of tiles, mistakes and percentiles.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 
 import { panel, press, says, seen } from './browser.mjs';
 
@@ -145,4 +146,84 @@ export async function a_board_at_its_goal_has_a_solution_without_moves(browser) 
   await page.click('#solve');
   await says(page, /^0 moves, and no solution is shorter. 0% of all boards take fewer moves/);
   assert.equal(await page.textContent('#player output'), '0 / 0');
+}
+
+/** Reads the rows of a table as lists of texts, with spaces between the lines of a cell. */
+const cells = (locator) => locator.evaluateAll((rows) => rows.map((row) => Array.from(row.cells,
+  ({ childNodes }) => Array.from(childNodes, ({ textContent }) => textContent).filter(Boolean).join(' '))));
+
+export async function an_experiment_is_a_table_a_plot_and_a_download(browser) {
+  const page = await browser.open('/#board=867254301&goal=snail');
+  await panel(page, 'compare');
+  const asked = record(page);
+  const experiment = page.locator('#experiment');
+  const sent = page.waitForRequest('**/compare');
+  await experiment.getByLabel('Boards').fill('5');
+  await experiment.getByLabel('Seed').fill('browser');
+  await experiment.getByLabel('Optimal length').fill('10..16');
+  await page.click('#run-experiment');
+  const body = (await sent).postDataJSON();
+  assert.deepEqual(body.boards, { rows: 3, cols: 3, count: 5, seed: 'browser', length: '10..16' });
+  assert.equal(body.goal, 'snail');
+  await page.waitForSelector('#experiment table');
+  const { results } = await (await fetch(`${browser.base}/compare`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })).json();
+  const rows = await cells(experiment.locator('tbody tr'));
+  const round = (number) => (number < 1000 ? Number(number.toFixed(1)) : Math.round(number)).toLocaleString('en');
+  const figure = ({ mean, min, max }) => `${round(mean)} ${round(min)} – ${round(max)}`;
+  assert.deepEqual(rows.map((row) => row.slice(1, 5)), results.map(({ solved, expanded, generated, length, optimal_share: share }) => [
+    `${solved} / 5 ${round(share * 100)}% optimal`, figure(length), figure(expanded), figure(generated)]));
+  // In the plot, the medians are in the order of their numbers.
+  const places = await experiment.locator('.plot .median').evaluateAll((marks) => marks.map((mark) => mark.getBoundingClientRect().x));
+  assert.equal(places.length, results.length);
+  const medians = results.map(({ expanded }) => expanded.median);
+  for (const [one, median] of medians.entries()) {
+    for (const [other, larger] of medians.entries()) assert(median >= larger || places[one] < places[other], `${median} and ${larger}`);
+  }
+  const download = page.waitForEvent('download');
+  await page.click('#experiment a[download]');
+  const lines = readFileSync(await (await download).path(), 'utf8').trim().split('\n');
+  assert.match(lines[0], /^algorithm,heuristic,/);
+  assert.equal(lines.length, results.length + 1);
+  assert.equal(asked.count('/compare'), 1, 'one request for all three');
+  return `${results.length} methods`;
+}
+
+export async function an_experiment_does_not_outlive_its_methods_and_boards(browser) {
+  const page = await browser.open('/#board=867254301');
+  await panel(page, 'compare');
+  const experiment = page.locator('#experiment');
+  const run = async () => {
+    await experiment.getByLabel('Boards').fill('1');
+    await page.click('#run-experiment');
+    await page.waitForSelector('#experiment .plot');
+  };
+  await run();
+  // Another board of this shape is one more that the experiment could have drawn.
+  const board = await seen(page);
+  await page.click('#random');
+  await page.waitForFunction((before) => document.querySelector('#board .board').getAttribute('aria-label') !== before, board);
+  assert.equal(await experiment.locator('table').count(), 1);
+  await page.locator('#compare select').first().selectOption('algorithms');
+  assert.equal(await experiment.locator('table').count(), 0);
+  await run();
+  await page.goto(`${browser.base}/#board=0,1,2/3,4,5`);
+  await page.waitForFunction(() => document.querySelector('#experiment table') === null);
+  // What cannot be drawn is said, and the next experiment runs.
+  await experiment.getByLabel('Optimal length').fill('99');
+  await page.click('#run-experiment');
+  const message = await reads(page, '#experiment [role=status].bad', /21/);
+  await experiment.getByLabel('Optimal length').fill('');
+  await run();
+  assert.equal(await experiment.locator('.about.bad').count(), 0);
+  return message;
+}
+
+export async function an_experiment_can_be_stopped(browser) {
+  const page = await browser.open('/#board=867254301');
+  await panel(page, 'compare');
+  await page.route('**/compare', () => {});
+  await page.click('#run-experiment');
+  await page.click('#run-experiment:text-is("Stop")');
+  await reads(page, '#experiment [role=status]', /^Stopped/);
+  assert.equal(await page.textContent('#run-experiment'), 'Run experiment');
 }

@@ -37,6 +37,7 @@ const PARTS: &[File] = &files![
     "editing.js",
     "editor.js",
     "expansions.js",
+    "experiment.js",
     "icon.svg",
     "languages.js",
     "link.js",
