@@ -19,6 +19,11 @@ const LIMITS = { time_ms: 3000 };
 /** The textbook method, without precomputed tables. */
 const TEXTBOOK = { algorithm: 'astar', heuristic: 'manhattan' };
 
+/** A* as in tutorials that keep their lists in vectors. */
+const TUTORIAL = {
+  algorithm: 'astar', heuristic: 'manhattan_plus_hamming', tie_breaking: 'fifo', duplicate_detection: 'expanded_only', successor_order: 'LRUD',
+};
+
 export class Expansions {
   /**
    * `commitInput()` makes the displayed board the puzzle; `request(as)` returns the request, with the fields of `as`
@@ -35,7 +40,8 @@ export class Expansions {
     this.about = el('p', { class: 'about' });
     this.element = el('section', { class: 'setting' }, el('h2', {}, 'Tree'), this.about, el('div', { class: 'row' }, this.count, this.kind,
       button({ id: 'grow', onclick: () => this.grow() }, 'Draw tree'),
-      button({ onclick: () => this.grow(TEXTBOOK) }, 'Draw with A* and Manhattan')), drawing);
+      button({ onclick: () => this.grow(TEXTBOOK) }, 'Draw with A* and Manhattan'),
+      button({ onclick: () => this.growAsTutorials() }, 'Draw as tutorials search')), drawing);
     this.clear();
   }
 
@@ -44,6 +50,12 @@ export class Expansions {
     this.result = null;
     this.about.textContent = ABOUT;
     this.tree.clear();
+  }
+
+  /** Draws the nodes that tutorials print. */
+  growAsTutorials() {
+    this.kind.value = 'generated';
+    return this.grow(TUTORIAL);
   }
 
   async grow(as = {}) {

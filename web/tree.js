@@ -115,7 +115,7 @@ export class Tree {
       type: 'range', min: 1, max: last, value: last, 'aria-label': this.kind.slider, oninput: () => this.grow(Number(this.slider.value)),
     });
     this.shown = el('output', {}, `${last} / ${last}`);
-    const zoom = (label, act, text) => el('button', { type: 'button', class: 'small', 'aria-label': label, title: label, onclick: act }, text);
+    const button = (label, act, text) => el('button', { type: 'button', class: 'small', 'aria-label': label, title: label, onclick: act }, text);
     const by = (step) => () => this.zoom(ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, ZOOMS.indexOf(this.scale) + step))]);
     this.detail = el('div', { class: 'node-detail' });
     this.view = el('div', {
@@ -124,7 +124,8 @@ export class Tree {
       onkeydown: (event) => this.navigate(event), onclick: (event) => this.pick(event),
     });
     this.container.replaceChildren(
-      el('div', { class: 'scrub' }, this.slider, this.shown, zoom('Smaller', by(-1), '−'), zoom('Larger', by(1), '+')),
+      el('div', { class: 'scrub' }, button('First node', () => this.walk(-last), '«'), button('One node back', () => this.walk(-1), '‹'), button('One node forward', () => this.walk(1), '›'),
+        this.slider, this.shown, button('Smaller', by(-1), '−'), button('Larger', by(1), '+')),
       this.view, this.detail);
   }
 
@@ -183,6 +184,14 @@ export class Tree {
     this.until = until;
     this.shown.value = `${until} / ${this.count}`;
     this.select(this.nodes[until - 1], { isQuiet: true });
+  }
+
+  /** Shows more nodes, or fewer if `step` is negative, and describes the last one shown. */
+  walk(step) {
+    const until = Math.max(1, Math.min(this.count, this.until + step));
+    this.slider.value = until;
+    this.grow(until);
+    this.select(this.selected);
   }
 
   pick(event) {

@@ -203,3 +203,31 @@ export async function generated_nodes_are_drawn_with_their_verdicts(browser) {
   assert.equal(await other.locator('.tree .node').count(), 0);
   return `${nodes.length} nodes, ${duplicates} of them duplicates`;
 }
+
+export async function the_nodes_of_a_tutorial_are_followed_step_by_step(browser) {
+  const page = await browser.open('/#board=378/206/451&algorithm=ida_star');
+  await panel(page, 'search');
+  await page.click('#search button:text-is("Draw as tutorials search")');
+  await page.waitForSelector('.tree .node.selected');
+  assert.equal(await page.getByLabel('Kind of nodes').inputValue(), 'generated');
+  // As such a program counts: 2,478 expanded boards, and 3,968 nodes made.
+  const method = 'algorithm=astar&heuristic=manhattan_plus_hamming&tie_breaking=fifo&duplicate_detection=expanded_only&successor_order=LRUD';
+  const { generated_nodes: nodes, search } = await (await fetch(`${browser.base}/solve?board=378206451&${method}&include=generated`)).json();
+  assert.deepEqual([search.expanded, search.generated - search.duplicates], [2478, 3968]);
+  const about = await page.textContent('#search .setting .about');
+  assert(about.includes(`${search.generated.toLocaleString('en')} generated nodes`), about);
+  const count = await page.locator('.tree .node').count();
+  await page.getByLabel('First node').click();
+  for (const [at, { board, verdict, manhattan, g }] of nodes.slice(0, 12).entries()) {
+    const detail = await page.textContent('.node-detail');
+    assert(detail.startsWith(board.flat().map((tile) => tile || '').join('')), detail);
+    assert(detail.includes(`generated${at + 1} of ${count}verdict${verdict}Manhattan${manhattan}`) && detail.includes(`g${g}h`), detail);
+    assert.equal(await page.locator('.tree .node:not(.later)').count(), at + 1);
+    await page.getByLabel('One node forward').click();
+  }
+  await page.getByLabel('One node back').click();
+  assert.equal(await page.locator('.tree .node:not(.later)').count(), 12);
+  const said = await page.textContent('#live');
+  assert.match(said, /^Node 12, /);
+  return said;
+}
