@@ -1,8 +1,8 @@
 //! Boards of more than 9 cells whose optimal length is in a range.
 //!
 //! Where boards with such a length are common, boards are drawn uniformly until one has it. A board is rejected by
-//! parity, by the heuristic, or by a search whose depth limit is the end of the range. Other lengths, up to 20, are
-//! drawn by random walks of the length, until one is proven to have no shorter solution.
+//! parity, by linear conflict, by the patterns, or by a search whose depth limit is the end of the range. Other
+//! lengths, up to 20, are drawn by random walks of the length, until one is proven to have no shorter solution.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use super::drawn::DrawError;
 use crate::domain::{Board, Puzzle, RandomSource, random_board, random_walk};
 use crate::search::{Algorithm, Distribution, StopReason};
 use crate::service::job::{Job, Limits, Plan, Report, SearchOptions};
-use crate::service::solver::{JobTables, SearchContext, solve_with, start_bound};
+use crate::service::solver::{JobTables, SearchContext, lower_bound, solve_with, start_bound};
 
 /// Greatest length that is drawn by walks.
 const MAX_WALK: u32 = 20;
@@ -104,8 +104,12 @@ impl<'a> LengthDraw<'a> {
     fn length_within(&self, board: &Board, lengths: &RangeInclusive<u32>) -> Result<Option<u32>, DrawError> {
         // A move moves the blank by one cell, so lengths have the parity of its distance.
         let parity = self.goal.size().distance(board.blank(), self.goal.blank()) % 2;
-        let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
         if lengths.clone().all(|length| length % 2 != parity) {
+            return Ok(None);
+        }
+        let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
+        // A look-up of patterns takes twenty times as long.
+        if lower_bound(&puzzle) > *lengths.end() {
             return Ok(None);
         }
         let mut job = proof(puzzle, *lengths.end());
