@@ -135,7 +135,7 @@ async fn a_wrong_method_is_a_problem_that_lists_the_right_ones() {
 async fn options_lists_the_methods_and_has_no_body() {
     for (line, allow) in [
         ("OPTIONS /solve", "GET, HEAD, POST, OPTIONS"),
-        ("OPTIONS /random", "GET, HEAD, OPTIONS"),
+        ("OPTIONS /info", "GET, HEAD, OPTIONS"),
         ("OPTIONS *", "GET, HEAD, POST, OPTIONS"),
     ] {
         let answer = send(line, &[]).await;

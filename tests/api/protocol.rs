@@ -17,7 +17,7 @@ const PATHS: [(&str, &[&str]); 20] = [
     ("/compare?board=123456078&preset=older_systems", &["GET", "HEAD", "POST"]),
     ("/explain?board=867254301", &["GET", "HEAD", "POST"]),
     ("/distances?rows=2&cols=3", &["GET", "HEAD", "POST"]),
-    ("/random?seed=taquin", &["GET", "HEAD"]),
+    ("/random?seed=taquin", &["GET", "HEAD", "POST"]),
     ("/info", &["GET", "HEAD"]),
     ("/livez", &["GET", "HEAD"]),
     ("/readyz", &["GET", "HEAD"]),

@@ -393,6 +393,46 @@ async fn several_boards_are_lines_with_seeds_of_their_own() {
 }
 
 #[tokio::test]
+async fn boards_are_lines_of_text_if_requested() {
+    let taquin = shared().await;
+    for query in ["seed=taquin", "seed=taquin&rows=4", "seed=taquin&rows=2&cols=5"] {
+        let reply = taquin.get(&format!("/random?{query}")).await.expect(200).json();
+        let line = taquin.get(&format!("/random?{query}&as=line")).await.expect(200);
+        assert_eq!(line.media_type(), "text/plain");
+        let written = board(&reply);
+        let expected = if written.len() > 20 { written } else { written.replace([' ', '/'], "") };
+        assert_eq!(line.text(), format!("{expected}\n"));
+    }
+    let lines = taquin.get("/random?seed=taquin&count=3&as=line").await.expect(200);
+    let each = taquin.get("/random?seed=taquin&count=3").await.expect(200);
+    let each = each.text().lines().map(|line| board(&serde_json::from_str(line).unwrap()).replace([' ', '/'], ""));
+    assert_eq!(lines.text().lines().collect::<Vec<_>>(), each.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn post_draws_the_same_boards_as_get() {
+    let taquin = shared().await;
+    for (query, body) in [
+        ("rows=4&cols=4&seed=taquin", json!({ "rows": 4, "cols": 4, "seed": "taquin" })),
+        ("length=12..18&seed=taquin&count=3", json!({ "length": "12..18", "seed": "taquin", "count": 3 })),
+        (
+            "walk=20&walk_back=true&from=867254301&seed=a",
+            json!({ "walk": 20, "walk_back": true, "from": [[8, 6, 7], [2, 5, 4], [3, 0, 1]], "seed": "a" }),
+        ),
+        ("solvable=any&as=line&seed=a", json!({ "solvable": "any", "as": "line", "seed": "a" })),
+    ] {
+        let got = taquin.get(&format!("/random?{query}")).await.expect(200);
+        let posted = taquin.send(Question::post("/random").json(&body)).await.expect(200);
+        assert_eq!(posted.text(), got.text(), "{query}");
+        assert_eq!(posted.header("x-taquin-seed"), got.header("x-taquin-seed"));
+        assert_eq!((posted.header("etag"), posted.header("cache-control")), ("", ""));
+    }
+    let wrong = json!({ "walk": "far", "walk_back": 1, "colour": "red" });
+    let problem = taquin.send(Question::post("/random").json(&wrong)).await.problem("invalid-request");
+    assert_eq!(problem["errors"].as_array().map(Vec::len), Some(3), "{problem}");
+}
+
+#[tokio::test]
 async fn boards_may_be_unsolvable() {
     let taquin = shared().await;
     for (rows, cols) in [(2, 2), (3, 3), (4, 6)] {

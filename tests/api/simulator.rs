@@ -127,6 +127,11 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
         );
     }
     if let Some(states) = reply["states"].as_array() {
+        let mut states = states.clone();
+        if states.first().is_some_and(|state| state["g"] != 0) {
+            // `"order": "goal_first"`.
+            states.reverse();
+        }
         let shown: Vec<Grid> = states.iter().map(|state| grid_of(&state["board"])).collect();
         claim(shown == boards, "the states are not those of the moves".to_owned());
         for (step, state) in states.iter().enumerate() {

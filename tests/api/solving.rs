@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::answer::timeless;
-use crate::client::shared;
+use crate::client::{shared, unchecked};
 use crate::question::Question;
 use crate::simulator::{TO_BLANK_LAST, blank_last, find, grid, grid_of, slide};
 
@@ -493,4 +493,60 @@ async fn constructive_search_serves_any_board() {
             taquin.solve(&question).await;
         }
     }
+}
+
+/// The cell of the blank and of each tile.
+fn positions(rows: &Value) -> Value {
+    let tiles: Vec<u64> = rows.as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap()).map(u64_of).collect();
+    (0..tiles.len() as u64).map(|tile| tiles.iter().position(|other| *other == tile)).collect()
+}
+
+fn u64_of(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn boards_of_a_response_are_positions_if_requested() {
+    let taquin = shared().await;
+    let question = json!({
+        "board": "4 5 3/6 0 8/2 1 7", "algorithm": "astar", "include": ["states", "expansions", "generated"],
+    });
+    let (rows, mut question) = (taquin.solve(&question).await, question);
+    question["output_encoding"] = json!("positions");
+    // The contract describes rows.
+    let ask = async |body: &Value| unchecked(taquin.addr(), &Question::post("/solve").json(body)).await;
+    let flat = ask(&question).await.expect(200).json();
+    assert_eq!(flat["start"], json!([4, 7, 6, 2, 0, 1, 3, 8, 5]), "the hobby solver's example");
+    assert_eq!((&flat["start"], &flat["goal"]), (&positions(&rows["start"]), &positions(&rows["goal"])));
+    for list in ["states", "expansions", "generated_nodes"] {
+        let (rows, flat) = (rows[list].as_array().unwrap(), flat[list].as_array().unwrap());
+        assert_eq!(rows.len(), flat.len());
+        for (rows, flat) in rows.iter().zip(flat) {
+            assert_eq!(flat["board"], positions(&rows["board"]), "{list}");
+        }
+    }
+    let limited = json!({
+        "board": "867254301", "algorithm": "breadth_first", "include": ["expansions"], "limits": { "expanded": 9 },
+        "output_encoding": "positions",
+    });
+    let problem = ask(&limited).await.problem("search-limit-exceeded");
+    assert_eq!(problem["expansions"][0]["board"], positions(&json!([[8, 6, 7], [2, 5, 4], [3, 0, 1]])));
+}
+
+#[tokio::test]
+async fn states_are_listed_from_the_goal_if_requested() {
+    let taquin = shared().await;
+    let mut question = json!({ "board": "724506831", "goal": "blank_first", "include": ["states"] });
+    let mut there = taquin.solve(&question).await;
+    question["order"] = json!("goal_first");
+    let back = taquin.solve(&question).await;
+    there["states"].as_array_mut().unwrap().reverse();
+    assert_eq!((&back["states"], &back["moves"]), (&there["states"], &there["moves"]));
+    assert_eq!(back["states"][0]["board"], there["goal"]);
+    let without_states = json!({ "board": "724506831", "goal": "blank_first", "order": "goal_first" });
+    let problem = taquin.send(Question::post("/solve").json(&without_states)).await.problem("unsupported-combination");
+    assert_eq!(problem["errors"][0]["pointer"], "/order");
+    let in_json = json!({ "board": "724506831", "include": ["states"], "width": 80 });
+    let problem = taquin.send(Question::post("/solve").json(&in_json)).await.problem("unsupported-combination");
+    assert_eq!(problem["errors"][0]["pointer"], "/width");
 }

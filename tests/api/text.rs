@@ -41,11 +41,42 @@ async fn a_solution_as_text_shows_whether_it_is_optimal() {
 }
 
 #[tokio::test]
-async fn states_are_shown_as_text_too() {
+async fn states_stand_side_by_side() {
     let taquin = shared().await;
     let target = "/solve?board=123456078&include=states";
     let text = taquin.send(Question::get(target).accept("text/plain")).await.expect(200);
-    assert!(text.text().contains("7 _ 8") || text.text().contains("7 0 8") || text.text().contains("7 . 8"), "{text}");
+    let lines: Vec<&str> = text.text().lines().collect();
+    let first = lines.iter().position(|line| line.starts_with("start")).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(
+        lines[first..first + 5],
+        [
+            "start           R: tile 7       R: tile 8",
+            "g 0, h 2, f 2   g 1, h 1, f 2   g 2, h 0, f 2",
+            "1 2 3           1 2 3           1 2 3",
+            "4 5 6           4 5 6           4 5 6",
+            ". 7 8           7 . 8           7 8 .",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn text_with_states_is_no_wider_than_requested() {
+    let taquin = shared().await;
+    for (width, boards) in [(20, 1), (60, 3), (100, 5)] {
+        let target = format!("/solve?board=724506831&goal=blank_first&include=states&width={width}");
+        let text = taquin.send(Question::get(&target).accept("text/plain")).await.expect(200);
+        let figures: Vec<&str> = text.text().lines().filter(|line| line.starts_with("g ")).collect();
+        assert_eq!(figures.len(), 27_usize.div_ceil(boards), "{text}");
+        assert!(figures.iter().all(|line| line.len() <= width), "{text}");
+    }
+    for (target, pointer) in [
+        ("/solve?board=123456078&include=states&width=19", "/width"),
+        ("/solve?board=123456078&width=80", "/width"),
+        ("/solve?board=123456078&include=states&output_encoding=positions", "/output_encoding"),
+    ] {
+        let problem = taquin.send(Question::get(target).accept("text/plain")).await;
+        assert!(problem.text().contains(pointer) && problem.status >= 400, "{target}\n{problem}");
+    }
 }
 
 #[tokio::test]

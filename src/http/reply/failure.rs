@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::layout::Layout;
 use super::notation::counted;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
@@ -78,15 +79,29 @@ fn lack(cause: Overload) -> &'static str {
 }
 
 /// Returns the problem of a search that a limit stopped, with the recorded lists that were requested.
-pub(crate) fn limit_exceeded_with_lists(report: &Arc<Report>, held: Option<HeldReport>, stop: StopReason) -> Problem {
+pub(crate) fn limit_exceeded_with_lists(
+    report: &Arc<Report>,
+    held: Option<HeldReport>,
+    stop: StopReason,
+    layout: Layout,
+) -> Problem {
     let problem = limit_exceeded(report, stop);
     if !has_lists(report) {
         return problem;
     }
-    problem.with_tail(match held {
+    let lists = match held {
         Some(held) => Lists::Long(held),
         None => Lists::Short(Arc::clone(report)),
-    })
+    };
+    problem.with_tail(ListsTail { lists, layout })
+}
+
+/// The recorded lists at the end of a problem document.
+#[derive(Debug)]
+struct ListsTail {
+    lists: Lists,
+    /// The layout of the response without the problem. The document has a media type of its own.
+    layout: Layout,
 }
 
 /// The recorded lists of a report.
@@ -98,11 +113,12 @@ enum Lists {
     Long(HeldReport),
 }
 
-impl Tail for Lists {
+impl Tail for ListsTail {
     fn payload(&self, media_type: MediaType) -> Payload {
-        match self {
-            Self::Short(report) => Payload::Whole(whole_lists(report, media_type)),
-            Self::Long(report) => LongReply::lists(report.clone(), media_type),
+        let layout = Layout { media_type, ..self.layout };
+        match &self.lists {
+            Lists::Short(report) => Payload::Whole(whole_lists(report, layout)),
+            Lists::Long(report) => LongReply::lists(report.clone(), layout),
         }
     }
 }

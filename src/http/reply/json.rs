@@ -5,10 +5,10 @@
 
 use serde::Serialize;
 
-use super::notation::Rows;
+use super::notation::EncodedBoard;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::{LengthsReply, ProvenLength, SolveReply};
-use crate::domain::{MoveNotation, Run, Tile};
+use crate::domain::{Board, Encoding, MoveNotation, Run, Tile};
 
 /// Initial capacity of a reply, in bytes. It is enough for most.
 pub(super) const CAPACITY: usize = 1 << 10;
@@ -54,9 +54,9 @@ pub(super) fn put_percentile(json: &mut Vec<u8>, percentile: Option<f64>) {
 }
 
 /// Appends the members of a `/solve` response from `start` to `limits`.
-pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply) {
-    rows(json, ",\"start\":", &reply.start);
-    rows(json, ",\"goal\":", &reply.goal);
+pub(super) fn put_figures(json: &mut Vec<u8>, reply: &SolveReply, encoding: Encoding) {
+    board(json, ",\"start\":", *reply.puzzle.start(), encoding);
+    board(json, ",\"goal\":", *reply.puzzle.goal(), encoding);
     search(json, &reply.search);
     limits(json, &reply.limits);
 }
@@ -114,9 +114,16 @@ fn string(json: &mut Vec<u8>, name: &str, text: &str) {
     }
 }
 
-fn rows(json: &mut Vec<u8>, name: &str, board: &Rows) {
+fn board(json: &mut Vec<u8>, name: &str, board: Board, encoding: Encoding) {
     raw(json, name);
-    for (nth, row) in board.0.rows().enumerate() {
+    match encoding {
+        Encoding::Tiles => rows(json, &board),
+        Encoding::Positions => put_json(json, &EncodedBoard { board, encoding }),
+    }
+}
+
+fn rows(json: &mut Vec<u8>, board: &Board) {
+    for (nth, row) in board.rows().enumerate() {
         raw(json, if nth == 0 { "[" } else { "," });
         for (at, number) in row.iter().enumerate() {
             json.push(if at == 0 { b'[' } else { b',' });

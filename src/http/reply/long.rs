@@ -66,6 +66,7 @@ mod tests {
 
     use super::*;
     use crate::http::media_type::MediaType;
+    use crate::http::reply::Layout;
     use crate::http::reply::solution::SolveReply;
     use crate::http::reply::writer::in_pieces;
     use crate::http::reply::writer::tests::report;
@@ -77,7 +78,7 @@ mod tests {
         let (service, (puzzle, report)) = (service(), report(Algorithm::DepthFirst, true, 0));
         let held = held_if_long(&service, &puzzle, &report).unwrap().expect("a long one");
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-        let mut body = in_pieces(&reply, held, MediaType::Json).body();
+        let mut body = in_pieces(&reply, held, Layout::of(MediaType::Json)).body();
         body.frame().await.unwrap().unwrap();
         assert!(service.reply_bytes() > 0);
         drop(body);

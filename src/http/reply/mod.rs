@@ -3,10 +3,12 @@
 mod distance;
 mod failure;
 mod json;
+mod layout;
 mod long;
 mod notation;
 mod search;
 mod solution;
+mod states;
 mod timing;
 mod writer;
 
@@ -15,8 +17,9 @@ pub(crate) use failure::{
     analysis_failure, limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure,
 };
 pub(crate) use json::json;
+pub(crate) use layout::Layout;
 pub(crate) use long::{held_if_long, reserved_if_long};
-pub(crate) use notation::{Letter, Number, Rows, counted, grid};
+pub(crate) use notation::{Letter, Number, Rows, counted, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
 pub(crate) use timing::add_server_timing;

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use crate::domain::{Board, Move};
+use crate::domain::{Board, Encoding, Move, RawBoard, Size};
 
 /// A board as an array of rows.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,22 @@ impl Serialize for Rows {
             rows.serialize_element(row)?;
         }
         rows.end()
+    }
+}
+
+/// A board in the encoding that a request chose: an array of rows, or the flat array of positions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EncodedBoard {
+    pub(crate) board: Board,
+    pub(crate) encoding: Encoding,
+}
+
+impl Serialize for EncodedBoard {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.encoding {
+            Encoding::Tiles => Rows(self.board).serialize(serializer),
+            Encoding::Positions => self.board.positions()[..self.board.size().cells()].serialize(serializer),
+        }
     }
 }
 
@@ -38,9 +54,28 @@ impl Serialize for Number {
     }
 }
 
+/// Columns of a tile in a grid.
+fn tile_width(size: Size) -> usize {
+    (size.cells() - 1).to_string().len()
+}
+
+/// Columns of a [`grid`].
+pub(crate) fn grid_width(size: Size) -> usize {
+    (tile_width(size) + 1) * size.cols() - 1
+}
+
+/// Formats a board in one line: its digits if they are unambiguous, such as `123456780`, or else numbers, with `/`
+/// between rows.
+pub(crate) fn line(board: &Board) -> String {
+    if board.size().cells() > RawBoard::MAX_COMPACT_CELLS {
+        return board.to_string();
+    }
+    board.tiles().iter().map(ToString::to_string).collect()
+}
+
 /// Formats a board as a grid with right-aligned numbers and a dot for the blank.
 pub(crate) fn grid(board: &Board) -> String {
-    let width = (board.size().cells() - 1).to_string().len();
+    let width = tile_width(board.size());
     let mut grid = String::new();
     for row in board.rows() {
         let cells = row.iter().map(|tile| match tile {

@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, from_fn};
 
-use super::notation::{Letter, Number, Rows, counted, grid};
+use super::notation::{EncodedBoard, Letter, Number, counted, grid, line};
 use super::search::{LimitsReply, SearchReply};
-use crate::domain::{Board, Move, Path, Puzzle, RawBoard, Tile};
+use crate::domain::{Encoding, Path, Puzzle, Tile};
 use crate::http::problem::Problem;
 use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, OptimalPaths, Verdict};
 use crate::service::{Report, Solution};
@@ -15,8 +15,7 @@ pub(crate) struct SolveReply {
     pub(crate) proven: ProvenLength,
     pub(crate) lengths: LengthsReply,
     pub(crate) percentile: Option<f64>,
-    pub(crate) start: Rows,
-    pub(crate) goal: Rows,
+    pub(crate) puzzle: Puzzle,
     pub(crate) search: SearchReply,
     pub(crate) limits: LimitsReply,
 }
@@ -71,20 +70,9 @@ pub(crate) struct InterimReply<'r> {
     pub(crate) elapsed_us: u64,
 }
 
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct StateReply {
-    #[serde(rename = "move")]
-    mv: Option<Letter>,
-    tile: Option<Tile>,
-    board: Rows,
-    g: u32,
-    h: u32,
-    f: Number,
-}
-
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct ExpansionReply {
-    board: Rows,
+    board: EncodedBoard,
     #[serde(rename = "move")]
     mv: Option<Letter>,
     tile: Option<Tile>,
@@ -100,7 +88,7 @@ pub(crate) struct GeneratedReply {
     parent: Option<u32>,
     #[serde(rename = "move")]
     mv: Option<Letter>,
-    board: Rows,
+    board: EncodedBoard,
     g: u32,
     h: u32,
     manhattan: u32,
@@ -168,8 +156,7 @@ impl SolveReply {
             proven: ProvenLength::new(report, &solution.path),
             lengths: LengthsReply::from(&solution.path),
             percentile: report.percentile,
-            start: Rows(*puzzle.start()),
-            goal: Rows(*puzzle.goal()),
+            puzzle: *puzzle,
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
         };
@@ -179,7 +166,7 @@ impl SolveReply {
     /// First part of the text: the start, and the length of the solution.
     pub(crate) fn summary(&self) -> impl Display {
         from_fn(|f| {
-            writeln!(f, "{}", grid(&self.start.0))?;
+            writeln!(f, "{}", grid(self.puzzle.start()))?;
             let ProvenLength { length, optimal, lower_bound } = self.proven;
             let moves = if length == 1 { "move" } else { "moves" };
             match (length, optimal) {
@@ -192,7 +179,7 @@ impl SolveReply {
 
     /// Last part of a text without states: the goal.
     pub(crate) fn ending(&self) -> impl Display {
-        from_fn(|f| write!(f, "\n{}", grid(&self.goal.0)))
+        from_fn(|f| write!(f, "\n{}", grid(self.puzzle.goal())))
     }
 }
 
@@ -202,19 +189,23 @@ pub(crate) fn no_result() -> Problem {
     Problem::internal()
 }
 
-impl StateReply {
-    /// Creates the state for a board on the solution path and the step that led to it.
-    pub(crate) fn new(report: &Report, step: Option<(Move, Tile)>, board: Board, g: u32, h: u32) -> Self {
-        let (mv, tile) = (step.map(|(mv, _)| Letter(mv)), step.map(|(_, tile)| tile));
-        Self { mv, tile, board: Rows(board), g, h, f: Number(report.f(g, h)) }
-    }
-}
-
 impl ExpansionReply {
+    pub(crate) fn new(expansion: &Expansion, encoding: Encoding) -> Self {
+        Self {
+            board: EncodedBoard { board: expansion.board, encoding },
+            mv: expansion.arrived_by.map(|(mv, _)| Letter(mv)),
+            tile: expansion.arrived_by.map(|(_, tile)| tile),
+            parent: expansion.parent,
+            g: expansion.g,
+            h: expansion.h,
+            f: Number(expansion.f),
+        }
+    }
+
     /// A line of text, which starts with the index of the node.
     pub(crate) fn line(&self, index: usize) -> impl Display {
         from_fn(move |f| {
-            let (board, g, h, sum) = (self.board.0, self.g, self.h, self.f.0);
+            let (board, g, h, sum) = (self.board.board, self.g, self.h, self.f.0);
             write!(f, "{index}: {board}  g {g}  h {h}  f {sum}")?;
             if let (Some(Letter(mv)), Some(parent)) = (self.mv, self.parent) {
                 write!(f, " from {parent} by {}", mv.letter())?;
@@ -226,23 +217,18 @@ impl ExpansionReply {
 
 impl GeneratedReply {
     /// Creates the entry of a node at an index of the list.
-    pub(crate) fn new(id: usize, node: &GeneratedNode) -> Self {
+    pub(crate) fn new(id: usize, node: &GeneratedNode, encoding: Encoding) -> Self {
         let GeneratedNode { board, mv, parent, g, h, manhattan, verdict } = *node;
-        Self { id, parent, mv: mv.map(Letter), board: Rows(board), g, h, manhattan, verdict: verdict.name() }
+        let board = EncodedBoard { board, encoding };
+        Self { id, parent, mv: mv.map(Letter), board, g, h, manhattan, verdict: verdict.name() }
     }
 }
 
 /// A line of text, as tutorials write it, and the verdict unless the node is new.
 impl Display for GeneratedReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { id, board: Rows(board), g, manhattan, verdict, .. } = self;
-        write!(f, "{id} - Node {{ ")?;
-        if board.size().cells() <= RawBoard::MAX_COMPACT_CELLS {
-            board.tiles().iter().try_for_each(|tile| write!(f, "{tile}"))?;
-        } else {
-            write!(f, "{board}")?;
-        }
-        write!(f, " | D: {g}, MD: {manhattan} }}")?;
+        let Self { id, board: EncodedBoard { board, .. }, g, manhattan, verdict, .. } = self;
+        write!(f, "{id} - Node {{ {} | D: {g}, MD: {manhattan} }}", line(board))?;
         if *verdict == Verdict::New.name() { writeln!(f) } else { writeln!(f, " {verdict}") }
     }
 }
@@ -258,27 +244,5 @@ impl Display for IterationReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { threshold, expanded, generated } = self;
         writeln!(f, "threshold {threshold}: {expanded} expanded, {generated} generated")
-    }
-}
-
-impl From<&Expansion> for ExpansionReply {
-    fn from(expansion: &Expansion) -> Self {
-        Self {
-            board: Rows(expansion.board),
-            mv: expansion.arrived_by.map(|(mv, _)| Letter(mv)),
-            tile: expansion.arrived_by.map(|(_, tile)| tile),
-            parent: expansion.parent,
-            g: expansion.g,
-            h: expansion.h,
-            f: Number(expansion.f),
-        }
-    }
-}
-
-impl Display for StateReply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let letter = self.mv.map_or(' ', |Letter(mv)| mv.letter());
-        let (tile, g, h, sum) = (self.tile.unwrap_or_default(), self.g, self.h, self.f.0);
-        write!(f, "\n{letter}: tile {tile}, g {g}, h {h}, f {sum}\n{}", grid(&self.board.0))
     }
 }

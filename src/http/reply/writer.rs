@@ -10,26 +10,28 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_percentile, put_proven_length, raw, run, tile};
+use super::layout::Layout;
 use super::solution::{
-    ExpansionReply, GeneratedReply, IterationReply, LengthsReply, ProvenLength, SolutionsReply, SolveReply, StateReply,
+    ExpansionReply, GeneratedReply, IterationReply, LengthsReply, ProvenLength, SolutionsReply, SolveReply,
 };
-use crate::domain::{Board, Run};
+use super::states::States;
+use crate::domain::Run;
 use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
 use crate::search::{Expansions, GeneratedNodes};
 use crate::service::{HeldReport, Report};
 
 /// Writes the whole response.
-pub(crate) fn whole(reply: &SolveReply, report: &Report, format: MediaType) -> Vec<u8> {
-    let mut sink = Whole { report, format, text: Vec::with_capacity(CAPACITY) };
-    sections(&mut sink, reply, report, format);
+pub(crate) fn whole(reply: &SolveReply, report: &Report, layout: Layout) -> Vec<u8> {
+    let mut sink = Whole { report, layout, text: Vec::with_capacity(CAPACITY) };
+    sections(&mut sink, reply, report, layout);
     sink.text
 }
 
 /// Writes only the recorded lists of the report that are not empty, as members in JSON.
-pub(crate) fn whole_lists(report: &Report, format: MediaType) -> Vec<u8> {
-    let mut sink = Whole { report, format, text: Vec::new() };
-    recorded_sections(&mut sink, report, format);
+pub(crate) fn whole_lists(report: &Report, layout: Layout) -> Vec<u8> {
+    let mut sink = Whole { report, layout, text: Vec::new() };
+    recorded_sections(&mut sink, report, layout);
     sink.text
 }
 
@@ -39,32 +41,32 @@ pub(crate) fn has_lists(report: &Report) -> bool {
 }
 
 /// Returns the response as pieces, which are written while the client reads.
-pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, format: MediaType) -> Payload {
+pub(crate) fn in_pieces(reply: &SolveReply, report: HeldReport, layout: Layout) -> Payload {
     let mut parts = Parts::default();
-    sections(&mut parts, reply, &report, format);
-    LongReply::of(report, format, parts)
+    sections(&mut parts, reply, &report, layout);
+    LongReply::of(report, layout, parts)
 }
 
 /// Writes the JSON of a response with empty lists.
-pub(crate) fn outline(reply: &SolveReply) -> Vec<u8> {
+pub(crate) fn outline(reply: &SolveReply, layout: Layout) -> Vec<u8> {
     let mut sink = Outline(Vec::with_capacity(CAPACITY));
-    solved_sections(&mut sink, reply);
+    solved_sections(&mut sink, reply, layout);
     sink.text(|json| raw(json, "}"));
     sink.0
 }
 
-fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, format: MediaType) {
-    match format {
-        MediaType::Text => text_sections(sink, reply, report),
-        _ => json_sections(sink, reply, report),
+fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layout: Layout) {
+    match layout.media_type {
+        MediaType::Text => text_sections(sink, reply, report, layout),
+        _ => json_sections(sink, reply, report, layout),
     }
 }
 
-fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
-    solved_sections(sink, reply);
+fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layout: Layout) {
+    solved_sections(sink, reply, layout);
     if !report.heights.is_empty() {
         sink.text(|json| raw(json, ",\"states\":["));
-        sink.list(List::States(reply.start.0));
+        sink.list(List::States(States::new(&reply.puzzle, report, layout)));
         sink.text(|json| raw(json, "]"));
     }
     for (name, list) in RECORDED {
@@ -83,25 +85,25 @@ fn json_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
     sink.text(|json| raw(json, "}"));
 }
 
-fn solved_sections(sink: &mut impl Sink, reply: &SolveReply) {
+fn solved_sections(sink: &mut impl Sink, reply: &SolveReply, layout: Layout) {
     sink.text(|json| {
         put_proven_length(json, reply.proven);
         put_percentile(json, reply.percentile);
     });
     move_sections(sink, reply.lengths);
-    sink.text(|json| put_figures(json, reply));
+    sink.text(|json| put_figures(json, reply, layout.encoding));
 }
 
 /// Produces the recorded lists of the report that are not empty: in JSON as members, separated by commas.
-fn recorded_sections(sink: &mut impl Sink, report: &Report, format: MediaType) {
+fn recorded_sections(sink: &mut impl Sink, report: &Report, layout: Layout) {
     let lists = RECORDED.into_iter().filter(|(_, list)| list.length(report).is_some_and(|length| length > 0));
     for (nth, (name, list)) in lists.enumerate() {
         let separator = if nth > 0 { "," } else { "" };
-        if format != MediaType::Text {
+        if !layout.is_text() {
             sink.text(|json| put(json, &format_args!("{separator}\"{name}\":[")));
         }
         sink.list(list);
-        if format != MediaType::Text {
+        if !layout.is_text() {
             sink.text(|json| raw(json, "]"));
         }
     }
@@ -124,7 +126,7 @@ fn move_sections(sink: &mut impl Sink, lengths: LengthsReply) {
     sink.text(|json| raw(json, "\""));
 }
 
-fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
+fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layout: Layout) {
     sink.text(|text| put(text, &reply.summary()));
     if reply.proven.length > 0 {
         sink.text(|text| raw(text, "Blank: "));
@@ -137,7 +139,7 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
     }
     match report.heights.is_empty() {
         true => sink.text(|text| put(text, &reply.ending())),
-        false => sink.list(List::States(reply.start.0)),
+        false => sink.list(List::States(States::new(&reply.puzzle, report, layout))),
     }
     for (_, list) in RECORDED {
         if list.length(report).is_some() {
@@ -162,7 +164,7 @@ trait Sink {
 /// A sink that writes each section at once.
 struct Whole<'r> {
     report: &'r Report,
-    format: MediaType,
+    layout: Layout,
     text: Vec<u8>,
 }
 
@@ -181,7 +183,7 @@ impl Sink for Whole<'_> {
 
     #[inline]
     fn list(&mut self, mut list: List) {
-        list.write(self.report, self.format, 0, &mut self.text, usize::MAX);
+        list.write(self.report, self.layout, 0, &mut self.text, usize::MAX);
     }
 }
 
@@ -212,7 +214,7 @@ impl Sink for Parts {
 #[derive(Debug)]
 pub(crate) struct LongReply {
     report: HeldReport,
-    format: MediaType,
+    layout: Layout,
     parts: Parts,
     /// Index of the next entry in the first part, if that is a list.
     at: usize,
@@ -233,8 +235,8 @@ enum List {
     Alg,
     /// The runs of the way back. Its index counts moves from the end.
     Scramble,
-    /// The states of the solution path; holds the board of the next entry.
-    States(Board),
+    /// The states of the solution path.
+    States(States),
     Expansions,
     Generated,
     Iterations,
@@ -245,8 +247,8 @@ const RECORDED: [(&str, List); 3] =
     [("expansions", List::Expansions), ("generated_nodes", List::Generated), ("iterations", List::Iterations)];
 
 impl LongReply {
-    fn of(report: HeldReport, format: MediaType, parts: Parts) -> Payload {
-        Payload::Pieces(Box::new(Self { report, format, parts, at: 0 }))
+    fn of(report: HeldReport, layout: Layout, parts: Parts) -> Payload {
+        Payload::Pieces(Box::new(Self { report, layout, parts, at: 0 }))
     }
 
     /// Creates the JSON of a `solution` event.
@@ -255,26 +257,26 @@ impl LongReply {
         parts.text(|json| put_proven_length(json, proven));
         move_sections(&mut parts, lengths);
         parts.text(|json| put(json, &format_args!(",\"elapsed_us\":{elapsed_us}}}")));
-        Self::of(report, MediaType::Json, parts)
+        Self::of(report, Layout::of(MediaType::Json), parts)
     }
 
     /// Returns only the recorded lists of the report that are not empty, as members in JSON.
-    pub(crate) fn lists(report: HeldReport, format: MediaType) -> Payload {
+    pub(crate) fn lists(report: HeldReport, layout: Layout) -> Payload {
         let mut parts = Parts::default();
-        recorded_sections(&mut parts, &report, format);
-        Self::of(report, format, parts)
+        recorded_sections(&mut parts, &report, layout);
+        Self::of(report, layout, parts)
     }
 }
 
 impl Pieces for LongReply {
     fn write(&mut self, piece: &mut Vec<u8>) {
         while piece.len() < PIECE {
-            let Self { report, format, parts, at } = self;
+            let Self { report, layout, parts, at } = self;
             match parts.0.front_mut() {
                 None => break,
                 Some(Part::Text(text)) => piece.append(text),
                 Some(Part::List(list)) => {
-                    *at = list.write(report, *format, *at, piece, PIECE);
+                    *at = list.write(report, *layout, *at, piece, PIECE);
                     if piece.len() >= PIECE {
                         break;
                     }
@@ -300,10 +302,10 @@ impl List {
     /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
     /// next entry.
     #[inline]
-    fn write(&mut self, report: &Report, format: MediaType, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+    fn write(&mut self, report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
         let (moves, tiles) =
             report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
-        let is_text = format == MediaType::Text;
+        let is_text = layout.is_text();
         match self {
             Self::Moves => {
                 append(text, limit, from, moves.iter().skip(from), |text, _, mv| text.push(mv.letter() as u8))
@@ -316,22 +318,18 @@ impl List {
             Self::Scramble => {
                 append_runs(text, limit, from, Run::of(&moves[..moves.len() - from]).rev().map(Run::inverse))
             }
-            Self::States(board) => append(text, limit, from, report.heights.iter().skip(from), |text, at, h| {
-                let mv = at.checked_sub(1).and_then(|before| moves.get(before).copied());
-                let step = mv.and_then(|mv| Some((mv, board.make(mv)?)));
-                let state = StateReply::new(report, step, *board, at as u32, *h);
-                if !is_text {
+            Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
+            Self::States(states) => {
+                let states = (from..).map_while(|at| states.next(report, at));
+                append(text, limit, from, states, |text, at, state| {
                     separate(text, at, b',');
                     put_json(text, &state);
-                } else if at > 0 {
-                    // The summary shows the start.
-                    put(text, &state);
-                }
-            }),
-            Self::Expansions => write_expansions(report, is_text, from, text, limit),
+                })
+            }
+            Self::Expansions => write_expansions(report, layout, from, text, limit),
             Self::Generated => {
                 let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
-                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node));
+                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node, layout.encoding));
                 append(text, limit, from, nodes, |text, at, node| put_entry(text, is_text, at, &node))
             }
             Self::Iterations => {
@@ -342,12 +340,23 @@ impl List {
     }
 }
 
+/// Appends the states of a report side by side from an index on, as [`List::write`] does.
+fn write_state_rows(states: &mut States, report: &Report, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+    let (mut at, mut row) = (from, String::new());
+    while text.len() < limit && at < report.heights.len() {
+        row.clear();
+        at += states.write_row(report, at, &mut row);
+        put(text, &format_args!("\n{row}"));
+    }
+    at
+}
+
 /// Appends the expansions of a report from an index on, as [`List::write`] does.
-fn write_expansions(report: &Report, is_text: bool, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+fn write_expansions(report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
     let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
     append(text, limit, from, expansions, |text, at, expansion| {
-        let expansion = ExpansionReply::from(&expansion);
-        if is_text {
+        let expansion = ExpansionReply::new(&expansion, layout.encoding);
+        if layout.is_text() {
             put(text, &expansion.line(at));
         } else {
             separate(text, at, b',');
@@ -416,8 +425,11 @@ pub(crate) mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::domain::{Encoding, Puzzle, RawBoard, Sides};
-    use crate::http::reply::{LimitsReply, MovesReply, Rows, SearchReply, limit_exceeded_with_lists};
+    use crate::domain::{Board, Encoding, Move, Puzzle, RawBoard, Sides, Tile};
+    use crate::http::reply::layout::StateOrder;
+    use crate::http::reply::notation::{EncodedBoard, Letter, Number};
+    use crate::http::reply::states::StateReply;
+    use crate::http::reply::{LimitsReply, MovesReply, SearchReply, limit_exceeded_with_lists};
     use crate::http::tests::service;
     use crate::search::{Algorithm, StopReason};
     use crate::service::{Job, Limits, Plan, Records, RequestedSolutions, SearchContext, SearchOptions, Tables, solve};
@@ -432,6 +444,13 @@ pub(crate) mod tests {
         let records = Records { expansions, generated: expansions, states, ..Records::default() };
         let job = Job { records, ..Job::new(puzzle, plan, limits) };
         (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
+    }
+
+    /// Layouts in which each field has each of its values.
+    fn layouts() -> [Layout; 4] {
+        let [json, text] = [MediaType::Json, MediaType::Text].map(Layout::of);
+        let order = StateOrder::GoalFirst;
+        [json, Layout { encoding: Encoding::Positions, order, ..json }, text, Layout { width: 40, order, ..text }]
     }
 
     async fn text_of(payload: Payload) -> String {
@@ -450,12 +469,12 @@ pub(crate) mod tests {
         ] {
             let (puzzle, report) = report(algorithm, states, expansions);
             let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-            for media_type in [MediaType::Json, MediaType::Text] {
-                let long = in_pieces(&reply, service.hold(&report).unwrap(), media_type);
+            for layout in layouts() {
+                let long = in_pieces(&reply, service.hold(&report).unwrap(), layout);
                 assert_eq!(
                     text_of(long).await.into_bytes(),
-                    whole(&reply, &report, media_type),
-                    "{algorithm:?} {media_type:?}"
+                    whole(&reply, &report, layout),
+                    "{algorithm:?} {layout:?}"
                 );
             }
         }
@@ -466,8 +485,9 @@ pub(crate) mod tests {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
         let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
         let held = service.hold(&stopped).unwrap();
-        let few = limit_exceeded_with_lists(&stopped, None, StopReason::Expanded);
-        let many = limit_exceeded_with_lists(&stopped, Some(held), StopReason::Expanded);
+        let layout = Layout { encoding: Encoding::Positions, ..Layout::of(MediaType::Json) };
+        let few = limit_exceeded_with_lists(&stopped, None, StopReason::Expanded, layout);
+        let many = limit_exceeded_with_lists(&stopped, Some(held), StopReason::Expanded, layout);
         for media_type in [MediaType::Json, MediaType::Text] {
             let [few, many] = [&few, &many].map(|problem| problem.document(media_type, "/solve", "abc"));
             assert!(matches!((&few, &many), (Payload::Whole(_), Payload::Pieces(_))));
@@ -483,8 +503,8 @@ pub(crate) mod tests {
         percentile: Option<f64>,
         #[serde(flatten)]
         moves: MovesReply<'r>,
-        start: Rows,
-        goal: Rows,
+        start: EncodedBoard,
+        goal: EncodedBoard,
         search: &'r SearchReply,
         limits: &'r LimitsReply,
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -499,30 +519,49 @@ pub(crate) mod tests {
         solutions: Option<SolutionsReply>,
     }
 
-    fn expected(puzzle: &Puzzle, report: &Report) -> String {
+    /// The states, each board made by its move from the one before.
+    fn expected_states(puzzle: &Puzzle, report: &Report, layout: Layout) -> Vec<StateReply> {
+        let solution = report.solution.as_ref().unwrap();
+        let state = |g: usize, step: Option<(Move, Tile)>, board: Board| StateReply {
+            mv: step.map(|(mv, _)| Letter(mv)),
+            tile: step.map(|(_, tile)| tile),
+            board: EncodedBoard { board, encoding: layout.encoding },
+            g: g as u32,
+            h: report.heights[g],
+            f: Number(report.f(g as u32, report.heights[g])),
+        };
+        let mut states: Vec<StateReply> = Vec::new();
+        if !report.heights.is_empty() {
+            states.push(state(0, None, *puzzle.start()));
+            let steps = solution.path.steps(puzzle.start()).zip(1..);
+            states.extend(steps.map(|(step, g)| state(g, Some((step.mv, step.tile)), step.board)));
+        }
+        if layout.order == StateOrder::GoalFirst {
+            states.reverse();
+        }
+        states
+    }
+
+    fn expected(puzzle: &Puzzle, report: &Report, layout: Layout) -> String {
         let (reply, solution) = SolveReply::new(puzzle, report).unwrap();
-        let start = (None, *puzzle.start());
-        let steps = solution.path.steps(puzzle.start()).map(|step| (Some((step.mv, step.tile)), step.board));
-        let boards = std::iter::once(start).chain(steps).zip(&report.heights);
-        let state = |(g, ((step, board), h)): (u32, (_, &u32))| StateReply::new(report, step, board, g, *h);
-        let SolveReply { proven, percentile, start, goal, search, limits, .. } = &reply;
+        let SolveReply { proven, percentile, search, limits, .. } = &reply;
+        let encoding = layout.encoding;
         let expected = Expected {
             proven: *proven,
             percentile: *percentile,
             moves: MovesReply::new(&solution.path, &solution.tiles),
-            start: *start,
-            goal: *goal,
+            start: EncodedBoard { board: *puzzle.start(), encoding },
+            goal: EncodedBoard { board: *puzzle.goal(), encoding },
             search,
             limits,
-            states: (0..).zip(boards).map(state).collect(),
+            states: expected_states(puzzle, report, layout),
             expansions: report
                 .expansions
                 .as_ref()
-                .map(|list| list.iter().map(|expansion| ExpansionReply::from(&expansion)).collect()),
-            generated_nodes: report
-                .generated
-                .as_ref()
-                .map(|list| list.iter().enumerate().map(|(id, node)| GeneratedReply::new(id, &node)).collect()),
+                .map(|list| list.iter().map(|expansion| ExpansionReply::new(&expansion, encoding)).collect()),
+            generated_nodes: report.generated.as_ref().map(|list| {
+                list.iter().enumerate().map(|(id, node)| GeneratedReply::new(id, &node, encoding)).collect()
+            }),
             iterations: report.iterations.as_ref().map(|list| list.iter().map(IterationReply::from).collect()),
             solutions: report.solutions.as_ref().map(SolutionsReply::from),
         };
@@ -541,8 +580,10 @@ pub(crate) mod tests {
         let job = Job { records, ..Job::new(puzzle, plan, limits) };
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
-        let text = String::from_utf8(whole(&reply, &report, MediaType::Json)).unwrap();
-        assert_eq!(text, expected(&puzzle, &report));
+        for layout in layouts().into_iter().filter(|layout| !layout.is_text()) {
+            let text = String::from_utf8(whole(&reply, &report, layout)).unwrap();
+            assert_eq!(text, expected(&puzzle, &report, layout));
+        }
     }
 
     #[test]

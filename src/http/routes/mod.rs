@@ -41,7 +41,7 @@ pub(crate) static ROUTES: [Route; 20] = [
     route("/compare", || ask(compare::compare), Counted, Main),
     route("/explain", || ask(explain::explain), Counted, Main),
     route("/distances", || ask(distances::distances), Counted, Main),
-    route("/random", || read(random::random), Counted, Main),
+    route("/random", || ask(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),
     probe("/livez", || read(health::livez)),
     probe("/readyz", || read(health::readyz)),

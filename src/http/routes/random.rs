@@ -6,7 +6,7 @@ mod query;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -14,7 +14,7 @@ use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, json, reserved_if_long, service_failure};
+use crate::http::reply::{Rows, grid, json, line, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
 use crate::service::{DrawnBoard, Service, fresh_seed};
 pub(super) use failure::draw_failure;
@@ -44,16 +44,17 @@ struct RequestReply {
     goal: Rows,
 }
 
-/// Handles GET.
+/// Handles GET and POST.
 pub(crate) async fn random(
     State(service): State<Arc<Service>>,
+    method: Method,
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let query = RandomQuery::read(input)?;
     let media_type = match query.form {
+        Some(As::Text | As::Line) => MediaType::Text,
         _ if query.count > 1 => choose(&headers, &[MediaType::JsonLines])?,
-        Some(As::Text) => MediaType::Text,
         Some(As::Request) => MediaType::Json,
         Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text])?,
     };
@@ -66,14 +67,13 @@ pub(crate) async fn random(
     let drawn = drawn.map_err(|error| service_failure(&error))?.map_err(|error| draw_failure(&error, &query.how))?;
     let lines: Vec<Vec<u8>> =
         drawn.iter().zip(&seeds).map(|(drawn, seed)| query.body(drawn, seed, media_type)).collect();
-    let body = if query.count > 1 {
-        lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect()
-    } else {
-        lines.concat()
+    let body = match media_type {
+        MediaType::JsonLines => lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect(),
+        _ => lines.concat(),
     };
     let body = reserved_if_long(&service, body)?;
     let cache_control = if query.seed.is_some() { Document::AN_HOUR } else { Document::NO_STORE };
-    let mut response = Document::new(media_type.content_type(), cache_control, body).response(&headers);
+    let mut response = Document::new(media_type.content_type(), cache_control, body).response_to(&method, &headers);
     if let Ok(seed) = HeaderValue::try_from(utf8_percent_encode(&seed, &NOT_IN_HEADER).to_string()) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }
@@ -89,6 +89,7 @@ impl RandomQuery {
     /// The response to one board.
     fn body(&self, drawn: &DrawnBoard, seed: &str, media_type: MediaType) -> Vec<u8> {
         match (media_type, self.form) {
+            (_, Some(As::Line)) => format!("{}\n", line(&drawn.board)).into_bytes(),
             (MediaType::Text, _) => grid(&drawn.board).into_bytes(),
             (_, Some(As::Request)) => json(&RequestReply { board: Rows(drawn.board), goal: Rows(self.goal) }),
             _ => json(&RandomReply::new(drawn, self.goal, seed)),

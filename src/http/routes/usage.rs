@@ -30,6 +30,7 @@ Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
   curl --json '{\"board\": [[8,6,7],[2,5,4],[3,0,1]]}' {base}/solve
   curl -H 'Accept: text/plain' -d '8 6 7/2 5 4/3 0 1' {base}/solve
   curl '{base}/solve?board=867254301'
+  curl -H 'Accept: text/plain' '{base}/solve?board=867254301&include=states&width=80'
   curl -N -H 'Accept: text/event-stream' '{base}/solve?board=867254301'
 
 Test whether a board is solvable:
@@ -57,6 +58,7 @@ Draw a random board, or one with a given optimal length; pipe one into the solve
   curl '{base}/random?rows=4&cols=4'
   curl '{base}/random?rows=4&cols=4&length=40..45'
   curl '{base}/random?as=request' | curl --json @- {base}/solve
+  curl '{base}/random?count=5&as=line'
 
 More:
   {base}/                the playground, in a browser

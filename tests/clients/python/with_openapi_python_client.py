@@ -17,6 +17,7 @@ from taquin_client.models import (
     MethodInput,
     MethodSolved,
     Overloaded,
+    RandomBody,
     RandomReply,
     ReachedLimit,
     RequestedLimits,
@@ -78,7 +79,7 @@ def watch(body: SolveBody) -> Iterator[SolutionEvent | SolveReply]:
 assert [found.length for found in watch(SolveBody(board="8 6 7/2 5 4/3 0 1"))] == [31, 31]
 
 # A busy service.
-drawn = random.sync(client=client, rows=10, cols=10, seed="taquin")
+drawn = random.sync(client=client, body=RandomBody(rows=10, cols=10, seed="taquin"))
 assert isinstance(drawn, RandomReply)
 search = watch(SolveBody(board=drawn.board, goal=drawn.goal, limits=RequestedLimits(time_ms=5000)))
 assert isinstance(next(search), SolutionEvent)

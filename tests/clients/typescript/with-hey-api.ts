@@ -54,7 +54,7 @@ for await (const { event, data } of events<SolveEvent>(response?.body ?? assert.
 }
 
 // A busy service.
-const { data: drawn } = await random({ query: { rows: 10, cols: 10, seed: 'taquin' } });
+const { data: drawn } = await random({ body: { rows: 10, cols: 10, seed: 'taquin' } });
 assert(drawn);
 const { board, goal } = drawn;
 const { response: long } = await solve({

@@ -55,7 +55,7 @@ for await (const { event, data } of events<SolveEvent>(stream ?? assert.fail('no
 }
 
 // A busy service.
-const { data: drawn } = await client.GET('/random', { params: { query: { rows: 10, cols: 10, seed: 'taquin' } } });
+const { data: drawn } = await client.POST('/random', { body: { rows: 10, cols: 10, seed: 'taquin' } });
 assert(typeof drawn === 'object');
 const { board, goal } = drawn;
 const { data: long } = await client.POST('/solve', {

@@ -26,20 +26,12 @@ pub(super) enum As {
     Board,
     Request,
     Text,
+    Line,
 }
 
-named!(As { Board => "board", Request => "request", Text => "text" });
+named!(As { Board => "board", Request => "request", Text => "text", Line => "line" });
 
 named!(Solvability { Solvable => "true", Unsolvable => "false", Any => "any" });
-
-/// A choice of yes or no.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Flag {
-    Yes,
-    No,
-}
-
-named!(Flag { Yes => "true", No => "false" });
 
 /// A valid request.
 #[derive(Debug)]
@@ -64,7 +56,11 @@ impl RandomQuery {
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
         if count > 1 && form == Some(As::Text) {
-            unsupported(&mut fields, "as", "several boards are lines of JSON: omit `as`, or use `as=request`");
+            unsupported(
+                &mut fields,
+                "as",
+                "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`",
+            );
         }
         let goal = fields.finish(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
@@ -88,7 +84,7 @@ pub(in crate::http::routes) fn seed_of(text: &str, count: usize) -> Result<Strin
 /// Reads how boards are drawn. `from` is the board where a walk starts.
 fn how(fields: &mut FieldReader, from: Option<Board>) -> Draw {
     let solvability = fields.choice("solvable", None).unwrap_or_default();
-    let turns_back = fields.choice("walk_back", None) == Some(Flag::Yes);
+    let turns_back = fields.flag("walk_back");
     report_conflicts(fields, from, turns_back, solvability);
     let moves = fields.integer("walk", 0..=MAX_WALK);
     let length = fields.parsed("length", draw_lengths);

@@ -3,6 +3,7 @@
 mod stream;
 mod stream_body;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -17,7 +18,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
-    SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, puzzle_failure,
+    Layout, SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, puzzle_failure,
     service_failure, whole,
 };
 use crate::http::request::{
@@ -33,12 +34,15 @@ use stream::SolveStream;
 use stream_body::END;
 
 /// Fields of a request.
-const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 4] = concat(&[
+const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 7] = concat(&[
     &BOARD_FIELDS,
     &METHOD_FIELDS,
     &LIMIT_FIELDS,
-    &["require", "include", "solutions.count", "solutions.max"],
+    &["require", "include", "solutions.count", "solutions.max", "output_encoding", "order", "width"],
 ]);
+
+/// Columns that a text response may have.
+const WIDTHS: RangeInclusive<i64> = 20..=1_000;
 
 /// Maximum and default number of optimal solutions that a response lists.
 pub(crate) const MAX_SOLUTIONS: i64 = 1_000;
@@ -56,6 +60,13 @@ named!(Require { Any => "any", Optimal => "optimal" });
 /// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
                                    events; a JSON response is one document, written at the end of the search";
+
+/// Error for `order` without states.
+const NO_ORDER: &str = "`order` is the order of the states: add `\"include\": [\"states\"]`, or omit it";
+
+/// Error for `width` where no states are shown side by side.
+const NO_WIDTH: &str = "`width` is the width of a text with states: use `Accept: text/plain` and `\"include\": \
+                        [\"states\"]`, or omit it";
 
 /// Optional parts of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +95,7 @@ struct SolveBody {
     limits: RequestedLimits,
     include: Vec<Include>,
     solutions: Option<RequestedSolutions>,
+    layout: Layout,
 }
 
 /// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
@@ -91,7 +103,8 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let (service, settings) = (state.service(), state.settings());
     let (head, body) = request.into_parts();
     let received = RawRequest::read(&head, body, settings).await?;
-    let (media_type, body) = SolveBody::of(received, &head.headers)?;
+    let body = SolveBody::of(received, &head.headers)?;
+    let layout = body.layout;
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let records = Records {
@@ -102,62 +115,62 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         solutions: body.solutions,
     };
     let job = Job { records, ..Job::new(puzzle, body.plan, service.limits(puzzle.size(), &body.plan, body.limits)) };
-    if media_type == MediaType::Events || has(Include::Progress) {
-        return streamed(service, job, &head, media_type).await;
+    if layout.media_type == MediaType::Events || has(Include::Progress) {
+        return streamed(service, job, &head, layout).await;
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let held = held_if_long(service, &puzzle, &answer.report)?;
     let mut response = match answer.report.stopped {
-        Some(stop) => limit_exceeded_with_lists(&answer.report, held, stop).into_response(),
-        None => solved(&head, media_type, &puzzle, &answer.report, held)?,
+        Some(stop) => limit_exceeded_with_lists(&answer.report, held, stop, layout).into_response(),
+        None => solved(&head, layout, &puzzle, &answer.report, held)?,
     };
     add_server_timing(&mut response, &answer);
     Ok(response)
 }
 
 /// Streamed response. Returns when the search is admitted, before it ends.
-async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, media_type: MediaType) -> Result<Response, Problem> {
+async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, layout: Layout) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser reconnects when a stream ends, until it receives status 204.
-    if media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
+    if layout.media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     if head.method == Method::HEAD {
-        return Ok(SolveStream::head(media_type));
+        return Ok(SolveStream::head(layout.media_type));
     }
     let puzzle = job.puzzle;
     let subscription = service.watch(job).await.map_err(|error| service_failure(&error))?;
-    let stream = SolveStream::new(Arc::clone(service), subscription, puzzle, media_type);
+    let stream = SolveStream::new(Arc::clone(service), subscription, puzzle, layout);
     Ok(stream_body::response(stream))
 }
 
 /// Response with a solution.
 fn solved(
     head: &Parts,
-    media_type: MediaType,
+    layout: Layout,
     puzzle: &Puzzle,
     report: &Report,
     held: Option<HeldReport>,
 ) -> Result<Response, Problem> {
     let is_get = head.method == Method::GET || head.method == Method::HEAD;
     let body = match held {
-        Some(held) if is_get => return solved_in_pieces(head, media_type, puzzle, report, held),
-        Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, media_type).body(),
+        Some(held) if is_get => return solved_in_pieces(head, layout, puzzle, report, held),
+        Some(held) => in_pieces(&SolveReply::new(puzzle, report)?.0, held, layout).body(),
         None => {
             let (mut reply, _) = SolveReply::new(puzzle, report)?;
-            let body = whole(&reply, report, media_type);
+            let body = whole(&reply, report, layout);
             if is_get {
                 // The elapsed time must not change the tag.
                 reply.search.elapsed_us = 0;
-                let tag = || whole(&reply, report, media_type);
-                let document = Document::tagged_by(media_type.content_type(), cache_control(report), body, tag);
+                let tag = || whole(&reply, report, layout);
+                let document = Document::tagged_by(layout.media_type.content_type(), cache_control(report), body, tag);
                 return Ok(document.response(&head.headers));
             }
             Body::from(body)
         }
     };
     let mut response = Response::new(body);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(layout.media_type.content_type()));
     Ok(response)
 }
 
@@ -165,13 +178,13 @@ fn solved(
 /// because they determine the lists.
 fn solved_in_pieces(
     head: &Parts,
-    media_type: MediaType,
+    layout: Layout,
     puzzle: &Puzzle,
     report: &Report,
     held: HeldReport,
 ) -> Result<Response, Problem> {
     let (mut reply, solution) = SolveReply::new(puzzle, report)?;
-    let body = in_pieces(&reply, held, media_type);
+    let body = in_pieces(&reply, held, layout);
     reply.search.elapsed_us = 0;
     let tag = || {
         let counts = [
@@ -180,10 +193,10 @@ fn solved_in_pieces(
             report.generated.as_ref().map_or(0, GeneratedNodes::len),
             report.iterations.as_ref().map_or(0, Vec::len),
         ];
-        let form = format!("{} {} {counts:?} ", env!("CARGO_PKG_VERSION"), media_type.content_type());
-        [form.into_bytes(), outline(&reply), solution.path.letters().into_bytes()].concat()
+        let form = format!("{} {layout:?} {counts:?} ", env!("CARGO_PKG_VERSION"));
+        [form.into_bytes(), outline(&reply, layout), solution.path.letters().into_bytes()].concat()
     };
-    let document = Document::tagged_by(media_type.content_type(), cache_control(report), Bytes::new(), tag);
+    let document = Document::tagged_by(layout.media_type.content_type(), cache_control(report), Bytes::new(), tag);
     let mut response = document.response(&head.headers);
     // The length is not known yet.
     response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -216,23 +229,25 @@ impl SolveBody {
         Puzzle::try_new(self.board, self.goal).map_err(puzzle_failure)
     }
 
-    /// Reads the body and the media type of the response. Consumes the bytes, so that they do not stay in memory
+    /// Reads the body, and the media type of the response. Consumes the bytes, so that they do not stay in memory
     /// during a long search.
-    fn of(received: RawRequest, headers: &HeaderMap) -> Result<(MediaType, Self), Problem> {
+    fn of(received: RawRequest, headers: &HeaderMap) -> Result<Self, Problem> {
         let plain = received.plain_board().map(Self::plain);
         let media_type = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
-        let body = match plain {
+        let mut body = match plain {
             Some(body) => body,
             None => Self::read(received.fields()?, media_type.as_ref().ok().copied())?,
         };
-        Ok((media_type?, body))
+        body.layout.media_type = media_type?;
+        Ok(body)
     }
 
     /// The request that [`read`](Self::read) returns for a body with only a board.
     fn plain(board: Board) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
         let plan = Plan::auto(board.size());
-        Self { board, goal, plan, limits: RequestedLimits::default(), include: Vec::new(), solutions: None }
+        let (limits, layout) = (RequestedLimits::default(), Layout::of(MediaType::Json));
+        Self { board, goal, plan, limits, include: Vec::new(), solutions: None, layout }
     }
 
     /// Reads all fields. Rejects those that the media type of the response does not support.
@@ -247,12 +262,13 @@ impl SolveBody {
         let options = SearchOptions { require_optimal, ..options };
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
+        let layout = layout(&mut fields, &include, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
         if let Some(algorithm) = options.algorithm.or(plan.map(|plan| plan.algorithm)) {
             check_lists(&mut fields, &include, algorithm);
         }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
-        Ok(Self { board, goal, plan, limits, include, solutions })
+        Ok(Self { board, goal, plan, limits, include, solutions, layout })
     }
 }
 
@@ -294,6 +310,29 @@ fn requested_solutions(
         reject("this search does not guarantee an optimal solution; `auto` does".to_owned());
     }
     Some(RequestedSolutions { most, counts })
+}
+
+/// Reads how the boards of the response are written. Rejects fields that have no effect on it.
+fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<MediaType>) -> Layout {
+    let is_text = media_type == Some(MediaType::Text);
+    let has_states = include.contains(&Include::States);
+    let without_effect = [
+        ("order", !has_states, NO_ORDER),
+        ("width", !has_states || !is_text, NO_WIDTH),
+        ("output_encoding", is_text, "text shows boards as grids: use `Accept: application/json`, or omit it"),
+    ];
+    for (name, has_no_effect, detail) in without_effect {
+        if has_no_effect && fields.has(name) {
+            let error = RequestError::new(format!("/{name}"), "unsupported", detail);
+            fields.report(ProblemKind::UnsupportedCombination, error);
+        }
+    }
+    Layout {
+        encoding: fields.choice("output_encoding", None).unwrap_or_default(),
+        order: fields.choice("order", None).unwrap_or_default(),
+        width: fields.integer("width", WIDTHS).map_or(Layout::WIDTH, |width| width as usize),
+        ..Layout::of(media_type.unwrap_or(MediaType::Json))
+    }
 }
 
 /// Reads `include`. Rejects values that the media type of the response does not support.

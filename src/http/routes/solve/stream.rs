@@ -16,7 +16,7 @@ use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, LongReply, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, held_if_long,
+    InterimReply, Layout, LongReply, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, held_if_long,
     in_pieces, json, limit_exceeded_with_lists, service_failure, whole,
 };
 use crate::search::Progress;
@@ -43,7 +43,7 @@ pub(crate) struct SolveStream {
     service: Arc<Service>,
     subscription: Subscription,
     puzzle: Puzzle,
-    media_type: MediaType,
+    layout: Layout,
     ticks: Interval,
     /// Length of the shortest solution sent.
     shortest: Option<usize>,
@@ -60,20 +60,15 @@ pub(crate) struct SolveStream {
 
 impl SolveStream {
     /// Creates the stream of a submitted search.
-    pub(crate) fn new(
-        service: Arc<Service>,
-        subscription: Subscription,
-        puzzle: Puzzle,
-        media_type: MediaType,
-    ) -> Self {
-        let period = if media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
+    pub(crate) fn new(service: Arc<Service>, subscription: Subscription, puzzle: Puzzle, layout: Layout) -> Self {
+        let period = if layout.media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             service,
             subscription,
             puzzle,
-            media_type,
+            layout,
             ticks,
             shortest: None,
             lower_bound: 0,
@@ -102,7 +97,7 @@ impl SolveStream {
 
     /// Media type of the stream.
     pub(crate) fn media_type(&self) -> MediaType {
-        self.media_type
+        self.layout.media_type
     }
 
     /// Waits for the next event. Returns `None` after the last one.
@@ -155,7 +150,7 @@ impl SolveStream {
     /// Progress event. Events are sent only on change; text lines always, as a sign of life.
     fn progress(&mut self) -> Option<StreamEvent> {
         let (progress, elapsed) = self.subscription.progress()?;
-        let is_sent = self.last_progress != progress || self.media_type != MediaType::Events;
+        let is_sent = self.last_progress != progress || self.layout.media_type != MediaType::Events;
         self.last_progress = progress;
         let (lower_bound, elapsed) = self.monotonic(progress.lower_bound, elapsed);
         let reply = ProgressReply {
@@ -215,12 +210,12 @@ impl SolveStream {
     /// Final event, with the response that would be returned without streaming.
     fn final_event(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
         let reply = match (report.stopped, held) {
-            (Some(stop), held) => Err(limit_exceeded_with_lists(report, held, stop)),
+            (Some(stop), held) => Err(limit_exceeded_with_lists(report, held, stop, self.layout)),
             (None, Some(held)) => {
-                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.media_type))
+                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.layout))
             }
             (None, None) => SolveReply::new(&self.puzzle, report)
-                .map(|(reply, _)| Payload::Whole(whole(&reply, report, self.media_type))),
+                .map(|(reply, _)| Payload::Whole(whole(&reply, report, self.layout))),
         };
         match reply {
             Ok(reply) => StreamEvent::Result(reply),
