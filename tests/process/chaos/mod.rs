@@ -16,4 +16,4 @@ mod memory;
 mod panics;
 mod soak;
 mod storm;
-mod taquin;
+pub(crate) mod taquin;
