@@ -21,7 +21,7 @@ pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};
 pub(crate) use packed::mix;
 pub use packed::{Packed, Packed64, Packed128, PackedBytes};
-pub use path::{Path, ReplayError, Step};
+pub use path::{Metric, Path, ReplayError, Step};
 pub use puzzle::{Puzzle, PuzzleError, Reachability};
 #[cfg(test)]
 pub(crate) use sampling::SplitMix;

@@ -10,6 +10,16 @@ use super::{Board, Move, MoveNotation, Puzzle, Run, Tile};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Path(Vec<Move>);
 
+/// How the length of a path is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Metric {
+    /// Each tile that slides one cell is a move.
+    #[default]
+    SingleTile,
+    /// Several tiles of a line that slide one cell in one direction are a move.
+    MultiTile,
+}
+
 /// One move of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
@@ -53,6 +63,14 @@ impl Path {
     /// Number of runs: the length in the multi-tile metric, in which equal moves in a row are one move.
     pub fn multi_tile_length(&self) -> usize {
         Run::of(&self.0).count()
+    }
+
+    /// The length in a metric.
+    pub fn length(&self, metric: Metric) -> usize {
+        match metric {
+            Metric::SingleTile => self.len(),
+            Metric::MultiTile => self.multi_tile_length(),
+        }
     }
 
     /// The moves in directions of the tiles, with the lengths of runs: `R2D` for the blank's moves `LLU`.

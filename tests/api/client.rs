@@ -245,7 +245,9 @@ fn check(question: &Question, answer: &Answer) {
     {
         let reply = answer.json();
         if !reply["moves"].is_null() {
-            faults.extend(simulator::faults_of_solution(&reply));
+            let asked = format!("{}{}", question.target, String::from_utf8_lossy(&question.body));
+            let metric = if asked.contains("multi_tile") { "multi_tile" } else { "single_tile" };
+            faults.extend(simulator::faults_of_solution_in(&reply, metric));
         }
     }
     assert!(faults.is_empty(), "{question}\n{answer}\nbreaks the contract: {faults:#?}");

@@ -183,3 +183,17 @@ async fn curl_gets_usage_at_the_root() {
     assert_eq!(answer.media_type(), "text/plain");
     assert!(answer.text().contains("/solve") && answer.text().contains("curl"), "{answer}");
 }
+
+#[tokio::test]
+async fn info_lists_the_values_of_the_contract() {
+    let info = shared().await.get("/info").await.expect(200).json();
+    let schemas = &CONTRACT.document["components"]["schemas"];
+    let options = &schemas["OptionsInfo"]["properties"];
+    let listed = info["options"].as_object().expect("options");
+    assert_eq!(listed.keys().collect::<Vec<_>>(), options.as_object().expect("properties").keys().collect::<Vec<_>>());
+    for (name, values) in listed {
+        let schema = options[name]["items"]["$ref"].as_str().expect("a named schema");
+        let schema = &schemas[schema.rsplit('/').next().unwrap_or_default()];
+        assert_eq!(*values, schema["enum"], "{name}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Rows of tiles, 0 for the blank.
 pub(crate) type Grid = Vec<Vec<u64>>;
@@ -88,6 +88,11 @@ pub(crate) fn all_boards(rows: usize, cols: usize) -> Vec<Grid> {
 
 /// Errors found when replaying the solution in a reply of `/solve`.
 pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
+    faults_of_solution_in(reply, "single_tile")
+}
+
+/// Errors found when replaying the solution in a reply of `/solve` in a metric.
+pub(crate) fn faults_of_solution_in(reply: &Value, metric: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut claim = |holds: bool, what: String| {
         if !holds {
@@ -108,7 +113,9 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
     }
     claim(board == goal, format!("the moves lead to {}, not to the goal", notation(&board)));
     claim(reply["tiles"] == Value::from(tiles.clone()), format!("the tiles that slide are {tiles:?}"));
-    claim(reply["length"] == moves.len(), format!("there are {} moves", moves.len()));
+    let lengths = json!({ "single_tile": moves.len(), "multi_tile": runs(moves) });
+    claim(reply["lengths"] == lengths, format!("the lengths are {lengths}"));
+    claim(reply["length"] == lengths[metric], format!("there are {} moves", lengths[metric]));
     let (length, lower_bound) = (reply["length"].as_u64(), reply["lower_bound"].as_u64());
     claim(lower_bound <= length, "the lower bound is above the length".to_owned());
     let is_proven = length == lower_bound;
@@ -118,7 +125,7 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
         (parity(&start) + parity(&goal) + moves.len()).is_multiple_of(2),
         "the length has the wrong parity".to_owned(),
     );
-    if goal == grid("1 2 3/4 5 6/7 8 0") {
+    if goal == grid("1 2 3/4 5 6/7 8 0") && metric == "single_tile" {
         let optimum = TO_BLANK_LAST.get(&start).copied();
         claim(lower_bound <= optimum, format!("the lower bound is above the optimum {optimum:?}"));
         claim(
@@ -145,6 +152,11 @@ pub(crate) fn faults_of_solution(reply: &Value) -> Vec<String> {
     }
     faults.extend(faults_of_expansions(reply));
     faults
+}
+
+/// Number of moves if tiles that slide together count as one.
+fn runs(moves: &str) -> usize {
+    moves.as_bytes().chunk_by(|a, b| a == b).count()
 }
 
 /// Errors in the `expansions` of a reply.

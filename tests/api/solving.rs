@@ -100,11 +100,13 @@ async fn responses_name_the_algorithm_and_the_heuristic_that_ran() {
     assert_ne!(reply["search"]["heuristic"], "auto");
     for blind in ["breadth_first", "depth_first", "iterative_deepening"] {
         let reply = taquin.solve(&json!({ "board": HARD, "algorithm": blind })).await;
-        assert_eq!(reply["search"]["heuristic"], "zero", "{blind}");
+        assert_eq!(reply["search"]["heuristic"], Value::Null, "{blind}");
         assert_eq!(reply["search"]["initial_h"], 0, "{blind}");
     }
     let reply = taquin.solve(&json!({ "board": HARD, "algorithm": "constructive" })).await;
     assert_eq!(reply["search"]["heuristic"], Value::Null);
+    let reply = taquin.solve(&json!({ "board": HARD, "algorithm": "astar", "heuristic": "zero" })).await;
+    assert_eq!(reply["search"]["heuristic"], "zero");
 }
 
 #[tokio::test]
@@ -549,4 +551,51 @@ async fn states_are_listed_from_the_goal_if_requested() {
     let in_json = json!({ "board": "724506831", "include": ["states"], "width": 80 });
     let problem = taquin.send(Question::post("/solve").json(&in_json)).await.problem("unsupported-combination");
     assert_eq!(problem["errors"][0]["pointer"], "/width");
+}
+
+#[tokio::test]
+async fn solutions_are_optimal_in_the_multi_tile_metric_if_requested() {
+    let taquin = shared().await;
+    let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "metric": "multi_tile", "require": "optimal" });
+    let reply = taquin.solve(&question).await;
+    assert_eq!(reply["length"], reply["lengths"]["multi_tile"]);
+    assert_eq!(figures(&reply, ["lower_bound"])[0], reply["length"].as_u64().unwrap());
+    assert_eq!((&reply["optimal"], &reply["percentile"]), (&json!(true), &Value::Null));
+    let single = taquin.solve(&json!({ "board": "8 6 7/2 5 4/3 0 1" })).await;
+    assert!(reply["length"].as_u64() <= single["lengths"]["multi_tile"].as_u64(), "{reply}");
+    assert!(reply["lengths"]["single_tile"].as_u64() >= single["length"].as_u64(), "{reply}");
+    let solved = taquin.solve(&json!({ "board": "123456780", "metric": "multi_tile" })).await;
+    assert_eq!(solved["length"], 0);
+    let target = "/solve?board=123456_78&metric=multi_tile";
+    let text = taquin.send(Question::get(target).accept("text/plain")).await.expect(200);
+    assert!(text.text().contains("1 move of one or more tiles, optimal.\nBlank: RR\n"), "{text}");
+    let default = taquin.solve(&json!({ "board": "123456078", "metric": "single_tile" })).await;
+    assert_eq!(default["length"], 2);
+}
+
+#[tokio::test]
+async fn the_multi_tile_metric_is_rejected_where_it_has_no_search() {
+    let taquin = shared().await;
+    for (more, pointer) in [
+        (json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 14 0 15" }), "/metric"),
+        (json!({ "algorithm": "astar" }), "/algorithm"),
+        (json!({ "heuristic": "manhattan" }), "/heuristic"),
+        (json!({ "include": ["states"] }), "/include"),
+        (json!({ "solutions": { "count": true } }), "/solutions"),
+        (json!({ "tie_breaking": "fifo" }), "/tie_breaking"),
+        (json!({ "weight": 2 }), "/weight"),
+    ] {
+        let mut question = json!({ "board": "867254301", "metric": "multi_tile" });
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let problem = taquin.send(Question::post("/solve").json(&question)).await.problem("unsupported-combination");
+        let pointers: Vec<&Value> =
+            problem["errors"].as_array().unwrap().iter().map(|error| &error["pointer"]).collect();
+        assert_eq!(pointers, [pointer], "{problem}");
+    }
+    let events = Question::get("/solve?board=867254301&metric=multi_tile").accept("text/event-stream");
+    let problem = taquin.send(events).await.problem("unsupported-combination");
+    assert_eq!(problem["errors"][0]["pointer"], "/metric");
+    let stopped = json!({ "board": "867254301", "metric": "multi_tile", "limits": { "expanded": 3 } });
+    let problem = taquin.send(Question::post("/solve").json(&stopped)).await.problem("search-limit-exceeded");
+    assert!(problem["lower_bound"].as_u64().is_some_and(|bound| bound > 3 && bound <= 24), "{problem}");
 }

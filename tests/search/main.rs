@@ -8,6 +8,7 @@ mod distribution;
 mod heuristics;
 mod large_patterns;
 mod memory;
+mod multi_tile;
 mod observer;
 mod optimal_paths;
 mod optimality;

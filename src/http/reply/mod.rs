@@ -17,7 +17,7 @@ pub(crate) use failure::{
     analysis_failure, limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure,
 };
 pub(crate) use json::json;
-pub(crate) use layout::Layout;
+pub(crate) use layout::{Layout, StateOrder};
 pub(crate) use long::{held_if_long, reserved_if_long};
 pub(crate) use notation::{Letter, Number, Rows, counted, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};

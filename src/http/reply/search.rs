@@ -59,10 +59,10 @@ impl SearchReply {
             _ => report.search_stopped.is_none(),
         };
         let solution = report.solution.as_ref().filter(|_| is_its_own);
-        let length = solution.map_or(0, |solution| solution.path.len());
+        let length = solution.map_or(0, |solution| solution.path.length(report.metric));
         Self {
             algorithm: report.algorithm.name(),
-            heuristic: (report.algorithm != Algorithm::Constructive).then(|| report.heuristic.name()),
+            heuristic: report.algorithm.takes_heuristic().then(|| report.heuristic.name()),
             tables: report.tables.map(Tier::name),
             admissible: report.heuristic.is_admissible(),
             expanded: stats.expanded,

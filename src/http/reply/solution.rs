@@ -4,7 +4,7 @@ use std::fmt::{Display, from_fn};
 
 use super::notation::{EncodedBoard, Letter, Number, counted, grid, line};
 use super::search::{LimitsReply, SearchReply};
-use crate::domain::{Encoding, Path, Puzzle, Tile};
+use crate::domain::{Encoding, Metric, Path, Puzzle, Tile};
 use crate::http::problem::Problem;
 use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, OptimalPaths, Verdict};
 use crate::service::{Report, Solution};
@@ -16,6 +16,7 @@ pub(crate) struct SolveReply {
     pub(crate) lengths: LengthsReply,
     pub(crate) percentile: Option<f64>,
     pub(crate) puzzle: Puzzle,
+    pub(crate) metric: Metric,
     pub(crate) search: SearchReply,
     pub(crate) limits: LimitsReply,
 }
@@ -105,7 +106,7 @@ pub(crate) struct IterationReply {
 
 impl ProvenLength {
     fn new(report: &Report, path: &Path) -> Self {
-        Self { length: path.len(), optimal: report.is_optimal(), lower_bound: report.lower_bound }
+        Self { length: path.length(report.metric), optimal: report.is_optimal(), lower_bound: report.lower_bound }
     }
 }
 
@@ -157,6 +158,7 @@ impl SolveReply {
             lengths: LengthsReply::from(&solution.path),
             percentile: report.percentile,
             puzzle: *puzzle,
+            metric: report.metric,
             search: SearchReply::new(report),
             limits: LimitsReply::new(report),
         };
@@ -168,11 +170,14 @@ impl SolveReply {
         from_fn(|f| {
             writeln!(f, "{}", grid(self.puzzle.start()))?;
             let ProvenLength { length, optimal, lower_bound } = self.proven;
-            let moves = if length == 1 { "move" } else { "moves" };
+            let moves = match self.metric {
+                Metric::SingleTile => counted(length as u64, "move"),
+                Metric::MultiTile => format!("{} of one or more tiles", counted(length as u64, "move")),
+            };
             match (length, optimal) {
                 (0, _) => writeln!(f, "Already solved."),
-                (length, true) => writeln!(f, "{length} {moves}, optimal."),
-                (length, false) => writeln!(f, "{length} {moves}; no solution has fewer than {lower_bound}."),
+                (_, true) => writeln!(f, "{moves}, optimal."),
+                (_, false) => writeln!(f, "{moves}; no solution has fewer than {lower_bound}."),
             }
         })
     }

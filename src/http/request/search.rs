@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::fields::FieldReader;
-use crate::domain::Size;
+use crate::domain::{Metric, Size};
 use crate::http::problem::{ProblemKind, RequestError};
-use crate::search::{SuccessorOrder, Weight};
+use crate::search::{SuccessorOrder, Weight, named};
 use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
 
 /// The fields of the limits.
@@ -21,6 +21,8 @@ const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 /// Maximum of a requested limit. Every JSON parser reads whole numbers up to this one exactly.
 const MAX_LIMIT: i64 = (1 << 53) - 1;
 
+named!(Metric { SingleTile => "single_tile", MultiTile => "multi_tile" });
+
 /// Reads [`METHOD_FIELDS`].
 pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
     SearchOptions {
@@ -34,7 +36,7 @@ pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
         duplicate_detection: fields.choice("duplicate_detection", None).unwrap_or_default(),
         successor_order: fields.parsed("successor_order", successor_order).unwrap_or_default(),
         depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
-        require_optimal: false,
+        ..SearchOptions::default()
     }
 }
 

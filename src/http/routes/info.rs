@@ -9,17 +9,17 @@ use serde_json::json;
 
 use super::compare::Preset;
 use super::openapi::with_service_desc;
-use super::solve::Include;
-use super::{compare, solve, verify};
-use crate::domain::Size;
+use super::{compare, random, solve, verify};
+use crate::domain::{Encoding, Metric, MoveNotation, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
+use crate::http::reply::StateOrder;
 use crate::http::request::NamedGoal;
 use crate::http::state::HttpSettings;
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
-use crate::service::{Service, TableEntry};
+use crate::service::{Service, Solvability, TableEntry};
 
 /// Handles GET.
 pub(crate) async fn info(
@@ -39,7 +39,7 @@ pub(crate) async fn info(
         "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
         "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
         "options": options(),
-        "goals": NamedGoal::ALL.iter().map(|goal| goal.name()).collect::<Vec<_>>(),
+        "goals": names::<NamedGoal>(),
         "presets": Preset::ALL.iter().map(|preset| preset.entry()).collect::<Vec<_>>(),
         "tables": service.tables().entries().iter().map(table_entry).collect::<Vec<_>>(),
     });
@@ -51,14 +51,28 @@ pub(crate) async fn info(
     Ok(with_service_desc(document.response(&headers)))
 }
 
-/// Values of the search options that have no entries of their own.
+/// Values of the fields that have no entries of their own.
 fn options() -> serde_json::Value {
     json!({
-        "tie_breaking": TieBreaking::ALL.iter().map(|ties| ties.name()).collect::<Vec<_>>(),
-        "duplicate_detection": DuplicateDetection::ALL.iter().map(|detection| detection.name()).collect::<Vec<_>>(),
+        "tie_breaking": names::<TieBreaking>(),
+        "duplicate_detection": names::<DuplicateDetection>(),
         "successor_order": SuccessorOrder::all().map(SuccessorOrder::letters).collect::<Vec<_>>(),
-        "include": Include::ALL.iter().map(|part| part.name()).collect::<Vec<_>>(),
+        "require": names::<solve::Require>(),
+        "metric": names::<Metric>(),
+        "include": names::<solve::Include>(),
+        "order": names::<StateOrder>(),
+        "encoding": names::<Encoding>(),
+        "output_encoding": names::<Encoding>(),
+        "verify_include": names::<verify::Include>(),
+        "notation": names::<MoveNotation>(),
+        "as": names::<random::As>(),
+        "solvable": names::<Solvability>(),
     })
+}
+
+/// All values of a field.
+fn names<C: Named>() -> Vec<&'static str> {
+    C::ALL.iter().map(|value| value.name()).collect()
 }
 
 fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {

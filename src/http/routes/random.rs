@@ -18,8 +18,8 @@ use crate::http::reply::{Rows, grid, json, line, reserved_if_long, service_failu
 use crate::http::request::RequestFields;
 use crate::service::{DrawnBoard, Service, fresh_seed};
 pub(super) use failure::draw_failure;
-use query::{As, RandomQuery};
-pub(super) use query::{draw_lengths, seed_of};
+use query::RandomQuery;
+pub(super) use query::{As, draw_lengths, seed_of};
 
 /// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";

@@ -1,10 +1,12 @@
 //! Exact distances of all boards of at most nine cells.
 
+use std::iter::successors;
+
 use super::{Heuristic, Part, PartOf};
-use crate::domain::{Board, Cell, Move, Packed, Packed64, Puzzle, Size};
+use crate::domain::{Board, Cell, Metric, Move, Packed, Packed64, Puzzle, Size};
 use crate::search::{Slide, State};
 
-/// Distance to a goal of every board from which it can be reached.
+/// Distance to a goal of every board from which it can be reached, in one metric.
 ///
 /// A pattern database whose pattern is the whole board (after Culberson & Schaeffer 1998), so the heuristic is perfect:
 /// A\* expands exactly the nodes of one optimal path. An entry takes one byte, which also holds a move. 3×3 has 181,440
@@ -149,11 +151,19 @@ impl DistanceTable {
         Size::all().filter(|size| Self::serves(*size))
     }
 
-    /// Builds the table by breadth-first search from the goal.
+    /// Builds the table in the single-tile metric by breadth-first search from the goal.
     ///
     /// # Panics
     /// If the shape is not [supported](Self::serves).
     pub fn build(size: Size, goal_blank: Cell) -> Self {
+        Self::build_in(Metric::SingleTile, size, goal_blank)
+    }
+
+    /// Builds the table in a metric, as [`build`](Self::build) does.
+    ///
+    /// # Panics
+    /// As [`build`](Self::build).
+    pub fn build_in(metric: Metric, size: Size, goal_blank: Cell) -> Self {
         assert!(Self::serves(size), "a board of {size} is too large for a full table");
         let cells = size.cells();
         let entries = (3..=cells).product();
@@ -162,19 +172,24 @@ impl DistanceTable {
             goal_blank,
             ranking: Ranking::new(size, goal_blank),
             entries: vec![DistanceEntry::UNSEEN; entries],
-            histogram: vec![1],
+            histogram: Vec::new(),
         };
         let goal: Vec<u8> = (0..cells as u8).collect();
         let mut layer = vec![State { tiles: Packed64::pack(&goal), blank: goal_blank }];
         let goal = table.ranking.rank(&layer[0]);
         table.entries[goal] = DistanceEntry::new(0, Move::Up);
-        let blank_moves = blank_moves(size);
-        for distance in 1.. {
+        let blank_moves = blank_moves(size, metric);
+        while !layer.is_empty() {
+            table.histogram.push(layer.len() as u64);
+            let distance = table.histogram.len() as u8;
             let mut next = Vec::with_capacity(2 * layer.len());
             for state in layer {
-                for (from, back) in &blank_moves[usize::from(state.blank)] {
-                    let mut successor = state;
-                    successor.slide(*from);
+                let mut successor = state;
+                for BlankMove { to, back, extends } in &blank_moves[usize::from(state.blank)] {
+                    if !extends {
+                        successor = state;
+                    }
+                    successor.slide(*to);
                     let entry = &mut table.entries[table.ranking.rank(&successor)];
                     let found = DistanceEntry::new(distance, *back);
                     if *entry == DistanceEntry::UNSEEN {
@@ -186,10 +201,6 @@ impl DistanceTable {
                     }
                 }
             }
-            if next.is_empty() {
-                break;
-            }
-            table.histogram.push(next.len() as u64);
             layer = next;
         }
         table
@@ -251,12 +262,27 @@ impl DistanceTable {
     }
 }
 
-/// By the blank's cell: the adjacent cells, and the move back from each.
-fn blank_moves(size: Size) -> Vec<Vec<(Cell, Move)>> {
-    let blank_move = |blank, mv: Move| Some((size.neighbor(blank, mv)?, mv.inverse()));
-    (0..size.cells() as Cell)
-        .map(|blank| Move::ALL.into_iter().filter_map(|mv| blank_move(blank, mv)).collect())
-        .collect()
+/// A move of the blank to another cell.
+struct BlankMove {
+    to: Cell,
+    /// Direction of the move back.
+    back: Move,
+    /// True if the move goes on from the cell of the one before in its list; otherwise from the blank's cell.
+    extends: bool,
+}
+
+/// The moves of a metric, by the blank's cell.
+fn blank_moves(size: Size, metric: Metric) -> Vec<Vec<BlankMove>> {
+    let reach = match metric {
+        Metric::SingleTile => 1,
+        Metric::MultiTile => Size::MAX_SIDE,
+    };
+    let along = |blank: Cell, mv: Move| {
+        let cells = successors(size.neighbor(blank, mv), move |cell| size.neighbor(*cell, mv)).take(reach);
+        cells.enumerate().map(move |(nth, to)| BlankMove { to, back: mv.inverse(), extends: nth > 0 })
+    };
+    let moves = |blank| Move::ALL.into_iter().flat_map(|mv| along(blank, mv)).collect();
+    (0..size.cells() as Cell).map(moves).collect()
 }
 
 /// The heuristic that reads exact distances from a table. It is perfect, and therefore consistent.

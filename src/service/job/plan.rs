@@ -1,6 +1,6 @@
 //! Requested search options, and the plan of a search: options checked and completed.
 
-use crate::domain::Size;
+use crate::domain::{Metric, Size};
 use crate::search::heuristic::DistanceTable;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking, Weight};
 
@@ -23,6 +23,8 @@ pub struct SearchOptions {
     pub depth_limit: Option<u32>,
     /// True if only a proven optimal solution is accepted.
     pub require_optimal: bool,
+    /// How lengths are counted.
+    pub metric: Metric,
 }
 
 impl Default for SearchOptions {
@@ -36,6 +38,7 @@ impl Default for SearchOptions {
             successor_order: SuccessorOrder::default(),
             depth_limit: None,
             require_optimal: false,
+            metric: Metric::default(),
         }
     }
 }
@@ -72,6 +75,7 @@ pub struct Plan {
     /// True if the constructive solution may replace that of a stopped search.
     pub(crate) falls_back: bool,
     pub(crate) require_optimal: bool,
+    pub(crate) metric: Metric,
     /// True if another heuristic may be used when there is no memory for the tables of this one; above 16 cells also when
     /// they are not built in time.
     pub(crate) is_heuristic_open: bool,
@@ -129,6 +133,7 @@ impl Plan {
             Some(heuristic) => heuristic,
             None => best_heuristic(size),
         };
+        let is_multi_tile = options.metric == Metric::MultiTile;
         Self {
             algorithm,
             heuristic,
@@ -137,8 +142,9 @@ impl Plan {
             duplicate_detection: options.duplicate_detection,
             successor_order: options.successor_order,
             depth_limit: options.depth_limit,
-            falls_back: options.algorithm.is_none() && !options.require_optimal,
+            falls_back: options.algorithm.is_none() && !options.require_optimal && !is_multi_tile,
             require_optimal: options.require_optimal,
+            metric: options.metric,
             is_heuristic_open: options.heuristic.is_none(),
         }
     }
@@ -146,7 +152,8 @@ impl Plan {
     /// True if the search takes microseconds on every board: A\* with the exact distance goes straight to the goal if it
     /// prefers the newest of equal nodes.
     pub(crate) fn is_instant(&self) -> bool {
-        self.algorithm == Algorithm::AStar
+        self.metric == Metric::SingleTile
+            && self.algorithm == Algorithm::AStar
             && self.heuristic == HeuristicKind::PatternDatabase
             && self.tie_breaking.is_newest_first()
     }
@@ -203,6 +210,9 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
     // Options that `auto` ignores are conflicts with a named algorithm only.
     let named = |fits: fn(Algorithm) -> bool| options.algorithm.is_some_and(fits);
     let algorithm = options.algorithm.map_or("auto", Named::name);
+    if options.metric == Metric::MultiTile {
+        multi_tile_conflicts(options, size).into_iter().for_each(|(field, detail)| refuse(field, detail));
+    }
     if let Some(heuristic) = options.heuristic {
         heuristic_conflicts(heuristic, options.algorithm, size).for_each(|detail| refuse("heuristic", detail));
     }
@@ -233,6 +243,25 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
             .heuristic
             .map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
         refuse("require", format!("{search} does not guarantee an optimal solution; `auto` does"));
+    }
+    conflicts
+}
+
+/// Conflicts of the multi-tile metric with the board size or with named options.
+fn multi_tile_conflicts(options: &SearchOptions, size: Size) -> Vec<(&'static str, String)> {
+    let mut conflicts = Vec::new();
+    if !DistanceTable::serves(size) {
+        let detail = format!(
+            "solutions that are optimal in the multi-tile metric are found on boards of up to {} cells, not on {size} \
+             boards: omit `metric`; `lengths.multi_tile` counts the moves of any solution in this metric",
+            DistanceTable::MAX_CELLS
+        );
+        conflicts.push(("metric", detail));
+    }
+    for (field, is_named) in [("algorithm", options.algorithm.is_some()), ("heuristic", options.heuristic.is_some())] {
+        if is_named {
+            conflicts.push((field, format!("the multi-tile metric has one search: omit `{field}`, or omit `metric`")));
+        }
     }
     conflicts
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::{Path, Tile};
+use crate::domain::{Metric, Path, Tile};
 use crate::search::heuristic::Tier;
 use crate::search::{
     Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, OptimalPaths, Stats, StopReason, Weight,
@@ -26,6 +26,8 @@ pub struct Report {
     pub solution: Option<Solution>,
     /// The limit that left the requirement unmet.
     pub stopped: Option<StopReason>,
+    /// How the length of the solution and the lower bound are counted.
+    pub metric: Metric,
     /// Proven lower bound on the solution length.
     pub lower_bound: u32,
     /// Share of the boards that can reach the goal with fewer moves than the optimal length, in percent. Known if the
@@ -137,7 +139,12 @@ impl Report {
 
     /// True if the solution is proven optimal.
     pub fn is_optimal(&self) -> bool {
-        self.solution.as_ref().is_some_and(|solution| solution.path.len() == self.lower_bound as usize)
+        self.length().is_some_and(|length| length == self.lower_bound as usize)
+    }
+
+    /// Length of the solution.
+    pub fn length(&self) -> Option<usize> {
+        self.solution.as_ref().map(|solution| solution.path.length(self.metric))
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn write(job: &Job, report: &Result<Report, ServiceError>) {
         search.expanded = report.stats.expanded,
         search.generated = report.stats.generated,
         search.nodes_held = report.stats.nodes_held,
-        search.length = report.solution.as_ref().map(|solution| solution.path.len()),
+        search.length = report.length(),
         search.lower_bound = report.lower_bound,
         search.elapsed_us = report.elapsed.as_micros() as u64,
         job.queued_us = report.queued.as_micros() as u64,

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use dispatch::dispatch_without_tables;
 pub(crate) use dispatch::{HeuristicCall, JobTables, bytes_for, dispatch, nodes_within};
 
-use crate::domain::{Packed, Path, Puzzle};
+use crate::domain::{Metric, Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
     OptimalPaths, Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
-    constructive, depth_first, ida_star, optimal_paths, perfect,
+    constructive, depth_first, ida_star, multi_tile, optimal_paths, perfect,
 };
 use crate::service::job::{Job, Plan, Report, RequestedSolutions, ServiceError, Solution};
 use crate::service::tables::Tables;
@@ -55,12 +55,16 @@ pub(crate) fn solve_with(
     let budget = Budget { deadline, expanded: limits.expanded, nodes: limits.nodes, depth, cancel, helpers, observer };
     let trace = Trace::new(job.most_expansions()).with_generated(job.most_generated());
     let mut trace = if job.records.iterations { trace.with_iterations() } else { trace };
-    let outcome = dispatch(
-        puzzle,
-        plan.heuristic,
-        tables,
-        RunSearch { plan, tables: tables.tables(), budget: &budget, trace: &mut trace },
-    );
+    let outcome = match plan.metric {
+        Metric::SingleTile => {
+            let search = RunSearch { plan, tables: tables.tables(), budget: &budget, trace: &mut trace };
+            dispatch(puzzle, plan.heuristic, tables, search)
+        }
+        Metric::MultiTile => {
+            let table = tables.tables().multi_tile_distances(puzzle.size(), puzzle.goal().blank());
+            multi_tile(&Space::new(puzzle), table, &budget)
+        }
+    };
     let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
     let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
     let report = with_all_solutions(job, tables, &budget, report)?;
@@ -143,19 +147,18 @@ fn report(
     stopped: Option<StopReason>,
 ) -> Result<Report, ServiceError> {
     let Job { puzzle, plan, limits, .. } = job;
-    let is_optimal = outcome.is_optimal();
-    let lower_bound =
-        if is_optimal { outcome.lower_bound } else { outcome.lower_bound.max(root_bound(puzzle, tables)) };
+    let lower_bound = outcome.lower_bound.max(if outcome.is_optimal() { 0 } else { root_bound(job, tables) });
     let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
     // A lower bound may come from a search whose solution was replaced.
     let mut used = tables.used().filter(|_| plan.heuristic == HeuristicKind::PatternDatabase);
     let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| ServiceError::WrongSolution)?;
-        if path.len() < lower_bound as usize {
+        let length = path.length(plan.metric);
+        if length < lower_bound as usize {
             return Err(ServiceError::WrongSolution);
         }
-        is_enough = path.len() == lower_bound as usize || !plan.require_optimal;
+        is_enough = length == lower_bound as usize || !plan.require_optimal;
         if job.records.states && is_enough {
             heights = dispatch(puzzle, heuristic, tables, HeuristicAlongPath(&path));
         }
@@ -165,6 +168,7 @@ fn report(
         solution,
         stopped: stopped.filter(|_| !is_enough),
         search_stopped: stopped,
+        metric: plan.metric,
         lower_bound,
         percentile: None,
         algorithm,
@@ -318,12 +322,17 @@ impl HeuristicCall for StartHeuristic {
 
 /// Adds the percentile to a report with an optimal solution, if the distribution of lengths is known.
 pub(crate) fn with_percentile(report: Report, puzzle: &Puzzle, tables: &Tables) -> Report {
-    let distribution = report.is_optimal().then(|| tables.distribution(puzzle.size(), puzzle.goal().blank())).flatten();
+    let is_known = report.is_optimal() && report.metric == Metric::SingleTile;
+    let distribution = is_known.then(|| tables.distribution(puzzle.size(), puzzle.goal().blank())).flatten();
     Report { percentile: distribution.map(|known| known.percentile(report.lower_bound)), ..report }
 }
 
-/// Lower bound before any search: exact where there is a distance table, linear conflict otherwise.
-fn root_bound(puzzle: &Puzzle, tables: &JobTables<'_>) -> u32 {
+/// Lower bound before any search: exact where there is a distance table, linear conflict otherwise. Both count single
+/// tiles, so there is none in the multi-tile metric.
+fn root_bound(Job { puzzle, plan, .. }: &Job, tables: &JobTables<'_>) -> u32 {
+    if plan.metric == Metric::MultiTile {
+        return 0;
+    }
     let is_known = DistanceTable::serves(puzzle.size());
     let heuristic = if is_known { HeuristicKind::PatternDatabase } else { HeuristicKind::LinearConflict };
     dispatch(puzzle, heuristic, tables, StartHeuristic)

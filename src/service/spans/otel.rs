@@ -54,7 +54,7 @@ impl Drop for SearchSpan {
 }
 
 fn attributes(report: &Report) -> impl Iterator<Item = KeyValue> {
-    let length = report.solution.as_ref().map(|solution| solution.path.len() as i64);
+    let length = report.length().map(|length| length as i64);
     [
         KeyValue::new("search.algorithm", report.algorithm.name()),
         KeyValue::new("search.heuristic", report.heuristic.name()),

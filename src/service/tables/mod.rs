@@ -23,7 +23,7 @@ pub(crate) use class_entry::TableShortage;
 pub(crate) use loaded_patterns::LoadedPatterns;
 pub(crate) use pattern_cache::MIN_STAY;
 
-use crate::domain::{Board, Cell, Size};
+use crate::domain::{Board, Cell, Metric, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape, WalkingTable};
 use crate::search::{Distribution, MoveAutomaton, Stages};
 
@@ -31,6 +31,7 @@ use crate::search::{Distribution, MoveAutomaton, Stages};
 #[derive(Debug)]
 pub struct Tables {
     distances: BuildOnceTables<DistanceTable>,
+    multi_tile_distances: BuildOnceTables<DistanceTable>,
     walking: BuildOnceTables<WalkingTable>,
     stages: StageCache,
     patterns: Arc<PatternCache>,
@@ -78,6 +79,7 @@ impl<T> BuildOnceTables<T> {
 const STAGES: u64 = 16 << 20;
 /// Sides of boards with a distance table: 2 to 4.
 const DISTANCE_SIDES: usize = 3;
+const DISTANCE_SLOTS: usize = DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS;
 /// Lines of a walking table and their widths: 2 to 5.
 const WALKING_WIDTHS: usize = WalkingTable::MAX_LINES - 1;
 
@@ -104,7 +106,8 @@ impl Tables {
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         let walking = (WalkingTable::MAX_LINES - 1) * WALKING_WIDTHS * WalkingTable::MAX_LINES;
         Self {
-            distances: BuildOnceTables::new(DISTANCE_SIDES * DISTANCE_SIDES * DistanceTable::MAX_CELLS),
+            distances: BuildOnceTables::new(DISTANCE_SLOTS),
+            multi_tile_distances: BuildOnceTables::new(DISTANCE_SLOTS),
             walking: BuildOnceTables::new(walking),
             stages: StageCache::new(STAGES),
             patterns: Arc::new(PatternCache::new(memory.saturating_sub(STAGES), cache.map(DiskCache::new))),
@@ -123,6 +126,12 @@ impl Tables {
     #[inline]
     pub fn distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
         self.distances.get(distance_slot(size, goal_blank), || DistanceTable::build(size, goal_blank))
+    }
+
+    /// The exact distances in the multi-tile metric, on boards of the same sizes.
+    pub fn multi_tile_distances(&self, size: Size, goal_blank: Cell) -> &DistanceTable {
+        let build = || DistanceTable::build_in(Metric::MultiTile, size, goal_blank);
+        self.multi_tile_distances.get(distance_slot(size, goal_blank), build)
     }
 
     /// True if the distance table of a size is loaded.
@@ -260,11 +269,15 @@ impl Tables {
 
     /// All loaded tables.
     pub fn entries(&self) -> Vec<TableEntry> {
-        let distances = self.distances.built().map(|(table, build_time)| TableEntry {
-            name: "distances",
-            size: format!("{}, blank in cell {}", table.size(), table.goal_blank()),
-            bytes: table.bytes(),
-            build_time: Some(build_time),
+        let all_distances =
+            [("distances", &self.distances), ("multi-tile distances", &self.multi_tile_distances)].into_iter();
+        let distances = all_distances.flat_map(|(name, tables)| {
+            tables.built().map(move |(table, build_time)| TableEntry {
+                name,
+                size: format!("{}, blank in cell {}", table.size(), table.goal_blank()),
+                bytes: table.bytes(),
+                build_time: Some(build_time),
+            })
         });
         let walking = self.walking.built().map(|(table, build_time)| {
             let WalkingShape { lines, width, blank_line } = table.shape();

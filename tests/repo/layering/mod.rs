@@ -193,6 +193,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "beam",
             "best_first",
             "optimal_paths",
+            "multi_tile",
             "mod",
             "distribution",
             "heuristic",

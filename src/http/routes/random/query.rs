@@ -22,7 +22,7 @@ const MAX_COUNT: i64 = 1_000;
 
 /// Format of the response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum As {
+pub(in crate::http::routes) enum As {
     Board,
     Request,
     Text,

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
-use crate::domain::{Board, Puzzle, Size};
+use crate::domain::{Board, Metric, Puzzle, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
@@ -34,11 +34,11 @@ use stream::SolveStream;
 use stream_body::END;
 
 /// Fields of a request.
-const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 7] = concat(&[
+const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 8] = concat(&[
     &BOARD_FIELDS,
     &METHOD_FIELDS,
     &LIMIT_FIELDS,
-    &["require", "include", "solutions.count", "solutions.max", "output_encoding", "order", "width"],
+    &["require", "metric", "include", "solutions.count", "solutions.max", "output_encoding", "order", "width"],
 ]);
 
 /// Columns that a text response may have.
@@ -50,7 +50,7 @@ const DEFAULT_SOLUTIONS: u64 = 10;
 
 /// Required quality of the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Require {
+pub(crate) enum Require {
     Any,
     Optimal,
 }
@@ -259,13 +259,17 @@ impl SolveBody {
         let size = boards.map(|(board, _)| board.size());
         let solutions = requested_solutions(&mut fields, &options, size);
         let require_optimal = require_optimal || (solutions.is_some() && options.promises_optimal());
-        let options = SearchOptions { require_optimal, ..options };
+        let metric = fields.choice("metric", None).unwrap_or_default();
+        let options = SearchOptions { require_optimal, metric, ..options };
         let limits = search::limits(&mut fields);
         let include = included(&mut fields, media_type);
         let layout = layout(&mut fields, &include, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
         if let Some(algorithm) = options.algorithm.or(plan.map(|plan| plan.algorithm)) {
             check_lists(&mut fields, &include, algorithm);
+        }
+        if metric == Metric::MultiTile {
+            check_multi_tile(&mut fields, &include, solutions.is_some(), media_type);
         }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
         Ok(Self { board, goal, plan, limits, include, solutions, layout })
@@ -285,6 +289,21 @@ fn check_lists(fields: &mut FieldReader, include: &[Include], algorithm: Algorit
     }
     if include.contains(&Include::Iterations) && !algorithm.has_iterations() {
         refuse(format!("`{name}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
+    }
+}
+
+/// Rejects parts of a response that have no meaning in the multi-tile metric.
+fn check_multi_tile(fields: &mut FieldReader, include: &[Include], has_solutions: bool, media_type: Option<MediaType>) {
+    let conflicts = [
+        ("include", !include.is_empty(), "`include` has no meaning, since its lists count single tiles"),
+        ("solutions", has_solutions, "all optimal solutions cannot be listed"),
+        ("metric", media_type == Some(MediaType::Events), "there are no events, since the search takes microseconds"),
+    ];
+    for (field, _, reason) in conflicts.into_iter().filter(|(_, is_conflict, _)| *is_conflict) {
+        let instead = if field == "metric" { "accept `application/json`" } else { "omit it" };
+        let detail = format!("with the `metric` `multi_tile`, {reason}: {instead}, or omit `metric`");
+        let error = RequestError::new(format!("/{field}"), "unsupported", detail);
+        fields.report(ProblemKind::UnsupportedCombination, error);
     }
 }
 
