@@ -15,6 +15,8 @@ pub(crate) enum MediaType {
     Csv,
     /// `image/svg+xml`.
     Svg,
+    /// `text/vnd.graphviz`, the DOT language.
+    Dot,
     /// `application/yaml`; also selected by the other names in use.
     Yaml,
     /// `text/event-stream`.
@@ -35,6 +37,7 @@ impl MediaType {
             Self::JsonLines => "application/x-ndjson",
             Self::Csv => "text/csv; charset=utf-8; header=present",
             Self::Svg => "image/svg+xml",
+            Self::Dot => "text/vnd.graphviz; charset=utf-8",
             Self::Yaml => "application/yaml; charset=utf-8",
             Self::Events => "text/event-stream",
             Self::PrometheusText => "text/plain; version=0.0.4; charset=utf-8",
@@ -51,6 +54,7 @@ impl MediaType {
             Self::JsonLines => &["application/x-ndjson", "application/ndjson", "application/jsonl"],
             Self::Csv => &["text/csv"],
             Self::Svg => &["image/svg+xml"],
+            Self::Dot => &["text/vnd.graphviz"],
             Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
             Self::Events => &["text/event-stream"],
             Self::OpenMetrics => &["application/openmetrics-text"],

@@ -40,6 +40,9 @@ const ASKED: &[Asked] = &[
     ("Solution", "text/event-stream", "solved", || {
         post("/solve", json!({ "board": TWO_MOVES, "algorithm": "breadth_first" })).accept("text/event-stream")
     }),
+    ("Solution", "text/vnd.graphviz", "", || {
+        post("/solve", json!({ "board": "12/03", "algorithm": "breadth_first" })).accept("text/vnd.graphviz")
+    }),
     ("Solvability", JSON, "no", || post("/solvable", json!({ "board": "123456870" }))),
     ("Solvability", JSON, "yes", || post("/solvable", json!({ "board": "867254301" }))),
     ("Solvability", TEXT, "", || text("/solvable", json!({ "board": "123456870" }))),

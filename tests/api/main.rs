@@ -23,6 +23,7 @@ mod load;
 mod moves;
 mod operations;
 mod pages;
+mod pictures;
 mod problems;
 mod protocol;
 mod random;

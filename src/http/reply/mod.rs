@@ -1,11 +1,14 @@
 //! Responses: results and failures of the service as JSON and text.
 
 mod distance;
+mod dot;
 mod failure;
 mod json;
 mod layout;
+mod lists;
 mod long;
 mod notation;
+pub(crate) mod picture;
 mod search;
 mod solution;
 mod states;

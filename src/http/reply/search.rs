@@ -87,10 +87,17 @@ impl LimitsReply {
     }
 }
 
+impl SearchReply {
+    /// What ran, and its nodes.
+    pub(super) fn figures(&self) -> impl fmt::Display {
+        let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
+        let Self { algorithm, expanded, generated, .. } = *self;
+        fmt::from_fn(move |f| write!(f, "{algorithm}{with}: {expanded} expanded, {generated} generated"))
+    }
+}
+
 impl fmt::Display for SearchReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
-        let Self { algorithm, expanded, generated, elapsed_us, .. } = self;
-        writeln!(f, "{algorithm}{with}: {expanded} expanded, {generated} generated, {elapsed_us} µs")
+        writeln!(f, "{}, {} µs", self.figures(), self.elapsed_us)
     }
 }

@@ -167,17 +167,21 @@ impl SolveReply {
 
     /// First part of the text: the start, and the length of the solution.
     pub(crate) fn summary(&self) -> impl Display {
+        from_fn(|f| writeln!(f, "{}\n{}", grid(self.puzzle.start()), self.result()))
+    }
+
+    /// A sentence with the length of the solution.
+    pub(super) fn result(&self) -> impl Display {
         from_fn(|f| {
-            writeln!(f, "{}", grid(self.puzzle.start()))?;
             let ProvenLength { length, optimal, lower_bound } = self.proven;
             let moves = match self.metric {
                 Metric::SingleTile => counted(length as u64, "move"),
                 Metric::MultiTile => format!("{} of one or more tiles", counted(length as u64, "move")),
             };
             match (length, optimal) {
-                (0, _) => writeln!(f, "Already solved."),
-                (_, true) => writeln!(f, "{moves}, optimal."),
-                (_, false) => writeln!(f, "{moves}; no solution has fewer than {lower_bound}."),
+                (0, _) => write!(f, "Already solved."),
+                (_, true) => write!(f, "{moves}, optimal."),
+                (_, false) => write!(f, "{moves}; no solution has fewer than {lower_bound}."),
             }
         })
     }
@@ -186,6 +190,16 @@ impl SolveReply {
     pub(crate) fn ending(&self) -> impl Display {
         from_fn(|f| write!(f, "\n{}", grid(self.puzzle.goal())))
     }
+}
+
+/// The figures of a node in a picture. Without a heuristic it has only its depth.
+pub(super) fn node_figures(report: &Report, node: &GeneratedNode) -> impl Display {
+    let GeneratedNode { g, h, .. } = *node;
+    let f_value = report.algorithm.takes_heuristic().then(|| report.f(g, h));
+    from_fn(move |f| match f_value {
+        Some(f_value) => write!(f, "g {g}, h {h}, f {f_value}"),
+        None => write!(f, "g {g}"),
+    })
 }
 
 /// Logs and returns the internal error of a search that ended with neither a solution nor a limit, which is a bug.

@@ -4,21 +4,15 @@
 //! produces them. A [`Sink`] writes them at once or stores them.
 
 use std::collections::VecDeque;
-use std::fmt::Display;
-use std::io::Write;
 
-use serde::Serialize;
-
-use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_percentile, put_proven_length, raw, run, tile};
+use super::dot;
+use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_percentile, put_proven_length, raw};
 use super::layout::Layout;
-use super::solution::{
-    ExpansionReply, GeneratedReply, IterationReply, LengthsReply, ProvenLength, SolutionsReply, SolveReply,
-};
+use super::lists::{List, RECORDED, put};
+use super::solution::{LengthsReply, ProvenLength, SolutionsReply, SolveReply};
 use super::states::States;
-use crate::domain::Run;
 use crate::http::media_type::MediaType;
 use crate::http::payload::{PIECE, Payload, Pieces};
-use crate::search::{Expansions, GeneratedNodes};
 use crate::service::{HeldReport, Report};
 
 /// Writes the whole response.
@@ -58,6 +52,7 @@ pub(crate) fn outline(reply: &SolveReply, layout: Layout) -> Vec<u8> {
 fn sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layout: Layout) {
     match layout.media_type {
         MediaType::Text => text_sections(sink, reply, report, layout),
+        MediaType::Dot => dot_sections(sink, reply, report),
         _ => json_sections(sink, reply, report, layout),
     }
 }
@@ -153,6 +148,14 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layo
     sink.text(|text| put(text, &format_args!("\n{}", reply.search)));
 }
 
+fn dot_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report) {
+    sink.text(|text| put(text, &dot::head(reply, report)));
+    sink.list(List::Generated);
+    if let Some(nodes) = &report.generated {
+        sink.text(|text| put(text, &dot::tail(nodes)));
+    }
+}
+
 /// Receiver of the sections of a response.
 trait Sink {
     /// Adds a text, which `write` appends to a buffer.
@@ -226,26 +229,6 @@ enum Part {
     List(List),
 }
 
-/// A list of the report, which is written entry by entry.
-#[derive(Debug)]
-enum List {
-    Moves,
-    Tiles,
-    /// The runs of the moves, as tiles slide. Its index counts moves.
-    Alg,
-    /// The runs of the way back. Its index counts moves from the end.
-    Scramble,
-    /// The states of the solution path.
-    States(States),
-    Expansions,
-    Generated,
-    Iterations,
-}
-
-/// The lists that a search records, by member.
-const RECORDED: [(&str, List); 3] =
-    [("expansions", List::Expansions), ("generated_nodes", List::Generated), ("iterations", List::Iterations)];
-
 impl LongReply {
     fn of(report: HeldReport, layout: Layout, parts: Parts) -> Payload {
         Payload::Pieces(Box::new(Self { report, layout, parts, at: 0 }))
@@ -288,135 +271,6 @@ impl Pieces for LongReply {
     }
 }
 
-impl List {
-    /// Number of entries of a recorded list; `None` if it was not requested.
-    fn length(&self, report: &Report) -> Option<usize> {
-        match self {
-            Self::Moves | Self::Tiles | Self::Alg | Self::Scramble | Self::States(_) => None,
-            Self::Expansions => report.expansions.as_ref().map(Expansions::len),
-            Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
-            Self::Iterations => report.iterations.as_ref().map(Vec::len),
-        }
-    }
-
-    /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
-    /// next entry.
-    #[inline]
-    fn write(&mut self, report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
-        let (moves, tiles) =
-            report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
-        let is_text = layout.is_text();
-        match self {
-            Self::Moves => {
-                append(text, limit, from, moves.iter().skip(from), |text, _, mv| text.push(mv.letter() as u8))
-            }
-            Self::Tiles => append(text, limit, from, tiles.iter().skip(from), |text, at, number| {
-                separate(text, at, if is_text { b' ' } else { b',' });
-                tile(text, *number);
-            }),
-            Self::Alg => append_runs(text, limit, from, Run::of(&moves[from..])),
-            Self::Scramble => {
-                append_runs(text, limit, from, Run::of(&moves[..moves.len() - from]).rev().map(Run::inverse))
-            }
-            Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
-            Self::States(states) => {
-                let states = (from..).map_while(|at| states.next(report, at));
-                append(text, limit, from, states, |text, at, state| {
-                    separate(text, at, b',');
-                    put_json(text, &state);
-                })
-            }
-            Self::Expansions => write_expansions(report, layout, from, text, limit),
-            Self::Generated => {
-                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
-                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node, layout.encoding));
-                append(text, limit, from, nodes, |text, at, node| put_entry(text, is_text, at, &node))
-            }
-            Self::Iterations => {
-                let iterations = report.iterations.iter().flatten().skip(from).map(IterationReply::from);
-                append(text, limit, from, iterations, |text, at, counts| put_entry(text, is_text, at, &counts))
-            }
-        }
-    }
-}
-
-/// Appends the states of a report side by side from an index on, as [`List::write`] does.
-fn write_state_rows(states: &mut States, report: &Report, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
-    let (mut at, mut row) = (from, String::new());
-    while text.len() < limit && at < report.heights.len() {
-        row.clear();
-        at += states.write_row(report, at, &mut row);
-        put(text, &format_args!("\n{row}"));
-    }
-    at
-}
-
-/// Appends the expansions of a report from an index on, as [`List::write`] does.
-fn write_expansions(report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
-    let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
-    append(text, limit, from, expansions, |text, at, expansion| {
-        let expansion = ExpansionReply::new(&expansion, layout.encoding);
-        if layout.is_text() {
-            put(text, &expansion.line(at));
-        } else {
-            separate(text, at, b',');
-            put_json(text, &expansion);
-        }
-    })
-}
-
-/// Appends an entry of a list: a line of text, or JSON.
-fn put_entry(text: &mut Vec<u8>, is_text: bool, at: usize, entry: &(impl Display + Serialize)) {
-    if is_text {
-        put(text, entry);
-    } else {
-        separate(text, at, b',');
-        put_json(text, entry);
-    }
-}
-
-/// Appends the entries of a list from an index on, as [`List::write`] does.
-#[inline]
-fn append<T>(
-    text: &mut Vec<u8>,
-    limit: usize,
-    from: usize,
-    mut entries: impl Iterator<Item = T>,
-    mut write: impl FnMut(&mut Vec<u8>, usize, T),
-) -> usize {
-    let mut at = from;
-    while text.len() < limit
-        && let Some(entry) = entries.next()
-    {
-        write(text, at, entry);
-        at += 1;
-    }
-    at
-}
-
-/// Appends runs until the text has `limit` bytes or they end. Returns the number of moves written, `from` included.
-#[inline]
-fn append_runs(text: &mut Vec<u8>, limit: usize, from: usize, mut runs: impl Iterator<Item = Run>) -> usize {
-    let mut at = from;
-    while text.len() < limit
-        && let Some(next) = runs.next()
-    {
-        run(text, next);
-        at += next.length;
-    }
-    at
-}
-
-fn separate(text: &mut Vec<u8>, at: usize, separator: u8) {
-    if at > 0 {
-        text.push(separator);
-    }
-}
-
-fn put(text: &mut Vec<u8>, entry: &impl Display) {
-    write!(text, "{entry}").expect("writing to memory does not fail");
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::sync::Arc;
@@ -428,6 +282,7 @@ pub(crate) mod tests {
     use crate::domain::{Board, Encoding, Move, Puzzle, RawBoard, Sides, Tile};
     use crate::http::reply::layout::StateOrder;
     use crate::http::reply::notation::{EncodedBoard, Letter, Number};
+    use crate::http::reply::solution::{ExpansionReply, GeneratedReply, IterationReply};
     use crate::http::reply::states::StateReply;
     use crate::http::reply::{LimitsReply, MovesReply, SearchReply, limit_exceeded_with_lists};
     use crate::http::tests::service;

@@ -14,7 +14,7 @@ use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, json, line, reserved_if_long, service_failure};
+use crate::http::reply::{Rows, grid, json, line, picture, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
 use crate::service::{DrawnBoard, Service, fresh_seed};
 pub(super) use failure::draw_failure;
@@ -54,9 +54,10 @@ pub(crate) async fn random(
     let query = RandomQuery::read(input)?;
     let media_type = match query.form {
         Some(As::Text | As::Line) => MediaType::Text,
+        Some(As::Svg) => MediaType::Svg,
         _ if query.count > 1 => choose(&headers, &[MediaType::JsonLines])?,
         Some(As::Request) => MediaType::Json,
-        Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text])?,
+        Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Svg])?,
     };
     let seed = query.seed.clone().map_or_else(fresh_seed, Ok).map_err(|error| {
         tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");
@@ -91,6 +92,7 @@ impl RandomQuery {
         match (media_type, self.form) {
             (_, Some(As::Line)) => format!("{}\n", line(&drawn.board)).into_bytes(),
             (MediaType::Text, _) => grid(&drawn.board).into_bytes(),
+            (MediaType::Svg, _) => picture::of_board(&drawn.board).into_bytes(),
             (_, Some(As::Request)) => json(&RequestReply { board: Rows(drawn.board), goal: Rows(self.goal) }),
             _ => json(&RandomReply::new(drawn, self.goal, seed)),
         }

@@ -7,7 +7,7 @@ use crate::domain::Reachability;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};
-use crate::http::reply::{Rows, grid, json, parity, reason};
+use crate::http::reply::{Rows, grid, json, parity, picture, reason};
 use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
 
 #[derive(Debug, serde::Serialize)]
@@ -24,7 +24,7 @@ struct SolvableReply {
 
 /// Handles GET and POST.
 pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
-    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Svg])?;
     let mut fields = FieldReader::new(input, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
@@ -35,6 +35,7 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
             let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
             format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
         }
+        MediaType::Svg => picture::of_board(&board).into_bytes(),
         _ => json(&SolvableReply {
             solvable: reachability.is_reachable(),
             reason: reason(&reachability),

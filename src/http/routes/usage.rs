@@ -60,6 +60,11 @@ Draw a random board, or one with a given optimal length; pipe one into the solve
   curl '{base}/random?as=request' | curl --json @- {base}/solve
   curl '{base}/random?count=5&as=line'
 
+Draw a picture of a solution, or of a search tree; a search tree for Graphviz:
+  curl -H 'Accept: image/svg+xml' '{base}/solve?board=867254301'
+  curl -H 'Accept: image/svg+xml' '{base}/solve?board=123406758&include=generated'
+  curl -H 'Accept: text/vnd.graphviz' '{base}/solve?board=123406758&algorithm=breadth_first'
+
 More:
   {base}/                the playground, in a browser
   {base}/docs            the API reference, with a form to try each operation, in a browser

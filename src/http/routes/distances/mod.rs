@@ -1,7 +1,5 @@
 //! `/distances`: how many boards have each optimal length.
 
-mod chart;
-
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -13,7 +11,7 @@ use crate::domain::{Board, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
-use crate::http::reply::{Rows, json, service_failure};
+use crate::http::reply::{Rows, json, picture, service_failure};
 use crate::http::request::{FieldReader, RequestFields, goal_alone};
 use crate::search::{Distribution, Named};
 use crate::service::Service;
@@ -57,7 +55,7 @@ pub(crate) async fn distances(
     let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
         MediaType::Csv => reply.csv().into_bytes(),
-        MediaType::Svg => chart::svg(&reply.title(), &reply.distribution).into_bytes(),
+        MediaType::Svg => picture::of_distribution(&reply.title(), &reply.distribution).into_bytes(),
         _ => json(&reply),
     };
     Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))

@@ -27,9 +27,10 @@ pub(in crate::http::routes) enum As {
     Request,
     Text,
     Line,
+    Svg,
 }
 
-named!(As { Board => "board", Request => "request", Text => "text", Line => "line" });
+named!(As { Board => "board", Request => "request", Text => "text", Line => "line", Svg => "svg" });
 
 named!(Solvability { Solvable => "true", Unsolvable => "false", Any => "any" });
 
@@ -55,7 +56,7 @@ impl RandomQuery {
         let seed = fields.parsed("seed", |text| seed_of(text, count));
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
-        if count > 1 && form == Some(As::Text) {
+        if count > 1 && matches!(form, Some(As::Text | As::Svg)) {
             unsupported(
                 &mut fields,
                 "as",

@@ -1,5 +1,6 @@
 //! `/solve`: solves a board.
 
+mod include;
 mod stream;
 mod stream_body;
 
@@ -18,18 +19,20 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
-    Layout, SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, puzzle_failure,
-    service_failure, whole,
+    Layout, SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, picture,
+    puzzle_failure, reserved_if_long, service_failure, whole,
 };
 use crate::http::request::{
     BOARD_FIELDS, FieldReader, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, RawRequest, RequestBody, RequestFields,
     board_and_goal, concat, is_exact_known, plain_board, search,
 };
 use crate::http::state::AppState;
-use crate::search::{Algorithm, Expansions, GeneratedNodes, Named, named};
+use crate::search::{Expansions, GeneratedNodes, named};
 use crate::service::{
     HeldReport, Job, Plan, Records, Report, RequestedLimits, RequestedSolutions, SearchOptions, Service,
 };
+pub(crate) use include::Include;
+use include::{check_lists, check_multi_tile, check_picture, included};
 use stream::SolveStream;
 use stream_body::END;
 
@@ -40,6 +43,10 @@ const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len
     &LIMIT_FIELDS,
     &["require", "metric", "include", "solutions.count", "solutions.max", "output_encoding", "order", "width"],
 ]);
+
+/// Media types of a response.
+const MEDIA_TYPES: [MediaType; 5] =
+    [MediaType::Json, MediaType::Text, MediaType::Events, MediaType::Svg, MediaType::Dot];
 
 /// Columns that a text response may have.
 const WIDTHS: RangeInclusive<i64> = 20..=1_000;
@@ -57,34 +64,12 @@ pub(crate) enum Require {
 
 named!(Require { Any => "any", Optimal => "optimal" });
 
-/// Error for `progress` in a JSON response.
-const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
-                                   events; a JSON response is one document, written at the end of the search";
-
 /// Error for `order` without states.
 const NO_ORDER: &str = "`order` is the order of the states: add `\"include\": [\"states\"]`, or omit it";
 
 /// Error for `width` where no states are shown side by side.
 const NO_WIDTH: &str = "`width` is the width of a text with states: use `Accept: text/plain` and `\"include\": \
                         [\"states\"]`, or omit it";
-
-/// Optional parts of a response.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Include {
-    States,
-    Expansions,
-    Generated,
-    Iterations,
-    Progress,
-}
-
-named!(Include {
-    States => "states",
-    Expansions => "expansions",
-    Generated => "generated",
-    Iterations => "iterations",
-    Progress => "progress",
-});
 
 /// A valid request.
 #[derive(PartialEq, Debug)]
@@ -109,7 +94,11 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let has = |include| body.include.contains(&include);
     let records = Records {
         expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
-        generated: if has(Include::Generated) { service.settings().max_expansions } else { 0 },
+        generated: if has(Include::Generated) || layout.media_type == MediaType::Dot {
+            service.settings().max_expansions
+        } else {
+            0
+        },
         iterations: has(Include::Iterations),
         states: has(Include::States),
         solutions: body.solutions,
@@ -119,10 +108,15 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         return streamed(service, job, &head, layout).await;
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
-    let held = held_if_long(service, &puzzle, &answer.report)?;
-    let mut response = match answer.report.stopped {
-        Some(stop) => limit_exceeded_with_lists(&answer.report, held, stop, layout).into_response(),
-        None => solved(&head, layout, &puzzle, &answer.report, held)?,
+    let mut response = match (answer.report.stopped, layout.media_type) {
+        (None, MediaType::Svg) => drawn(service, &head, &puzzle, &answer.report)?,
+        (stopped, _) => {
+            let held = held_if_long(service, &puzzle, &answer.report)?;
+            match stopped {
+                Some(stop) => limit_exceeded_with_lists(&answer.report, held, stop, layout).into_response(),
+                None => solved(&head, layout, &puzzle, &answer.report, held)?,
+            }
+        }
     };
     add_server_timing(&mut response, &answer);
     Ok(response)
@@ -142,6 +136,18 @@ async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, layout: Layout
     let subscription = service.watch(job).await.map_err(|error| service_failure(&error))?;
     let stream = SolveStream::new(Arc::clone(service), subscription, puzzle, layout);
     Ok(stream_body::response(stream))
+}
+
+/// Response with a picture: the search tree if its nodes were requested, or else the solution.
+fn drawn(service: &Service, head: &Parts, puzzle: &Puzzle, report: &Report) -> Result<Response, Problem> {
+    let (reply, solution) = SolveReply::new(puzzle, report)?;
+    let picture = match &report.generated {
+        Some(nodes) => picture::of_tree(&reply, report, nodes),
+        None => picture::of_solution(&reply, solution),
+    };
+    let body = reserved_if_long(service, picture.into_bytes())?;
+    let document = Document::new(MediaType::Svg.content_type(), cache_control(report), body);
+    Ok(document.response_to(&head.method, &head.headers))
 }
 
 /// Response with a solution.
@@ -233,10 +239,11 @@ impl SolveBody {
     /// during a long search.
     fn of(received: RawRequest, headers: &HeaderMap) -> Result<Self, Problem> {
         let plain = received.plain_board().map(Self::plain);
-        let media_type = choose(headers, &[MediaType::Json, MediaType::Text, MediaType::Events]);
+        let media_type = choose(headers, &MEDIA_TYPES);
         let mut body = match plain {
-            Some(body) => body,
-            None => Self::read(received.fields()?, media_type.as_ref().ok().copied())?,
+            // Not every default algorithm has a search tree.
+            Some(body) if !matches!(media_type, Ok(MediaType::Dot)) => body,
+            _ => Self::read(received.fields()?, media_type.as_ref().ok().copied())?,
         };
         body.layout.media_type = media_type?;
         Ok(body)
@@ -266,44 +273,16 @@ impl SolveBody {
         let layout = layout(&mut fields, &include, media_type);
         let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
         if let Some(algorithm) = options.algorithm.or(plan.map(|plan| plan.algorithm)) {
-            check_lists(&mut fields, &include, algorithm);
+            check_lists(&mut fields, &include, algorithm, media_type);
+        }
+        if let Some(MediaType::Svg | MediaType::Dot) = media_type {
+            check_picture(&mut fields, &include, solutions.is_some());
         }
         if metric == Metric::MultiTile {
             check_multi_tile(&mut fields, &include, solutions.is_some(), media_type);
         }
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
         Ok(Self { board, goal, plan, limits, include, solutions, layout })
-    }
-}
-
-/// Rejects lists that an algorithm cannot record.
-fn check_lists(fields: &mut FieldReader, include: &[Include], algorithm: Algorithm) {
-    let mut refuse = |detail: String| {
-        fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/include", "unsupported", detail));
-    };
-    let name = algorithm.name();
-    if include.contains(&Include::Generated) && !algorithm.has_open_list() {
-        refuse(format!(
-            "`{name}` lists no `generated` nodes: use a best-first, breadth-first or depth-first search, or omit it"
-        ));
-    }
-    if include.contains(&Include::Iterations) && !algorithm.has_iterations() {
-        refuse(format!("`{name}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"));
-    }
-}
-
-/// Rejects parts of a response that have no meaning in the multi-tile metric.
-fn check_multi_tile(fields: &mut FieldReader, include: &[Include], has_solutions: bool, media_type: Option<MediaType>) {
-    let conflicts = [
-        ("include", !include.is_empty(), "`include` has no meaning, since its lists count single tiles"),
-        ("solutions", has_solutions, "all optimal solutions cannot be listed"),
-        ("metric", media_type == Some(MediaType::Events), "there are no events, since the search takes microseconds"),
-    ];
-    for (field, _, reason) in conflicts.into_iter().filter(|(_, is_conflict, _)| *is_conflict) {
-        let instead = if field == "metric" { "accept `application/json`" } else { "omit it" };
-        let detail = format!("with the `metric` `multi_tile`, {reason}: {instead}, or omit `metric`");
-        let error = RequestError::new(format!("/{field}"), "unsupported", detail);
-        fields.report(ProblemKind::UnsupportedCombination, error);
     }
 }
 
@@ -334,11 +313,12 @@ fn requested_solutions(
 /// Reads how the boards of the response are written. Rejects fields that have no effect on it.
 fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<MediaType>) -> Layout {
     let is_text = media_type == Some(MediaType::Text);
+    let is_json = matches!(media_type, None | Some(MediaType::Json | MediaType::Events));
     let has_states = include.contains(&Include::States);
     let without_effect = [
         ("order", !has_states, NO_ORDER),
         ("width", !has_states || !is_text, NO_WIDTH),
-        ("output_encoding", is_text, "text shows boards as grids: use `Accept: application/json`, or omit it"),
+        ("output_encoding", !is_json, "boards are shown as grids: use `Accept: application/json`, or omit it"),
     ];
     for (name, has_no_effect, detail) in without_effect {
         if has_no_effect && fields.has(name) {
@@ -352,18 +332,6 @@ fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<Medi
         width: fields.integer("width", WIDTHS).map_or(Layout::WIDTH, |width| width as usize),
         ..Layout::of(media_type.unwrap_or(MediaType::Json))
     }
-}
-
-/// Reads `include`. Rejects values that the media type of the response does not support.
-fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
-    let include = fields.choices("include");
-    if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {
-        fields.report(
-            ProblemKind::UnsupportedCombination,
-            RequestError::new("/include", "unsupported", NO_PROGRESS_IN_JSON),
-        );
-    }
-    include
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! A bar chart of a distribution as SVG.
+//! A bar chart of a distribution.
 
 use std::fmt::{Display, from_fn};
 
-use crate::http::reply::counted;
+use super::Picture;
+use crate::http::reply::notation::counted;
 use crate::search::Distribution;
 
 /// Edges of the bars in a picture of 760 × 400 pixels.
@@ -14,38 +15,28 @@ const BOTTOM: f64 = 344.0;
 /// Number of horizontal grid lines above the axis.
 const GRID_LINES: u32 = 4;
 
-/// Colors and fonts. The colors follow the reader's scheme, light or dark.
-const STYLE: &str = "
-  svg { background: #fff; font: 13px system-ui, sans-serif; }
-  text { fill: #222; }
-  .title { font-size: 15px; font-weight: 600; }
-  .bar { fill: #2563a8; }
-  .line { stroke: #888; stroke-opacity: 0.4; }
-  .axis { stroke: #444; }
-  @media (prefers-color-scheme: dark) {
-    svg { background: #16181d; }
-    text { fill: #e8e8e8; }
-    .bar { fill: #6ea8e6; }
-    .axis { stroke: #bbb; }
-  }
+/// Colors of the chart.
+const CHART_STYLE: &str = "
+  .bar { fill: var(--mark); }
+  .line { stroke: var(--line); stroke-opacity: 0.4; }
+  .axis { stroke: var(--line); }
 ";
 
-/// Draws a bar for each length. The height is the share of all boards. `title` must not need escaping.
-pub(super) fn svg(title: &str, distribution: &Distribution<'_>) -> String {
+/// Draws a bar for each length. The height is the share of all boards.
+pub(crate) fn of_distribution(title: &str, distribution: &Distribution<'_>) -> String {
     let most = distribution.counts().iter().max().copied().unwrap_or(1);
     let greatest = 100.0 * distribution.share(most);
     let (boards, longest) = (distribution.boards(), distribution.greatest());
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 400\" width=\"760\" height=\"400\" role=\"img\" \
-         aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n<desc id=\"desc\">{boards} boards, at \
-         most {longest} moves; each bar is the share of the boards with this optimal length.</desc>\n\
-         <style>{STYLE}</style>\n<text class=\"title\" x=\"{LEFT}\" y=\"28\">{title}</text>\n{}{}{}\
-         <path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>\n\
-         <text x=\"404\" y=\"388\" text-anchor=\"middle\">moves of an optimal solution</text>\n</svg>\n",
-        grid_lines(greatest),
-        bars(distribution, most),
-        lengths(longest)
-    )
+    let description = format!(
+        "{boards} boards, at most {longest} moves; each bar is the share of the boards with this optimal length."
+    );
+    let body = from_fn(|f| {
+        writeln!(f, "<text class=\"title\" x=\"{LEFT}\" y=\"28\">{title}</text>")?;
+        write!(f, "{}{}{}", grid_lines(greatest), bars(distribution, most), lengths(longest))?;
+        writeln!(f, "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>")?;
+        writeln!(f, "<text class=\"middle\" x=\"404\" y=\"388\">moves of an optimal solution</text>")
+    });
+    Picture { width: 760, height: 400, title: title.to_owned(), description, style: CHART_STYLE, body }.svg()
 }
 
 /// Grid lines, with shares in percent.
@@ -94,7 +85,7 @@ fn lengths(longest: u32) -> impl Display {
         let every = if longest <= 40 { 5 } else { 10 };
         for length in (0..=longest).step_by(every) {
             let x = LEFT + step(longest) * (f64::from(length) + 0.5);
-            writeln!(f, "<text x=\"{x:.2}\" y=\"{}\" text-anchor=\"middle\">{length}</text>", BOTTOM + 20.0)?;
+            writeln!(f, "<text x=\"{x:.2}\" y=\"{}\" class=\"middle\">{length}</text>", BOTTOM + 20.0)?;
         }
         Ok(())
     })

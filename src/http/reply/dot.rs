@@ -1,0 +1,55 @@
+//! A search tree in the DOT language of Graphviz.
+
+use std::fmt::{Display, from_fn};
+
+use super::notation::grid;
+use super::solution::{SolveReply, node_figures};
+use crate::search::{GeneratedNode, GeneratedNodes, Verdict};
+use crate::service::Report;
+
+/// First part of the graph. `strict` lets [`tail`] change edges.
+pub(super) fn head(reply: &SolveReply, report: &Report) -> impl Display {
+    let listed = report.generated.as_ref().map_or(0, GeneratedNodes::len);
+    let figures = reply.search.figures();
+    from_fn(move |f| {
+        write!(f, "strict digraph search {{\n  label=\"{figures}")?;
+        if (listed as u64) < report.stats.generated {
+            write!(f, "\\nthe first {listed} generated nodes")?;
+        }
+        f.write_str("\";\n  labelloc=t;\n  node [shape=box, fontname=\"monospace\"];\n")?;
+        f.write_str("  edge [fontname=\"monospace\"];\n")
+    })
+}
+
+/// A node with its board and figures, and the edge from its parent with the move of the blank. Duplicates are dashed; the
+/// goal has a double border.
+pub(super) fn node(at: usize, node: &GeneratedNode, report: &Report) -> impl Display {
+    let figures = node_figures(report, node);
+    let attributes = match node.verdict {
+        Verdict::New => "",
+        Verdict::Duplicate => ", style=dashed, color=gray50, fontcolor=gray50",
+        Verdict::Reopened => ", style=bold",
+        Verdict::Goal => ", peripheries=2",
+    };
+    let edge = node.parent.zip(node.mv);
+    from_fn(move |f| {
+        let board = grid(&node.board).replace('\n', "\\n");
+        writeln!(f, "  {at} [label=\"{board}{figures}\"{attributes}];")?;
+        edge.map_or(Ok(()), |(parent, mv)| writeln!(f, "  {parent} -> {at} [label=\"{}\"];", mv.letter()))
+    })
+}
+
+/// Last part of the graph: the edges to the goal, bold.
+pub(super) fn tail(nodes: &GeneratedNodes) -> impl Display {
+    let mut edges = Vec::new();
+    let goal = (0..nodes.len()).rev().find(|at| nodes.get(*at).is_some_and(|node| node.verdict == Verdict::Goal));
+    let mut next = goal;
+    while let Some((at, parent)) = next.and_then(|at| Some((at, nodes.get(at)?.parent? as usize))) {
+        edges.push((parent, at));
+        next = Some(parent);
+    }
+    from_fn(move |f| {
+        edges.iter().rev().try_for_each(|(parent, at)| writeln!(f, "  {parent} -> {at} [penwidth=3];"))?;
+        f.write_str("}\n")
+    })
+}

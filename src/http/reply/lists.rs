@@ -1,0 +1,177 @@
+//! The lists of a `/solve` response, which are written entry by entry.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::dot;
+use super::json::{put_json, run, tile};
+use super::layout::Layout;
+use super::solution::{ExpansionReply, GeneratedReply, IterationReply};
+use super::states::States;
+use crate::domain::Run;
+use crate::http::media_type::MediaType;
+use crate::search::{Expansions, GeneratedNodes};
+use crate::service::Report;
+
+/// A list of the report, which is written entry by entry.
+#[derive(Debug)]
+pub(super) enum List {
+    Moves,
+    Tiles,
+    /// The runs of the moves, as tiles slide. Its index counts moves.
+    Alg,
+    /// The runs of the way back. Its index counts moves from the end.
+    Scramble,
+    /// The states of the solution path.
+    States(States),
+    Expansions,
+    Generated,
+    Iterations,
+}
+
+/// The lists that a search records, by member.
+pub(super) const RECORDED: [(&str, List); 3] =
+    [("expansions", List::Expansions), ("generated_nodes", List::Generated), ("iterations", List::Iterations)];
+
+impl List {
+    /// Number of entries of a recorded list; `None` if it was not requested.
+    pub(super) fn length(&self, report: &Report) -> Option<usize> {
+        match self {
+            Self::Moves | Self::Tiles | Self::Alg | Self::Scramble | Self::States(_) => None,
+            Self::Expansions => report.expansions.as_ref().map(Expansions::len),
+            Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
+            Self::Iterations => report.iterations.as_ref().map(Vec::len),
+        }
+    }
+
+    /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
+    /// next entry.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        report: &Report,
+        layout: Layout,
+        from: usize,
+        text: &mut Vec<u8>,
+        limit: usize,
+    ) -> usize {
+        let (moves, tiles) =
+            report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
+        let is_text = layout.is_text();
+        match self {
+            Self::Moves => {
+                append(text, limit, from, moves.iter().skip(from), |text, _, mv| text.push(mv.letter() as u8))
+            }
+            Self::Tiles => append(text, limit, from, tiles.iter().skip(from), |text, at, number| {
+                separate(text, at, if is_text { b' ' } else { b',' });
+                tile(text, *number);
+            }),
+            Self::Alg => append_runs(text, limit, from, Run::of(&moves[from..])),
+            Self::Scramble => {
+                append_runs(text, limit, from, Run::of(&moves[..moves.len() - from]).rev().map(Run::inverse))
+            }
+            Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
+            Self::States(states) => {
+                let states = (from..).map_while(|at| states.next(report, at));
+                append(text, limit, from, states, |text, at, state| {
+                    separate(text, at, b',');
+                    put_json(text, &state);
+                })
+            }
+            Self::Expansions => write_expansions(report, layout, from, text, limit),
+            Self::Generated if layout.media_type == MediaType::Dot => {
+                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
+                append(text, limit, from, nodes, |text, at, node| put(text, &dot::node(at, &node, report)))
+            }
+            Self::Generated => {
+                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
+                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node, layout.encoding));
+                append(text, limit, from, nodes, |text, at, node| put_entry(text, is_text, at, &node))
+            }
+            Self::Iterations => {
+                let iterations = report.iterations.iter().flatten().skip(from).map(IterationReply::from);
+                append(text, limit, from, iterations, |text, at, counts| put_entry(text, is_text, at, &counts))
+            }
+        }
+    }
+}
+
+/// Appends the states of a report side by side from an index on, as [`List::write`] does.
+fn write_state_rows(states: &mut States, report: &Report, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+    let (mut at, mut row) = (from, String::new());
+    while text.len() < limit && at < report.heights.len() {
+        row.clear();
+        at += states.write_row(report, at, &mut row);
+        put(text, &format_args!("\n{row}"));
+    }
+    at
+}
+
+/// Appends the expansions of a report from an index on, as [`List::write`] does.
+fn write_expansions(report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
+    let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
+    append(text, limit, from, expansions, |text, at, expansion| {
+        let expansion = ExpansionReply::new(&expansion, layout.encoding);
+        if layout.is_text() {
+            put(text, &expansion.line(at));
+        } else {
+            separate(text, at, b',');
+            put_json(text, &expansion);
+        }
+    })
+}
+
+/// Appends an entry of a list: a line of text, or JSON.
+fn put_entry(text: &mut Vec<u8>, is_text: bool, at: usize, entry: &(impl Display + Serialize)) {
+    if is_text {
+        put(text, entry);
+    } else {
+        separate(text, at, b',');
+        put_json(text, entry);
+    }
+}
+
+/// Appends the entries of a list from an index on, as [`List::write`] does.
+#[inline]
+fn append<T>(
+    text: &mut Vec<u8>,
+    limit: usize,
+    from: usize,
+    mut entries: impl Iterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, usize, T),
+) -> usize {
+    let mut at = from;
+    while text.len() < limit
+        && let Some(entry) = entries.next()
+    {
+        write(text, at, entry);
+        at += 1;
+    }
+    at
+}
+
+/// Appends runs until the text has `limit` bytes or they end. Returns the number of moves written, `from` included.
+#[inline]
+fn append_runs(text: &mut Vec<u8>, limit: usize, from: usize, mut runs: impl Iterator<Item = Run>) -> usize {
+    let mut at = from;
+    while text.len() < limit
+        && let Some(next) = runs.next()
+    {
+        run(text, next);
+        at += next.length;
+    }
+    at
+}
+
+fn separate(text: &mut Vec<u8>, at: usize, separator: u8) {
+    if at > 0 {
+        text.push(separator);
+    }
+}
+
+/// Appends what is displayed.
+pub(super) fn put(text: &mut Vec<u8>, entry: &impl Display) {
+    write!(text, "{entry}").expect("writing to memory does not fail");
+}
