@@ -112,7 +112,7 @@ pub struct Flags {
 
     /// Maximum number of expansions, and of generated nodes, that a response lists [range: 0 to 1000000]
     ///
-    /// One of each takes up to 276 bytes during the search and 240 while it is sent. The service does not start if the
+    /// One of each takes up to 284 bytes during the search and 248 while it is sent. The service does not start if the
     /// memory for long responses, a twentieth of --memory, cannot hold them.
     #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "10000", value_name = "N")]
     max_expansions: String,

@@ -12,7 +12,9 @@ const ZOOMS = [0.15, 0.25, 0.4, 0.6, 0.8, 1, 1.4];
 const KINDS = {
   expansions: {
     noun: 'expansion', slider: 'Expansions shown', order: 'order of expansion', f: 'f',
-    facts: ({ isGoal }, place) => [['expanded', isGoal ? 'no (goal)' : place]],
+    facts: ({ isGoal, open, closed }, place) => [
+      ['expanded', isGoal ? 'no (goal)' : place], ...(Number.isInteger(open) ? [['open list', open], ['closed list', closed]] : []),
+    ],
   },
   generated: {
     noun: 'node', slider: 'Nodes shown', order: 'order of generation', f: 'g + h',

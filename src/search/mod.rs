@@ -53,4 +53,4 @@ pub use optimal_paths::{OptimalPaths, optimal_paths};
 pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
 pub use stats::{IterationCounts, Stats, effective_branching_factor};
-pub use trace::{Expansion, Expansions, Recorded, Trace};
+pub use trace::{Expansion, Expansions, ListSizes, Recorded, Trace};

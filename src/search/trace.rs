@@ -23,9 +23,27 @@ pub struct Expansion {
     pub h: u32,
     /// The value by which the search orders or limits nodes.
     pub f: f64,
+    /// Sizes of the lists of the search; `None` for a search without lists.
+    pub lists: Option<ListSizes>,
 }
 
-/// Recorded expansions in order, packed: 32 bytes each on boards of up to 16 cells, 124 on those of 100.
+/// Sizes of the lists of a search when it takes a node from its open list, without that node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListSizes {
+    /// Nodes that await expansion.
+    pub open: u32,
+    /// Nodes expanded before, without those reopened since.
+    pub closed: u32,
+}
+
+impl ListSizes {
+    /// The sizes for this many open nodes, after this many expansions and reopenings.
+    pub(super) fn new(open: u64, expanded: u64, reopened: u64) -> Self {
+        Self { open: open as u32, closed: (expanded - reopened) as u32 }
+    }
+}
+
+/// Recorded expansions in order, packed: 40 bytes each on boards of up to 16 cells, 132 on those of 100.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expansions {
     steps: Vec<Step>,
@@ -38,6 +56,8 @@ struct Step {
     f: f64,
     g: u32,
     h: u32,
+    /// [`NO_LISTS`] for a search without lists.
+    lists: ListSizes,
     /// [`NO_PARENT`] for the start.
     parent: u32,
     /// Index of the move in [`Move::ALL`]; meaningless for the start.
@@ -47,6 +67,7 @@ struct Step {
 }
 
 const NO_PARENT: u32 = u32::MAX;
+const NO_LISTS: ListSizes = ListSizes { open: u32::MAX, closed: u32::MAX };
 
 impl Expansions {
     /// Number of expansions.
@@ -71,9 +92,17 @@ impl Expansions {
 
     /// The expansion at an index.
     pub fn get(&self, at: usize) -> Option<Expansion> {
-        let (board, Step { f, g, h, parent, mv, tile }) = (self.boards.get(at)?, *self.steps.get(at)?);
+        let (board, Step { f, g, h, lists, parent, mv, tile }) = (self.boards.get(at)?, *self.steps.get(at)?);
         let arrived_by = (tile != 0).then(|| (Move::ALL[usize::from(mv)], tile));
-        Some(Expansion { board, arrived_by, parent: (parent != NO_PARENT).then_some(parent), g, h, f })
+        Some(Expansion {
+            board,
+            arrived_by,
+            parent: (parent != NO_PARENT).then_some(parent),
+            g,
+            h,
+            f,
+            lists: (lists != NO_LISTS).then_some(lists),
+        })
     }
 
     /// Memory in bytes.
@@ -101,6 +130,7 @@ impl Expansions {
             f: visit.f,
             g: visit.g,
             h: visit.h,
+            lists: visit.lists.unwrap_or(NO_LISTS),
             parent: visit.parent.unwrap_or(NO_PARENT),
             mv: visit.slide.map_or(0, |slide| slide.mv as u8),
             tile: visit.slide.map_or(0, |slide| space.tile(slide.label)),
@@ -146,6 +176,8 @@ pub struct Visit<'a, P> {
     pub h: u32,
     /// The value by which the search orders or limits nodes.
     pub f: f64,
+    /// Sizes of the lists; `None` for a search without lists.
+    pub lists: Option<ListSizes>,
 }
 
 impl Trace {
@@ -248,10 +280,11 @@ mod tests {
         for nth in 0..700 {
             assert!(trace.is_recording());
             let parent = if nth == 0 { None } else { Some(nth - 1) };
-            let visit = Visit { state: &state, slide, parent, g: nth, h: 2 * nth, f: 1.5 };
+            let lists = (nth > 1).then_some(ListSizes { open: 3 * nth, closed: nth });
+            let visit = Visit { state: &state, slide, parent, g: nth, h: 2 * nth, f: 1.5, lists };
             assert_eq!(trace.record(&space, &visit), nth);
             let arrived_by = slide.map(|slide: Slide| (slide.mv, space.tile(slide.label)));
-            expected.push(Expansion { board, arrived_by, parent, g: nth, h: 2 * nth, f: 1.5 });
+            expected.push(Expansion { board, arrived_by, parent, g: nth, h: 2 * nth, f: 1.5, lists });
             let mv = board.moves().into_iter().nth(nth as usize % 2).unwrap();
             slide = Some(space.make(&mut state, mv));
             board.make(mv).unwrap();
@@ -273,8 +306,8 @@ mod tests {
     }
 
     #[test]
-    fn an_expansion_of_sixteen_cells_takes_32_bytes() {
+    fn an_expansion_of_sixteen_cells_takes_40_bytes() {
         let bytes = |side| Expansions::bytes_each(Size::try_from((side, side)).unwrap());
-        assert_eq!([2, 4, 5, 6, 10].map(bytes), [32, 32, 40, 60, 124]);
+        assert_eq!([2, 4, 5, 6, 10].map(bytes), [40, 40, 48, 68, 132]);
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! The client replays every solution and checks `lower_bound` and `optimal` against a breadth-first search.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Value, json};
 
 use crate::answer::timeless;
 use crate::client::{shared, unchecked};
 use crate::question::Question;
-use crate::simulator::{TO_BLANK_LAST, blank_last, find, grid, grid_of, slide};
+use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, find, grid, grid_of, slide};
 
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 
@@ -287,6 +289,69 @@ async fn expansions_are_listed_in_order_with_their_parents() {
     let f: Vec<f64> = reply["expansions"].as_array().into_iter().flatten().filter_map(|e| e["f"].as_f64()).collect();
     assert!(f.is_sorted(), "f never falls with a consistent heuristic: {f:?}");
     assert!(reply["states"].is_array(), "both may be asked for");
+}
+
+/// The sizes of the lists before each expansion, followed on sets of boards.
+fn sizes_of_lists(reply: &Value) -> Vec<[u64; 2]> {
+    let (expansions, nodes) = (reply["expansions"].as_array().unwrap(), reply["generated_nodes"].as_array().unwrap());
+    let node = |value: &Value| (grid_of(&value["board"]), value["g"].as_u64());
+    let mut kept: HashMap<_, Vec<Grid>> = HashMap::new();
+    for child in nodes.iter().filter(|child| child["verdict"] != "duplicate") {
+        let parent = child["parent"].as_u64().map(|parent| node(&nodes[parent as usize]));
+        kept.entry(parent).or_default().push(grid_of(&child["board"]));
+    }
+    let (mut open, mut closed) = (HashSet::from([grid_of(&reply["start"])]), HashSet::new());
+    let size = |expansion: &Value| {
+        let (board, g) = node(expansion);
+        assert!(open.remove(&board), "only open nodes are expanded");
+        let sizes = [open.len() as u64, closed.len() as u64];
+        closed.insert(board.clone());
+        for child in kept.get(&Some((board, g))).into_iter().flatten() {
+            closed.remove(child);
+            open.insert(child.clone());
+        }
+        sizes
+    };
+    expansions.iter().map(size).collect()
+}
+
+#[tokio::test]
+async fn expansions_have_the_sizes_of_the_open_and_closed_lists() {
+    let taquin = shared().await;
+    for (algorithm, heuristic) in [
+        ("astar", Some("manhattan")),
+        ("astar", Some("pattern_database")),
+        ("astar", Some("manhattan_plus_hamming")),
+        ("weighted_astar", Some("manhattan")),
+        ("greedy_best_first", Some("hamming")),
+        ("breadth_first", None),
+        ("depth_first", None),
+        ("ida_star", Some("manhattan")),
+    ] {
+        let mut question = json!({
+            "board": "7 2 4/5 0 6/8 3 1", "algorithm": algorithm, "include": ["expansions", "generated"],
+        });
+        if let Some(heuristic) = heuristic {
+            question["heuristic"] = json!(heuristic);
+        }
+        if heuristic.is_none() {
+            // Not all expansions of a larger board are listed.
+            question["board"] = json!("4 1 3/0 2 5");
+        }
+        if algorithm == "ida_star" {
+            question["include"] = json!(["expansions"]);
+        }
+        let reply = taquin.solve(&question).await;
+        let expansions = reply["expansions"].as_array().unwrap();
+        if algorithm == "ida_star" {
+            assert!(expansions.iter().all(|expansion| expansion["open"].is_null() && expansion["closed"].is_null()));
+            continue;
+        }
+        for (expansion, sizes) in expansions.iter().zip(sizes_of_lists(&reply)) {
+            assert_eq!(figures(expansion, ["open", "closed"]), sizes, "{question}: {expansion}");
+        }
+        assert!(expansions.len() > 10, "{question}");
+    }
 }
 
 #[tokio::test]

@@ -81,6 +81,8 @@ pub(crate) struct ExpansionReply {
     g: u32,
     h: u32,
     f: Number,
+    open: Option<u32>,
+    closed: Option<u32>,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -218,6 +220,8 @@ impl ExpansionReply {
             g: expansion.g,
             h: expansion.h,
             f: Number(expansion.f),
+            open: expansion.lists.map(|lists| lists.open),
+            closed: expansion.lists.map(|lists| lists.closed),
         }
     }
 
@@ -228,6 +232,9 @@ impl ExpansionReply {
             write!(f, "{index}: {board}  g {g}  h {h}  f {sum}")?;
             if let (Some(Letter(mv)), Some(parent)) = (self.mv, self.parent) {
                 write!(f, " from {parent} by {}", mv.letter())?;
+            }
+            if let (Some(open), Some(closed)) = (self.open, self.closed) {
+                write!(f, ", open {open}, closed {closed}")?;
             }
             writeln!(f)
         })

@@ -3,7 +3,7 @@
 use super::node::{Arena, Node};
 use crate::domain::Packed;
 use crate::search::{
-    Budget, DuplicateDetection, Generation, Outcome, Progress, Space, Stats, StopReason, Trace, Verdict,
+    Budget, DuplicateDetection, Generation, ListSizes, Outcome, Progress, Space, Stats, StopReason, Trace, Verdict,
 };
 
 /// Expands the oldest node first, so the first path to the goal is a shortest one.
@@ -49,7 +49,8 @@ fn search<P: Packed>(
         stats.expanded += 1;
         arena.mark_expanded(index);
         if trace.is_recording() {
-            arena.record(trace, space, index, 0, f64::from(node.g));
+            let lists = ListSizes::new(arena.len() as u64 - u64::from(index) - 1, u64::from(index), 0);
+            arena.record(trace, space, index, (0, f64::from(node.g)), lists);
         }
         for mv in space.sorted(moves) {
             let mut state = node.state();

@@ -3,7 +3,8 @@
 use super::node::{Arena, Node, Phase};
 use crate::domain::Packed;
 use crate::search::{
-    Budget, DuplicateDetection, Generation, Meter, Outcome, Progress, Space, Stats, StopReason, Trace, Verdict,
+    Budget, DuplicateDetection, Generation, ListSizes, Meter, Outcome, Progress, Space, Stats, StopReason, Trace,
+    Verdict,
 };
 
 struct DepthFirst<'a, P> {
@@ -88,7 +89,9 @@ impl<P: Packed> DepthFirst<'_, P> {
         self.stats.generated += moves.len() as u64;
         self.arena.mark_expanded(index);
         if self.trace.is_recording() {
-            self.arena.record(self.trace, self.space, index, 0, f64::from(node.g));
+            let open = (self.stack.len() - self.superseded) as u64;
+            let lists = ListSizes::new(open, self.stats.expanded - 1, self.stats.reopened);
+            self.arena.record(self.trace, self.space, index, (0, f64::from(node.g)), lists);
         }
         let first = self.stack.len();
         for mv in self.space.sorted(moves) {

@@ -14,7 +14,7 @@ pub use open_list::{BucketOpenList, HeapOpenList, OpenList};
 pub use perfect::perfect;
 
 use super::{
-    Budget, DuplicateDetection, Generation, Heuristic, Meter, Outcome, Progress, Space, Stats, StopReason,
+    Budget, DuplicateDetection, Generation, Heuristic, ListSizes, Meter, Outcome, Progress, Space, Stats, StopReason,
     SuccessorOrder, Trace, Verdict, Weight,
 };
 use crate::domain::{Move, MoveSet, Packed, Packed128};
@@ -173,7 +173,8 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         self.arena.mark_expanded(index);
         if self.trace.is_recording() {
             let (h, f) = (self.heuristic.h(node.memo), self.evaluation.displayed(self.f(node)));
-            self.arena.record(self.trace, self.space, index, h, f);
+            let lists = ListSizes::new(self.open(), self.stats.expanded - 1, self.stats.reopened);
+            self.arena.record(self.trace, self.space, index, (h, f), lists);
         }
         let f_of_g = self.evaluation.f(node.g + 1, 0);
         if self.space.order() == SuccessorOrder::default() && !self.trace.is_listing() {

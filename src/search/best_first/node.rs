@@ -2,7 +2,9 @@
 
 use super::closed_list::{ClosedList, Slot};
 use crate::domain::{Cell, Move, MoveSet, Packed, Path};
-use crate::search::{DuplicateDetection, Generation, Meter, Space, State, StopReason, Trace, Verdict, trace::Visit};
+use crate::search::{
+    DuplicateDetection, Generation, ListSizes, Meter, Space, State, StopReason, Trace, Verdict, trace::Visit,
+};
 
 /// A board with g, memo and parent. Parents are indices into the arena.
 #[derive(Clone, Copy, Debug)]
@@ -246,13 +248,13 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         Generation { state, mv: Some(mv), parent: Some(parent), node, g, h, verdict }
     }
 
-    /// Records the expansion of a node.
-    pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, h: u32, f: f64) {
+    /// Records the expansion of a node with its h, its f, and the sizes of the lists.
+    pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, (h, f): (u32, f64), lists: ListSizes) {
         let at = &self.nodes[node as usize];
         let state = at.state();
         let slide = at.arrived_by.map(|mv| space.arrival(&state, mv.inverse()));
         let parent = slide.and_then(|_| trace.index_of(at.parent));
-        let index = trace.record(space, &Visit { state: &state, slide, parent, g: at.g, h, f });
+        let index = trace.record(space, &Visit { state: &state, slide, parent, g: at.g, h, f, lists: Some(lists) });
         trace.set_index(node, index);
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::{Move, MoveSet, Packed, Path};
 use crate::search::trace::Visit;
 use crate::search::{
-    Budget, Generation, Heuristic, Outcome, Progress, Space, State, Stats, StopReason, Trace, Verdict,
+    Budget, Generation, Heuristic, ListSizes, Outcome, Progress, Space, State, Stats, StopReason, Trace, Verdict,
 };
 
 /// Follows a shortest path, as given by a [perfect](Heuristic::PERFECT) heuristic.
@@ -49,7 +49,8 @@ fn descend<P: Packed, H: Heuristic<P>>(
             let slide = back.clone().next().map(|back| space.arrival(&state, back));
             let parent = stats.expanded.checked_sub(1).map(|parent| parent as u32);
             let g = moves.len() as u32;
-            trace.record(space, &Visit { state: &state, slide, parent, g, h, f: f64::from(g + h) });
+            let lists = Some(ListSizes::new(stats.generated - stats.expanded - 1, stats.expanded, 0));
+            trace.record(space, &Visit { state: &state, slide, parent, g, h, f: f64::from(g + h), lists });
         }
         let onward = space.moves_except(state.blank, back);
         // Of several successors with h − 1, the newest.

@@ -292,7 +292,7 @@ impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
         }
         let h = self.heuristic.h(memo);
         let slide = history.back().map(|back| self.space.arrival(state, back));
-        let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h) };
+        let visit = Visit { state, slide, parent, g, h, f: f64::from(g + h), lists: None };
         Some(self.trace.record(self.space, &visit))
     }
 }
