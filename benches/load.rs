@@ -1,7 +1,8 @@
 //! `POST /solve` on 3×3 boards, compared with a bare axum handler, over loopback in one run.
 //!
 //! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the body and returns a
-//! constant of equal size. 32 keep-alive connections send requests to each in turn.
+//! constant of equal size. 32 keep-alive connections send requests to each in turn. With `TAQUIN_BENCH_AGAINST=PATH`,
+//! another program of the service takes the place of the handler, in more and shorter rounds.
 
 mod common;
 
@@ -23,12 +24,12 @@ use tokio::net::{TcpListener, TcpStream};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const CONNECTIONS: usize = 32;
-const ROUND_TIME: Duration = Duration::from_secs(3);
-const ROUNDS: usize = 5;
+/// Environment variable with the path of another program of the service.
+const AGAINST: &str = "TAQUIN_BENCH_AGAINST";
 /// Environment variable that turns this program into the bare server.
 const BARE: &str = "TAQUIN_BENCH_BARE";
 /// Average size in bytes of the service's responses to these boards.
-const RESPONSE_BYTES: usize = 560;
+const RESPONSE_BYTES: usize = 780;
 
 /// Parses the body and returns a constant.
 async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
@@ -73,13 +74,13 @@ fn is_complete(response: &[u8]) -> bool {
 }
 
 /// Responses per second, and the 50th and 99th percentile of their times.
-async fn load(address: SocketAddr, requests: &[Vec<u8>]) -> (f64, Duration, Duration) {
+async fn load(address: SocketAddr, requests: &[Vec<u8>], time: Duration) -> (f64, Duration, Duration) {
     let begun = Instant::now();
     let tasks: Vec<_> = (0..CONNECTIONS)
         .map(|task| {
             let mut own = requests.to_vec();
             own.rotate_left(task * requests.len() / CONNECTIONS);
-            tokio::spawn(connection(address, own, begun + ROUND_TIME))
+            tokio::spawn(connection(address, own, begun + time))
         })
         .collect();
     let mut times = Vec::new();
@@ -115,25 +116,56 @@ async fn main() {
         axum::serve(listener, Router::new().route("/solve", post(bare))).await.expect("a server");
         return;
     }
-    let (bare_address, address) = (free_address(), free_address());
-    let mut bare_command = Command::new(std::env::current_exe().expect("this bench"));
-    bare_command.env(BARE, bare_address.to_string());
-    let bare = Server::start(bare_command, bare_address);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
-    command.args(["--listen", &address.to_string()]).args(std::env::args().skip(1).filter(|arg| arg != "--bench"));
-    let service = Server::start(command, address);
-
-    println!("{:<10} {:>12} {:>12} {:>12}", "server", "responses/s", "p50 µs", "p99 µs");
-    let mut ratios = Vec::new();
-    for _ in 0..ROUNDS {
-        let mut rates = [0.0; 2];
-        for (rate, (name, server)) in rates.iter_mut().zip([("bare axum", &bare), ("taquin", &service)]) {
-            let (responses, p50, p99) = load(server.address, &requests(server.address)).await;
-            println!("{name:<10} {responses:>12.0} {:>12} {:>12}", p50.as_micros(), p99.as_micros());
-            *rate = responses;
+    let (base_address, address) = (free_address(), free_address());
+    let own = env!("CARGO_BIN_EXE_taquin").to_owned();
+    let (base, rounds, time) = match std::env::var(AGAINST) {
+        Ok(other) => (("other", service(&other, base_address)), 30, Duration::from_secs(1)),
+        Err(_) => {
+            let mut bare = Command::new(std::env::current_exe().expect("this bench"));
+            bare.env(BARE, base_address.to_string());
+            (("bare axum", Server::start(bare, base_address)), 5, Duration::from_secs(3))
         }
-        ratios.push(rates[1] / rates[0]);
+    };
+    let servers = [base, ("taquin", service(&own, address))];
+
+    println!("{:<10} {:>12} {:>12} {:>12} {:>20}", "server", "responses/s", "p50 µs", "p99 µs", "processor µs each");
+    let mut ratios = Vec::new();
+    for round in 0..rounds {
+        let mut figures = [(0.0, 0.0); 2];
+        // The one that begins alternates.
+        for nth in [round % 2, 1 - round % 2] {
+            let (name, server) = &servers[nth];
+            let worked = processor_time(server);
+            let (rate, p50, p99) = load(server.address, &requests(server.address), time).await;
+            let each = (processor_time(server) - worked).as_secs_f64() * 1e6 / (rate * time.as_secs_f64());
+            println!("{name:<10} {rate:>12.0} {:>12} {:>12} {each:>20.1}", p50.as_micros(), p99.as_micros());
+            figures[nth] = (rate, each);
+        }
+        ratios.push((figures[1].0 / figures[0].0, figures[1].1 / figures[0].1));
     }
-    ratios.sort_unstable_by(f64::total_cmp);
-    println!("taquin ÷ bare axum: {:.2} (median of {ROUNDS})", ratios[ROUNDS / 2]);
+    let base = servers[0].0;
+    for (what, mut ratios) in [
+        ("responses a second", ratios.iter().map(|ratio| ratio.0).collect::<Vec<_>>()),
+        ("processor time a response", ratios.iter().map(|ratio| ratio.1).collect()),
+    ] {
+        ratios.sort_unstable_by(f64::total_cmp);
+        let [low, median, high] = [rounds / 4, rounds / 2, rounds * 3 / 4].map(|nth| ratios[nth]);
+        println!("taquin ÷ {base}, {what}: {median:.3} (median of {rounds}; quartiles {low:.3} and {high:.3})");
+    }
+}
+
+/// Starts a program of the service with the arguments of this bench.
+fn service(program: &str, address: SocketAddr) -> Server {
+    let mut command = Command::new(program);
+    command.args(["--listen", &address.to_string()]).args(std::env::args().skip(1).filter(|arg| arg != "--bench"));
+    Server::start(command, address)
+}
+
+/// Processor time of a server so far, in hundredths of a second; zero where there is no `/proc`.
+fn processor_time(server: &Server) -> Duration {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", server.child.id())) else { return Duration::ZERO };
+    // The second field, in parentheses, may contain spaces. User and system time are the 14th and 15th.
+    let fields = stat.rsplit(')').next().expect("a part").split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum();
+    Duration::from_millis(10 * ticks)
 }

@@ -201,7 +201,7 @@ fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CEL
     let cells = size.cells();
     assert_eq!(numbers.len(), cells, "one entry for each cell");
     let mut faults = Vec::new();
-    let mut first_at = [None; Size::MAX_CELLS];
+    let mut first_at: [Option<Cell>; Size::MAX_CELLS] = [None; Size::MAX_CELLS];
     let mut values = [0; Size::MAX_CELLS];
     for (at, number) in numbers.iter().copied().enumerate() {
         let Some(value) = number else {
@@ -212,8 +212,10 @@ fn permutation(size: Size, numbers: &[Option<i64>]) -> Result<[u8; Size::MAX_CEL
             Ok(index) if index < cells => {
                 values[at] = index as u8;
                 match first_at[index] {
-                    None => first_at[index] = Some(at),
-                    Some(first) => faults.push(PermutationFault::Duplicate { at, first, value: index as u8 }),
+                    None => first_at[index] = Some(at as Cell),
+                    Some(first) => {
+                        faults.push(PermutationFault::Duplicate { at, first: first.into(), value: index as u8 });
+                    }
                 }
             }
             _ => faults.push(PermutationFault::OutOfRange { at, value }),

@@ -62,7 +62,8 @@ impl Path {
 
     /// Number of runs: the length in the multi-tile metric, in which equal moves in a row are one move.
     pub fn multi_tile_length(&self) -> usize {
-        Run::of(&self.0).count()
+        let turns = self.0.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        turns + usize::from(!self.is_empty())
     }
 
     /// The length in a metric.

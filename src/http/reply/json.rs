@@ -6,9 +6,10 @@
 use serde::Serialize;
 
 use super::notation::EncodedBoard;
+use super::path::put_tiles;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::{LengthsReply, ProvenLength, SolveReply};
-use crate::domain::{Board, Encoding, MoveNotation, Run, Tile};
+use crate::domain::{Board, Encoding};
 
 /// Initial capacity of a reply, in bytes. It is enough for most.
 pub(super) const CAPACITY: usize = 1 << 10;
@@ -37,14 +38,6 @@ pub(super) fn put_lengths(json: &mut Vec<u8>, LengthsReply { single_tile, multi_
     number(json, ",\"lengths\":{\"single_tile\":", single_tile);
     number(json, ",\"multi_tile\":", multi_tile);
     raw(json, "}");
-}
-
-/// Appends a run of moves in the direction of the tiles.
-pub(super) fn run(text: &mut Vec<u8>, run: Run) {
-    text.push(run.letter(MoveNotation::Tile) as u8);
-    if run.length > 1 {
-        raw(text, itoa::Buffer::new().format(run.length));
-    }
 }
 
 /// Appends the percentile of a solution.
@@ -93,21 +86,25 @@ fn limits(json: &mut Vec<u8>, limits: &LimitsReply) {
     raw(json, "}");
 }
 
+#[inline(always)]
 pub(super) fn raw(json: &mut Vec<u8>, text: &str) {
     json.extend_from_slice(text.as_bytes());
 }
 
+#[inline(always)]
 fn number(json: &mut Vec<u8>, name: &str, number: impl itoa::Integer) {
     raw(json, name);
     raw(json, itoa::Buffer::new().format(number));
 }
 
+#[inline(always)]
 fn flag(json: &mut Vec<u8>, name: &str, flag: bool) {
     raw(json, name);
     raw(json, if flag { "true" } else { "false" });
 }
 
 /// Appends a string member. `text` has only letters, digits and underscores, which need no escaping.
+#[inline(always)]
 fn string(json: &mut Vec<u8>, name: &str, text: &str) {
     for piece in [name, "\"", text, "\""] {
         raw(json, piece);
@@ -124,20 +121,9 @@ fn board(json: &mut Vec<u8>, name: &str, board: Board, encoding: Encoding) {
 
 fn rows(json: &mut Vec<u8>, board: &Board) {
     for (nth, row) in board.rows().enumerate() {
-        raw(json, if nth == 0 { "[" } else { "," });
-        for (at, number) in row.iter().enumerate() {
-            json.push(if at == 0 { b'[' } else { b',' });
-            tile(json, *number);
-        }
+        raw(json, if nth == 0 { "[[" } else { ",[" });
+        put_tiles(json, row, b',', true);
         raw(json, "]");
     }
     raw(json, "]");
-}
-
-/// Appends a tile, which is at most 99.
-pub(super) fn tile(text: &mut Vec<u8>, number: Tile) {
-    if number >= 10 {
-        text.push(b'0' + number / 10);
-    }
-    text.push(b'0' + number % 10);
 }

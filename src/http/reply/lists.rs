@@ -6,11 +6,11 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::dot;
-use super::json::{put_json, run, tile};
+use super::json::put_json;
 use super::layout::Layout;
+use super::path::PathForm;
 use super::solution::{ExpansionReply, GeneratedReply, IterationReply};
 use super::states::States;
-use crate::domain::Run;
 use crate::http::media_type::MediaType;
 use crate::search::{Expansions, GeneratedNodes};
 use crate::service::Report;
@@ -18,12 +18,8 @@ use crate::service::Report;
 /// A list of the report, which is written entry by entry.
 #[derive(Debug)]
 pub(super) enum List {
-    Moves,
-    Tiles,
-    /// The runs of the moves, as tiles slide. Its index counts moves.
-    Alg,
-    /// The runs of the way back. Its index counts moves from the end.
-    Scramble,
+    /// The solution. Its index counts moves or tiles, those of the scramble from the end.
+    Path(PathForm),
     /// The states of the solution path.
     States(States),
     Expansions,
@@ -39,15 +35,15 @@ impl List {
     /// Number of entries of a recorded list; `None` if it was not requested.
     pub(super) fn length(&self, report: &Report) -> Option<usize> {
         match self {
-            Self::Moves | Self::Tiles | Self::Alg | Self::Scramble | Self::States(_) => None,
+            Self::Path(_) | Self::States(_) => None,
             Self::Expansions => report.expansions.as_ref().map(Expansions::len),
             Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
             Self::Iterations => report.iterations.as_ref().map(Vec::len),
         }
     }
 
-    /// Appends the entries from an index on, until the text has `limit` bytes or the list ends. Returns the index of the
-    /// next entry.
+    /// Appends the entries from an index on, until the text has at least `limit` bytes or the list ends. Returns the
+    /// index of the next entry.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -57,21 +53,12 @@ impl List {
         text: &mut Vec<u8>,
         limit: usize,
     ) -> usize {
-        let (moves, tiles) =
-            report.solution.as_ref().map_or((&[][..], &[][..]), |found| (found.path.moves(), &found.tiles));
         let is_text = layout.is_text();
         match self {
-            Self::Moves => {
-                append(text, limit, from, moves.iter().skip(from), |text, _, mv| text.push(mv.letter() as u8))
-            }
-            Self::Tiles => append(text, limit, from, tiles.iter().skip(from), |text, at, number| {
-                separate(text, at, if is_text { b' ' } else { b',' });
-                tile(text, *number);
-            }),
-            Self::Alg => append_runs(text, limit, from, Run::of(&moves[from..])),
-            Self::Scramble => {
-                append_runs(text, limit, from, Run::of(&moves[..moves.len() - from]).rev().map(Run::inverse))
-            }
+            Self::Path(form) => report
+                .solution
+                .as_ref()
+                .map_or(from, |solution| form.write(solution, if is_text { b' ' } else { b',' }, from, text, limit)),
             Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
             Self::States(states) => {
                 let states = (from..).map_while(|at| states.next(report, at));
@@ -148,19 +135,6 @@ fn append<T>(
     {
         write(text, at, entry);
         at += 1;
-    }
-    at
-}
-
-/// Appends runs until the text has `limit` bytes or they end. Returns the number of moves written, `from` included.
-#[inline]
-fn append_runs(text: &mut Vec<u8>, limit: usize, from: usize, mut runs: impl Iterator<Item = Run>) -> usize {
-    let mut at = from;
-    while text.len() < limit
-        && let Some(next) = runs.next()
-    {
-        run(text, next);
-        at += next.length;
     }
     at
 }

@@ -8,6 +8,7 @@ mod layout;
 mod lists;
 mod long;
 mod notation;
+mod path;
 pub(crate) mod picture;
 mod search;
 mod solution;

@@ -9,6 +9,7 @@ use super::dot;
 use super::json::{CAPACITY, put_figures, put_json, put_lengths, put_percentile, put_proven_length, raw};
 use super::layout::Layout;
 use super::lists::{List, RECORDED, put};
+use super::path::PathForm;
 use super::solution::{LengthsReply, ProvenLength, SolutionsReply, SolveReply};
 use super::states::States;
 use crate::http::media_type::MediaType;
@@ -107,17 +108,17 @@ fn recorded_sections(sink: &mut impl Sink, report: &Report, layout: Layout) {
 /// Produces the moves of a solution in every notation.
 fn move_sections(sink: &mut impl Sink, lengths: LengthsReply) {
     sink.text(|json| raw(json, ",\"moves\":\""));
-    sink.list(List::Moves);
+    sink.list(List::Path(PathForm::Moves));
     sink.text(|json| raw(json, "\",\"tiles\":["));
-    sink.list(List::Tiles);
+    sink.list(List::Path(PathForm::Tiles));
     sink.text(|json| {
         raw(json, "]");
         put_lengths(json, lengths);
         raw(json, ",\"alg\":\"");
     });
-    sink.list(List::Alg);
+    sink.list(List::Path(PathForm::Alg));
     sink.text(|json| raw(json, "\",\"scramble\":\""));
-    sink.list(List::Scramble);
+    sink.list(List::Path(PathForm::Scramble));
     sink.text(|json| raw(json, "\""));
 }
 
@@ -125,11 +126,11 @@ fn text_sections(sink: &mut impl Sink, reply: &SolveReply, report: &Report, layo
     sink.text(|text| put(text, &reply.summary()));
     if reply.proven.length > 0 {
         sink.text(|text| raw(text, "Blank: "));
-        sink.list(List::Moves);
+        sink.list(List::Path(PathForm::Moves));
         sink.text(|text| raw(text, "\nTiles: "));
-        sink.list(List::Tiles);
+        sink.list(List::Path(PathForm::Tiles));
         sink.text(|text| raw(text, "\nAlg:   "));
-        sink.list(List::Alg);
+        sink.list(List::Path(PathForm::Alg));
         sink.text(|text| raw(text, "\n"));
     }
     match report.heights.is_empty() {

@@ -31,7 +31,8 @@ pub struct Report {
     /// Proven lower bound on the solution length.
     pub lower_bound: u32,
     /// Share of the boards that can reach the goal with fewer moves than the optimal length, in percent. Known if the
-    /// solution is optimal and so is the distribution of lengths for the shape and the blank's goal cell.
+    /// solution is optimal and so is the distribution of lengths for the shape and the blank's goal cell. The worker
+    /// pool adds it.
     pub percentile: Option<f64>,
     /// The algorithm that found the solution or was stopped.
     pub algorithm: Algorithm,

@@ -9,7 +9,7 @@ use super::admission::{Admission, AdmissionPermit};
 use super::job_log;
 use super::progress::SearchProgress;
 use super::scheduler::{Cancellation, RunPermit, Trial};
-use crate::domain::Path;
+use crate::domain::{Metric, Path};
 use crate::search::{Algorithm, Observer, Outcome, Stats, StopReason};
 use crate::service::job::{BeforeSearchHook, Job, Report, ServiceError};
 use crate::service::metrics::Metrics;
@@ -73,8 +73,7 @@ impl Searcher {
     pub(crate) fn search_at_once(&self, job: &Job) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();
         let report = solver::solve(job, &self.tables, SearchContext::default());
-        self.observe(job, &report, span);
-        report
+        self.finish(job, report, span)
     }
 
     /// Searches under a permit.
@@ -110,11 +109,9 @@ impl Searcher {
             // Every reported bound is proven.
             let lower_bound = report.lower_bound.max(progress.lower_bound());
             let elapsed = report.elapsed.saturating_sub(paused);
-            let report = Report { lower_bound, queued, elapsed, ..report };
-            solver::with_percentile(report, &job.puzzle, &self.tables)
+            Report { lower_bound, queued, elapsed, ..report }
         });
-        self.observe(job, &report, span);
-        report.map(SearchEnd::Finished)
+        self.finish(job, report, span).map(SearchEnd::Finished)
     }
 
     /// Reports a search whose time ran out in the queue from what its trial found, if it had one.
@@ -131,8 +128,7 @@ impl Searcher {
         let searched = trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
         let report = solver::without_search(job, &tables, outcome);
         let report = report.map(|report| Report { queued, elapsed: searched + report.elapsed, ..report });
-        self.observe(job, &report, span);
-        report
+        self.finish(job, report, span)
     }
 
     /// Solves a job. If wrong tables from a file may be the cause of a failure, they are dropped, and it searches again
@@ -166,12 +162,28 @@ impl Searcher {
         }
     }
 
-    /// Counts a finished job, ends its span and logs its event.
-    fn observe(&self, job: &Job, report: &Result<Report, ServiceError>, span: SearchSpan) {
-        span.end(job, report);
-        if let Ok(report) = report {
+    /// Adds the percentile to a report, counts the finished job, ends its span and logs its event.
+    fn finish(
+        &self,
+        job: &Job,
+        report: Result<Report, ServiceError>,
+        span: SearchSpan,
+    ) -> Result<Report, ServiceError> {
+        let report = report.map(|report| Report { percentile: self.percentile(job, &report), ..report });
+        span.end(job, &report);
+        if let Ok(report) = &report {
             self.metrics.finished(job, report);
         }
-        job_log::write(job, report);
+        job_log::write(job, &report);
+        report
+    }
+
+    /// Percentile of an optimal solution, if the distribution of lengths is known.
+    fn percentile(&self, Job { puzzle, .. }: &Job, report: &Report) -> Option<f64> {
+        if !report.is_optimal() || report.metric != Metric::SingleTile {
+            return None;
+        }
+        let distribution = self.tables.distribution(puzzle.size(), puzzle.goal().blank())?;
+        Some(distribution.percentile(report.lower_bound))
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn solve_with(
     let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
     let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
     let report = with_all_solutions(job, tables, &budget, report)?;
-    Ok(with_percentile(Report { elapsed: begun.elapsed(), ..report }, puzzle, tables.tables()))
+    Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
 /// Adds all optimal solutions if they are requested and one is proven, in what is left of the budget.
@@ -105,7 +105,7 @@ fn with_all_solutions(
 pub(crate) fn without_search(job: &Job, tables: &JobTables<'_>, outcome: Outcome) -> Result<Report, ServiceError> {
     let begun = Instant::now();
     let report = conclude(job, tables, outcome, Trace::default())?;
-    Ok(with_percentile(Report { elapsed: begun.elapsed(), ..report }, &job.puzzle, tables.tables()))
+    Ok(Report { elapsed: begun.elapsed(), ..report })
 }
 
 /// Returns a lower bound (linear conflict) and a constructed solution, without a search and without tables.
@@ -318,13 +318,6 @@ impl HeuristicCall for StartHeuristic {
     fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
         heuristic.h(heuristic.evaluate(&space.start()))
     }
-}
-
-/// Adds the percentile to a report with an optimal solution, if the distribution of lengths is known.
-pub(crate) fn with_percentile(report: Report, puzzle: &Puzzle, tables: &Tables) -> Report {
-    let is_known = report.is_optimal() && report.metric == Metric::SingleTile;
-    let distribution = is_known.then(|| tables.distribution(puzzle.size(), puzzle.goal().blank())).flatten();
-    Report { percentile: distribution.map(|known| known.percentile(report.lower_bound)), ..report }
 }
 
 /// Lower bound before any search: exact where there is a distance table, linear conflict otherwise. Both count single
