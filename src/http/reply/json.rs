@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::notation::EncodedBoard;
-use super::path::put_tiles;
+use super::path::put_rows;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::{LengthsReply, ProvenLength, SolveReply};
 use crate::domain::{Board, Encoding};
@@ -114,16 +114,7 @@ fn string(json: &mut Vec<u8>, name: &str, text: &str) {
 fn board(json: &mut Vec<u8>, name: &str, board: Board, encoding: Encoding) {
     raw(json, name);
     match encoding {
-        Encoding::Tiles => rows(json, &board),
+        Encoding::Tiles => put_rows(json, &board),
         Encoding::Positions => put_json(json, &EncodedBoard { board, encoding }),
     }
-}
-
-fn rows(json: &mut Vec<u8>, board: &Board) {
-    for (nth, row) in board.rows().enumerate() {
-        raw(json, if nth == 0 { "[[" } else { ",[" });
-        put_tiles(json, row, b',', true);
-        raw(json, "]");
-    }
-    raw(json, "]");
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::dot;
 use super::json::put_json;
 use super::layout::Layout;
-use super::path::PathForm;
+use super::path::{PathForm, TileTexts};
 use super::solution::{ExpansionReply, GeneratedReply, IterationReply};
 use super::states::States;
 use crate::http::media_type::MediaType;
@@ -55,10 +55,9 @@ impl List {
     ) -> usize {
         let is_text = layout.is_text();
         match self {
-            Self::Path(form) => report
-                .solution
-                .as_ref()
-                .map_or(from, |solution| form.write(solution, if is_text { b' ' } else { b',' }, from, text, limit)),
+            Self::Path(form) => report.solution.as_ref().map_or(from, |solution| {
+                form.write(solution, if is_text { TileTexts::LINE } else { TileTexts::JSON }, from, text, limit)
+            }),
             Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
             Self::States(states) => {
                 let states = (from..).map_while(|at| states.next(report, at));

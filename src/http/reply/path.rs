@@ -3,7 +3,7 @@
 //! Lengths of numbers and of runs vary from entry to entry, so branches on them are mispredicted. The loops of this
 //! file write the longest form and advance by what is used (docs/benchmarks.md, throughput).
 
-use crate::domain::{Move, Size, Tile};
+use crate::domain::{Board, Move, Size, Tile};
 use crate::service::Solution;
 
 // A run is at most one less than a side, so its length has one digit.
@@ -32,7 +32,7 @@ impl PathForm {
     pub(super) fn write(
         self,
         solution: &Solution,
-        separator: u8,
+        tile_texts: &TileTexts,
         from: usize,
         text: &mut Vec<u8>,
         limit: usize,
@@ -43,7 +43,7 @@ impl PathForm {
             let end = (at + PART..moves.len()).find(|end| self.can_end(moves, *end)).unwrap_or(moves.len());
             match self {
                 Self::Moves => put_moves(text, &moves[at..end]),
-                Self::Tiles => put_tiles(text, &tiles[at..end], separator, end == tiles.len()),
+                Self::Tiles => tile_texts.put(text, &tiles[at..end], end == tiles.len()),
                 Self::Alg => put_alg(text, &moves[at..end]),
                 Self::Scramble => put_scramble(text, &moves[moves.len() - end..moves.len() - at]),
             }
@@ -66,20 +66,61 @@ fn put_moves(text: &mut Vec<u8>, moves: &[Move]) {
     text.extend(moves.iter().map(|mv| mv.letter() as u8));
 }
 
-/// Appends tiles with a separator between them, and after the last one if more follow.
-#[inline]
-pub(super) fn put_tiles(text: &mut Vec<u8>, tiles: &[Tile], separator: u8, is_last: bool) {
-    let from = text.len();
-    text.resize(from + 3 * tiles.len(), separator);
-    let written = &mut text[from..];
-    let mut at = 0;
-    for tile in tiles {
-        let has_two = usize::from(*tile >= 10);
-        written[at] = b'0' + tile / 10;
-        written[at + has_two] = b'0' + tile % 10;
-        at += has_two + 2;
+/// The texts of all tiles, each followed by a separator, and in the last byte its width with the separator.
+pub(super) struct TileTexts([[u8; 4]; Size::MAX_CELLS]);
+
+impl TileTexts {
+    /// As in a JSON array.
+    pub(super) const JSON: &Self = &Self::separated_by(b',');
+    /// As in a line of text.
+    pub(super) const LINE: &Self = &Self::separated_by(b' ');
+
+    const fn separated_by(separator: u8) -> Self {
+        let mut texts = [[0; 4]; Size::MAX_CELLS];
+        let mut tile = 0;
+        while tile < Size::MAX_CELLS {
+            let (tens, ones) = (b'0' + (tile / 10) as u8, b'0' + (tile % 10) as u8);
+            texts[tile] = if tile < 10 { [ones, separator, 0, 2] } else { [tens, ones, separator, 3] };
+            tile += 1;
+        }
+        Self(texts)
     }
-    text.truncate(from + at - usize::from(is_last && !tiles.is_empty()));
+
+    /// Appends tiles with a separator between them, and after the last one if more follow.
+    #[inline]
+    pub(super) fn put(&self, text: &mut Vec<u8>, tiles: &[Tile], is_last: bool) {
+        let from = text.len();
+        text.resize(from + 3 * tiles.len() + 1, 0);
+        let width = self.write(&mut text[from..], tiles);
+        text.truncate(from + width - usize::from(is_last && !tiles.is_empty()));
+    }
+
+    /// Writes tiles with a separator after each, and returns their width. One more byte may be overwritten.
+    #[inline(always)]
+    fn write(&self, text: &mut [u8], tiles: &[Tile]) -> usize {
+        let mut at = 0;
+        for tile in tiles {
+            let tile = &self.0[usize::from(*tile)];
+            text[at..at + 4].copy_from_slice(tile);
+            at += usize::from(tile[3]);
+        }
+        at
+    }
+}
+
+/// Appends a board as a JSON array of rows.
+pub(super) fn put_rows(text: &mut Vec<u8>, board: &Board) {
+    let (from, size) = (text.len(), board.size());
+    text.resize(from + 1 + 3 * size.cells() + 2 * size.rows() + 1, b'[');
+    let mut at = from + 1;
+    for row in board.rows() {
+        // The bracket stands there already.
+        at += 1 + TileTexts::JSON.write(&mut text[at + 1..], row);
+        text[at - 1..at + 2].copy_from_slice(b"],[");
+        at += 1;
+    }
+    text[at - 1] = b']';
+    text.truncate(at);
 }
 
 /// Appends the runs of moves in directions of the tiles, as [`Path::alg`](crate::domain::Path::alg) does.
@@ -92,31 +133,30 @@ fn put_scramble(text: &mut Vec<u8>, moves: &[Move]) {
     put_runs(text, moves.iter().rev().copied());
 }
 
-fn put_runs(text: &mut Vec<u8>, directions: impl ExactSizeIterator<Item = Move>) {
+fn put_runs(text: &mut Vec<u8>, mut directions: impl ExactSizeIterator<Item = Move>) {
     let from = text.len();
     text.resize(from + 2 * directions.len(), 0);
+    let Some(mut current) = directions.next() else { return };
     let written = &mut text[from..];
-    let (mut at, mut length, mut previous) = (0, 0, None);
+    let (mut at, mut length) = (0, 1);
+    let mut put = |at: usize, mv: Move, length: u8| {
+        written[at..at + 2].copy_from_slice(&[mv.letter() as u8, b'0' + length]);
+        at + 1 + usize::from(length > 1)
+    };
     for mv in directions {
-        let is_longer = previous == Some(mv);
-        at += if is_longer { 0 } else { width(length) };
-        length = if is_longer { length + 1 } else { 1 };
-        written[at] = mv.letter() as u8;
-        written[at + 1] = b'0' + length;
-        previous = Some(mv);
+        let end = put(at, current, length);
+        (at, length) = if mv == current { (at, length + 1) } else { (end, 1) };
+        current = mv;
     }
-    text.truncate(from + at + width(length));
-}
-
-/// Width of a run: its letter, and its length if that is not 1.
-fn width(length: u8) -> usize {
-    usize::from(length > 0) + usize::from(length > 1)
+    let end = put(at, current, length);
+    text.truncate(from + end);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::{MoveNotation, Path, parse_moves};
+    use crate::http::reply::Rows;
 
     fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
         let mut text = b"<".to_vec();
@@ -138,9 +178,20 @@ mod tests {
     fn tiles_have_a_separator_between_them_and_before_those_that_follow() {
         for tiles in [&[][..], &[7], &[10], &[0, 9, 10, 99, 1], &[99, 98, 97]] {
             let texts: Vec<String> = tiles.iter().map(ToString::to_string).collect();
-            assert_eq!(text(|text| put_tiles(text, tiles, b' ', true)), format!("<{}", texts.join(" ")));
+            assert_eq!(text(|text| TileTexts::LINE.put(text, tiles, true)), format!("<{}", texts.join(" ")));
             let each: String = texts.iter().map(|tile| format!("{tile},")).collect();
-            assert_eq!(text(|text| put_tiles(text, tiles, b',', false)), format!("<{each}"));
+            assert_eq!(text(|text| TileTexts::JSON.put(text, tiles, false)), format!("<{each}"));
+        }
+    }
+
+    #[test]
+    fn a_board_of_each_size_has_the_text_that_serde_writes() {
+        for size in Size::all() {
+            let board = Board::blank_last(size);
+            assert_eq!(
+                text(|text| put_rows(text, &board)),
+                format!("<{}", serde_json::to_string(&Rows(board)).unwrap())
+            );
         }
     }
 }
