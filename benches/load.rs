@@ -28,8 +28,8 @@ const CONNECTIONS: usize = 32;
 const AGAINST: &str = "TAQUIN_BENCH_AGAINST";
 /// Environment variable that turns this program into the bare server.
 const BARE: &str = "TAQUIN_BENCH_BARE";
-/// Average size in bytes of the service's responses to these boards.
-const RESPONSE_BYTES: usize = 780;
+/// Average size in bytes of the bodies of the service's responses to these boards.
+const RESPONSE_BYTES: usize = 686;
 
 /// Parses the body and returns a constant.
 async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
