@@ -19,7 +19,7 @@ function record(page) {
 
 /** Waits until the text of an element matches, and returns it. */
 async function reads(page, selector, pattern) {
-  await page.waitForFunction(([where, source]) => new RegExp(source).test(document.querySelector(where).textContent), [selector, pattern.source]);
+  await page.waitForFunction(([where, source]) => new RegExp(source).test(document.querySelector(where)?.textContent ?? ''), [selector, pattern.source]);
   return page.textContent(selector);
 }
 
