@@ -5,6 +5,7 @@
 
 mod attempt;
 mod board;
+mod board_codec;
 mod move_notation;
 mod moves;
 mod notation;
@@ -16,6 +17,7 @@ mod size;
 
 pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
+pub use board_codec::{BoardCodec, CodecError};
 pub use move_notation::{MoveNotation, MoveTextFault, Run, parse_moves};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, RawBoard, Sides};

@@ -11,6 +11,7 @@
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
 //! - `explain`: estimates of a board by every heuristic, part by part
+//! - `sweep`: many boards of one goal, one after another
 //! - `distance`: bounds on the distance to the goal without a search; checks of attempts
 //! - `reply_memory`: memory limit of long responses
 //! - `pool`: admission, result cache, scheduling and progress of searches
@@ -34,6 +35,7 @@ mod reply_memory;
 mod service;
 mod solver;
 mod spans;
+mod sweep;
 mod tables;
 
 pub use crate::search::heuristic::Tier;
@@ -47,8 +49,9 @@ pub use job::{
 };
 pub use metrics::{Metrics, Refusal};
 pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};
-pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
+pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, board_of_seed, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};
+pub use sweep::{Label, Sweep, SweepContext, SweepError, Want};
 pub use tables::{TableEntry, Tables};

@@ -141,6 +141,11 @@ pub(crate) fn draw(
     seeds.iter().map(draw).collect()
 }
 
+/// The board that a seed draws if nothing but the goal is requested: uniform over all boards that can reach it.
+pub fn board_of_seed(goal: &Board, seed: &str) -> Board {
+    random_board(goal, &mut Seeded::new(seed))
+}
+
 /// Draws a board without a search.
 fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) -> Result<DrawnBoard, DrawError> {
     let (board, most) = match how {

@@ -166,6 +166,11 @@ impl Plan {
         (falls_back || require_optimal) && is_optimal && algorithm != Algorithm::Anytime
     }
 
+    /// True if the search uses pattern databases.
+    pub(crate) fn uses_patterns(&self) -> bool {
+        self.heuristic == HeuristicKind::PatternDatabase
+    }
+
     /// True if the search runs until its deadline on most boards.
     pub(crate) fn uses_all_time(&self) -> bool {
         self.algorithm == Algorithm::Anytime

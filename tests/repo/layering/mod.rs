@@ -157,6 +157,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "hint",
             "random",
             "explain",
+            "sweep",
             "distance",
             "reply_memory",
             "pool",

@@ -1,0 +1,324 @@
+//! Many boards of one goal, solved one after another on the caller's thread.
+//!
+//! A request solves one board, with a queue, an event and a metric for it. A sweep has none of these: it takes the
+//! tables once, and returns figures instead of a report.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use crate::domain::{Board, Move, MoveSet, Path, Puzzle, Size};
+use crate::search::heuristic::{DistanceTable, GoalClass, Tier};
+use crate::search::{Helpers, StopReason, named};
+use crate::service::distance::Distance;
+use crate::service::job::{Job, Limits, Plan, Report, RequestedLimits, ServiceError};
+use crate::service::solver::{JobTables, SearchContext, nodes_within, solve_with};
+use crate::service::tables::Tables;
+
+/// What a sweep finds out about each board.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Want {
+    /// The optimal length.
+    #[default]
+    Length,
+    /// An optimal solution.
+    Moves,
+    /// The optimal length, and all first moves of optimal solutions.
+    Next,
+    /// A lower bound by linear conflict and the length of a constructed solution, without a search. Both are the
+    /// optimal length where there is a distance table.
+    Bounds,
+    /// The optimal length, and the number of nodes that the search expanded.
+    Expanded,
+}
+
+named!(Want {
+    Length => "length",
+    Moves => "moves",
+    Next => "next",
+    Bounds => "bounds",
+    Expanded => "expanded",
+});
+
+/// What is known about a board after its turn in a sweep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Proven lower bound on the optimal length.
+    pub lower_bound: u32,
+    /// Length of the shortest solution found.
+    pub length: u32,
+    /// All first moves of optimal solutions, for [`Want::Next`]; none at the goal. `None` if a limit ended the search.
+    pub next: Option<MoveSet>,
+    /// Nodes that the search expanded, for [`Want::Expanded`].
+    pub expanded: Option<u64>,
+    /// The solution, for [`Want::Moves`].
+    pub path: Option<Path>,
+}
+
+impl Label {
+    /// True if the length is proven optimal.
+    pub fn is_optimal(&self) -> bool {
+        self.length == self.lower_bound
+    }
+
+    fn of(distance: Distance) -> Self {
+        let Distance { lower_bound, upper_bound, .. } = distance;
+        Self { lower_bound, length: upper_bound, next: None, expanded: None, path: None }
+    }
+}
+
+/// Why a board has no label.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SweepError {
+    /// A cancel flag is raised.
+    Cancelled,
+    /// The search failed, which is a bug.
+    Failed(ServiceError),
+}
+
+/// Solves boards of one goal.
+#[derive(Debug)]
+pub struct Sweep<'t> {
+    want: Want,
+    goal: Board,
+    limits: Limits,
+    /// Time limit of each board, if any.
+    time: Option<Duration>,
+    tables: JobTables<'t>,
+}
+
+/// Whatever pauses or stops a sweep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SweepContext<'a> {
+    /// The sweep stops when any of these flags is raised.
+    pub cancel: &'a [&'a AtomicBool],
+    /// Pauses the sweep for more important work.
+    pub helpers: Option<&'a dyn Helpers>,
+}
+
+impl<'t> Sweep<'t> {
+    /// Default time limit of a board above 16 cells, whose solutions are improved as long as time is left.
+    pub const TIME_OF_LARGE_BOARDS: Duration = Duration::from_millis(100);
+
+    /// True if a sweep can find out about boards of this shape: first moves need proven distances.
+    pub fn serves(want: Want, size: Size) -> bool {
+        want != Want::Next || Plan::is_proven_by_auto(size)
+    }
+
+    /// Prepares a sweep of boards that have the goal's shape. `memory` bounds the nodes of a search, in bytes. Without
+    /// a time limit, boards of up to 16 cells are solved however long they take.
+    ///
+    /// # Panics
+    /// If the sweep does not [serve](Self::serves) the shape.
+    pub fn new(tables: &'t Tables, goal: Board, want: Want, requested: RequestedLimits, memory: u64) -> Self {
+        let size = goal.size();
+        assert!(Self::serves(want, size), "first moves are known up to 16 cells");
+        let plan = Plan::auto(size);
+        let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);
+        let time = requested.time.or(default);
+        let nodes = nodes_within(memory, size, plan.algorithm, plan.heuristic) / plan.node_budget_divisor();
+        let limits = Limits {
+            time: time.unwrap_or(Duration::MAX),
+            expanded: requested.expanded.unwrap_or(u64::MAX),
+            nodes: requested.nodes.unwrap_or(u64::MAX).min(nodes),
+        };
+        Self { want, goal, limits, time, tables: JobTables::new(tables) }
+    }
+
+    /// The goal of all boards.
+    pub fn goal(&self) -> &Board {
+        &self.goal
+    }
+
+    /// What it finds out.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// Finds out about one board.
+    ///
+    /// # Errors
+    /// See [`SweepError`].
+    ///
+    /// # Panics
+    /// If the puzzle has another goal.
+    pub fn label(&self, puzzle: &Puzzle, context: SweepContext<'_>) -> Result<Label, SweepError> {
+        assert_eq!(*puzzle.goal(), self.goal, "a sweep has one goal");
+        let search = || match self.want {
+            Want::Bounds => Ok(Label::of(Distance::of(puzzle, self.tables.tables()))),
+            Want::Length => match Distance::exact(puzzle, self.tables.tables()) {
+                Some(length) => Ok(Label::of(Distance::proven(length))),
+                None => self.solved(puzzle, context).map(|(label, _)| label),
+            },
+            Want::Next => match Distance::exact(puzzle, self.tables.tables()) {
+                Some(length) => Ok(self.with_next_by_table(puzzle, length)),
+                None => self.with_next_by_search(puzzle, context),
+            },
+            Want::Moves => self.solved(puzzle, context).map(|(label, path)| Label { path: Some(path), ..label }),
+            Want::Expanded => {
+                let report = self.report(self.job(puzzle), context)?;
+                Ok(Label { expanded: Some(report.stats.expanded), ..self.of_report(&report)?.0 })
+            }
+        };
+        let failed = |_| Err(SweepError::Failed(ServiceError::Failed("a search panicked")));
+        catch_unwind(AssertUnwindSafe(search)).unwrap_or_else(failed)
+    }
+
+    fn job(&self, puzzle: &Puzzle) -> Job {
+        Job::new(*puzzle, Plan::auto(puzzle.size()), self.limits)
+    }
+
+    fn report(&self, job: Job, context: SweepContext<'_>) -> Result<Report, SweepError> {
+        let deadline = self.time.map(|time| Instant::now() + time);
+        let SweepContext { cancel, helpers } = context;
+        let context = SearchContext { deadline, cancel, helpers, ..SearchContext::default() };
+        let report = solve_with(&job, &self.tables, context).map_err(SweepError::Failed)?;
+        if report.stopped == Some(StopReason::Cancelled) { Err(SweepError::Cancelled) } else { Ok(report) }
+    }
+
+    /// The label and the solution of a report. `auto` always finds a solution.
+    fn of_report(&self, report: &Report) -> Result<(Label, Path), SweepError> {
+        let none = SweepError::Failed(ServiceError::Failed("there is no solution"));
+        let solution = report.solution.as_ref().ok_or(none)?;
+        let (lower_bound, length) = (report.lower_bound, solution.path.len() as u32);
+        Ok((Label { lower_bound, length, next: None, expanded: None, path: None }, solution.path.clone()))
+    }
+
+    fn solved(&self, puzzle: &Puzzle, context: SweepContext<'_>) -> Result<(Label, Path), SweepError> {
+        let report = self.report(self.job(puzzle), context)?;
+        self.of_report(&report)
+    }
+
+    fn with_next_by_table(&self, puzzle: &Puzzle, length: u32) -> Label {
+        let is_nearer = |mv: &Move| {
+            let distance = after(puzzle, *mv).and_then(|puzzle| Distance::exact(&puzzle, self.tables.tables()));
+            distance.is_some_and(|distance| distance < length)
+        };
+        let next = puzzle.start().moves().filter(is_nearer).collect();
+        Label { next: Some(next), ..Label::of(Distance::proven(length)) }
+    }
+
+    /// Adds the first moves. That of the solution is one; a search decides each other one by looking for a solution
+    /// that is as long.
+    fn with_next_by_search(&self, puzzle: &Puzzle, context: SweepContext<'_>) -> Result<Label, SweepError> {
+        let (label, path) = self.solved(puzzle, context)?;
+        if !label.is_optimal() {
+            return Ok(label);
+        }
+        let Some(first) = path.moves().first().copied() else {
+            return Ok(Label { next: Some(MoveSet::EMPTY), ..label });
+        };
+        let mut next = MoveSet::EMPTY.with(first);
+        for mv in puzzle.start().moves().filter(|mv| *mv != first) {
+            let Some(child) = after(puzzle, mv) else { continue };
+            let plan = Plan::within(puzzle.size(), label.length - 1);
+            let report = self.report(Job::new(child, plan, self.limits), context)?;
+            match report.stopped {
+                None => next = next.with(mv),
+                Some(StopReason::Depth) => {}
+                Some(_) => return Ok(label),
+            }
+        }
+        Ok(Label { next: Some(next), ..label })
+    }
+}
+
+/// The puzzle after a legal move.
+fn after(puzzle: &Puzzle, mv: Move) -> Option<Puzzle> {
+    let mut board = *puzzle.start();
+    board.make(mv)?;
+    Puzzle::try_new(board, *puzzle.goal()).ok()
+}
+
+impl Tables {
+    /// Loads the tables that sweeps of a goal use, of a tier at most. It takes up to some seconds, and microseconds if
+    /// they are loaded.
+    pub fn load_for(&self, goal: &Board, tier: Tier) {
+        let class = GoalClass { size: goal.size(), goal_blank: goal.blank() };
+        if DistanceTable::serves(class.size) {
+            self.distances(class.size, class.goal_blank);
+        } else if Plan::auto(class.size).uses_patterns() {
+            self.patterns(class.size, class.goal_blank);
+            self.improve(class, tier);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{SplitMix, random_board};
+
+    fn size(rows: usize, cols: usize) -> Size {
+        Size::try_from((rows, cols)).unwrap()
+    }
+
+    fn label(tables: &Tables, want: Want, puzzle: &Puzzle, requested: RequestedLimits) -> Label {
+        let sweep = Sweep::new(tables, *puzzle.goal(), want, requested, 64 << 20);
+        sweep.label(puzzle, SweepContext::default()).unwrap()
+    }
+
+    #[test]
+    fn all_wants_agree_on_boards_with_and_without_a_distance_table() {
+        let (tables, mut random) = (Tables::default(), SplitMix(3));
+        for size in [size(3, 3), size(2, 4), size(3, 4)] {
+            let goal = Board::snail(size);
+            for _ in 0..40 {
+                let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+                let of = |want| label(&tables, want, &puzzle, RequestedLimits::default());
+                let length = of(Want::Length);
+                assert!(length.is_optimal() && length.next.is_none() && length.path.is_none());
+                let moves = of(Want::Moves);
+                let path = moves.path.clone().unwrap();
+                assert!(path.replay(&puzzle).is_ok() && path.len() as u32 == length.length);
+                assert_eq!(Label { path: None, ..moves }, length);
+                let expanded = of(Want::Expanded);
+                assert!(expanded.expanded.is_some_and(|expanded| expanded >= u64::from(length.length)));
+                let bounds = of(Want::Bounds);
+                assert!(bounds.lower_bound <= length.length && length.length <= bounds.length);
+                // The slow way: a move is a first move if the board after it is one nearer.
+                let is_first = |mv: &Move| {
+                    let child = after(&puzzle, *mv).unwrap();
+                    label(&tables, Want::Length, &child, RequestedLimits::default()).length < length.length
+                };
+                let first: MoveSet = puzzle.start().moves().filter(is_first).collect();
+                assert_eq!(of(Want::Next), Label { next: Some(first), ..length });
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_first_move_at_the_goal() {
+        let tables = Tables::default();
+        for size in [size(3, 3), size(3, 4)] {
+            let goal = Board::blank_last(size);
+            let puzzle = Puzzle::try_new(goal, goal).unwrap();
+            let at_goal = label(&tables, Want::Next, &puzzle, RequestedLimits::default());
+            assert_eq!((at_goal.length, at_goal.next), (0, Some(MoveSet::EMPTY)));
+        }
+    }
+
+    #[test]
+    fn a_limit_leaves_a_solution_that_is_not_proven() {
+        let (tables, mut random) = (Tables::default(), SplitMix(4));
+        let requested = RequestedLimits { expanded: Some(1), ..RequestedLimits::default() };
+        for (size, want) in [(size(4, 4), Want::Next), (size(4, 4), Want::Moves), (size(5, 5), Want::Length)] {
+            let goal = Board::blank_last(size);
+            let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+            let label = label(&tables, want, &puzzle, requested);
+            assert!(!label.is_optimal() && label.length > label.lower_bound && label.next.is_none(), "{label:?}");
+        }
+        assert!(!Sweep::serves(Want::Next, size(5, 5)) && Sweep::serves(Want::Moves, size(5, 5)));
+    }
+
+    #[test]
+    fn a_raised_flag_ends_a_search() {
+        let (tables, mut random) = (Tables::default(), SplitMix(5));
+        let goal = Board::blank_last(size(4, 4));
+        let sweep = Sweep::new(&tables, goal, Want::Length, RequestedLimits::default(), 64 << 20);
+        let context = SweepContext { cancel: &[&AtomicBool::new(true)], helpers: None };
+        let boards = (0..20).map(|_| Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+        let labels: Vec<_> = boards.map(|puzzle| sweep.label(&puzzle, context)).collect();
+        assert!(labels.contains(&Err(SweepError::Cancelled)), "searches of 512 expansions and more are stopped");
+    }
+}
