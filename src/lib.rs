@@ -1,9 +1,9 @@
 //! Taquin solves sliding-tile puzzles over HTTP.
 //!
-//! Four layers. Every dependency points down, and a test rejects others:
+//! Five layers. Every dependency points down, and a test rejects others:
 //!
 //! ```text
-//! main → app → http → service → search → domain
+//! main → app → http → jobs → service → search → domain
 //! config, telemetry: only main and app use them
 //! ```
 //!
@@ -20,6 +20,7 @@ pub mod config;
 pub mod domain;
 pub mod healthcheck;
 pub mod http;
+pub mod jobs;
 pub mod search;
 pub mod service;
 pub mod telemetry;

@@ -1,0 +1,138 @@
+//! Checks a job: parts against the manifest, and a sample of labels against the solver.
+
+use std::fmt;
+
+use super::manifest::{Manifest, ManifestPart, Totals, hex};
+use super::part::Row;
+use super::runner::Resources;
+use super::stored_job::{JobError, StoredJob};
+use crate::domain::Puzzle;
+use crate::service::{Label, Sweep, SweepContext};
+
+/// Result of a check.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Check {
+    /// Parts that exist.
+    pub parts: u64,
+    /// Parts that do not exist.
+    pub missing: u64,
+    /// Boards of the parts.
+    pub boards: u64,
+    /// Boards that were solved again.
+    pub sampled: u64,
+    /// True if there is a manifest.
+    pub is_complete: bool,
+    /// What is wrong.
+    pub findings: Vec<CheckFinding>,
+}
+
+/// Something that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CheckFinding {
+    /// A part cannot be read; holds the reason.
+    Part(String),
+    /// The manifest has no part of this chunk, or one with another size or digest.
+    Digest(u64),
+    /// The counts in the manifest are not those of the parts, or it belongs to another job.
+    Totals,
+    /// The label of the board with this index is wrong.
+    Label {
+        /// Index of the board.
+        index: u64,
+        /// The reason.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for CheckFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Part(reason) => f.write_str(reason),
+            Self::Digest(chunk) => write!(f, "chunk {chunk}: the part is not the one that end.json lists"),
+            Self::Totals => f.write_str("end.json: its counts are not those of the parts"),
+            Self::Label { index, reason } => write!(f, "board {index}: {reason}"),
+        }
+    }
+}
+
+/// Checks all parts that exist, and solves a sample of about `sample` boards again. `offset` chooses the sample.
+///
+/// # Errors
+/// [`JobError`] if files cannot be read. A damaged part is a finding.
+pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_>) -> Result<Check, JobError> {
+    let spec = job.spec();
+    let manifest = job.manifest()?;
+    let mut check = Check { is_complete: manifest.is_some(), ..Check::default() };
+    let mut totals = Totals::default();
+    let stride = spec.recipe.count().div_ceil(sample.max(1));
+    let is_sampled = |index: u64| sample > 0 && index % stride == offset % stride;
+    let sweep = Sweep::new(resources.tables, *spec.recipe.goal(), spec.want, spec.limits, resources.search_memory);
+    for (chunk, is_done) in (0..).zip(job.done()?) {
+        if !is_done {
+            check.missing += 1;
+            continue;
+        }
+        let (part, bytes) = match job.part(chunk) {
+            Ok(Some(part)) => part,
+            Ok(None) => continue,
+            Err(JobError::File { path, source }) => return Err(JobError::File { path, source }),
+            Err(error) => {
+                check.findings.push(CheckFinding::Part(error.to_string()));
+                continue;
+            }
+        };
+        check.parts += 1;
+        check.boards += part.len() as u64;
+        if let Some(manifest) = &manifest
+            && manifest.parts.get(chunk as usize) != Some(&ManifestPart::new(chunk, part.len(), &bytes))
+        {
+            check.findings.push(CheckFinding::Digest(chunk));
+        }
+        for (index, row) in spec.boards_of(chunk).zip(part.rows()) {
+            totals.count(&row);
+            if let Row::Solved(label) = row
+                && is_sampled(index)
+            {
+                check.sampled += 1;
+                let reason = fault(job, &sweep, &spec.recipe.board(index), &label, resources);
+                check.findings.extend(reason.map(|reason| CheckFinding::Label { index, reason }));
+            }
+        }
+    }
+    if manifest.is_some_and(|manifest| !agrees(&manifest, job, &totals)) {
+        check.findings.push(CheckFinding::Totals);
+    }
+    Ok(check)
+}
+
+fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
+    let is_of_job = manifest.spec_sha256 == hex(job.digest()) && manifest.state == "completed";
+    is_of_job && manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
+}
+
+/// What is wrong with a label, if anything.
+fn fault(
+    job: &StoredJob,
+    sweep: &Sweep<'_>,
+    puzzle: &Puzzle,
+    label: &Label,
+    resources: &Resources<'_>,
+) -> Option<&'static str> {
+    if label.path.as_ref().is_some_and(|path| path.replay(puzzle).is_err()) {
+        return Some("the moves do not lead to the goal");
+    }
+    let context = SweepContext { cancel: &[resources.cancel], helpers: None };
+    let Ok(fresh) = sweep.label(puzzle, context) else { return Some("the search failed") };
+    let spec = job.spec();
+    if fresh.lower_bound > label.length || label.lower_bound > fresh.length {
+        return Some("the bounds contradict those of the solver");
+    }
+    if label.is_optimal() && fresh.is_optimal() && label.length != fresh.length {
+        return Some("the length is not the optimal one");
+    }
+    let is_of_this_version = spec.has_unique_labels() || spec.version == env!("CARGO_PKG_VERSION");
+    if spec.depends_on_time() || !is_of_this_version || fresh == *label {
+        return None;
+    }
+    Some("the label is not the one that the solver finds")
+}

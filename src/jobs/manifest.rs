@@ -1,0 +1,129 @@
+//! `end.json`: that a job is complete, and what its parts hold.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::part::Row;
+use super::stored_job::{END, JobError, StoredJob};
+
+/// The content of `end.json`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `completed`.
+    pub state: String,
+    /// SHA-256 of `spec.json`, in hexadecimal.
+    pub spec_sha256: String,
+    /// The parts in their order.
+    pub parts: Vec<ManifestPart>,
+    /// Counts of all labels.
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+/// A part in a manifest.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ManifestPart {
+    /// Number of the chunk.
+    pub chunk: u64,
+    /// Number of its boards.
+    pub boards: u64,
+    /// Size of the file.
+    pub bytes: u64,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Counts of labels.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// All boards.
+    pub boards: u64,
+    /// Boards whose search failed.
+    pub failed: u64,
+    /// Solved boards whose length is not proven optimal.
+    pub unproven: u64,
+    /// Number of solved boards by length.
+    pub lengths: BTreeMap<u32, u64>,
+}
+
+impl Totals {
+    /// Counts a row.
+    pub fn count(&mut self, row: &Row) {
+        self.boards += 1;
+        match row {
+            Row::Solved(label) => {
+                self.unproven += u64::from(!label.is_optimal());
+                *self.lengths.entry(label.length).or_default() += 1;
+            }
+            Row::Failed => self.failed += 1,
+        }
+    }
+}
+
+impl ManifestPart {
+    pub(super) fn new(chunk: u64, boards: usize, bytes: &[u8]) -> Self {
+        Self { chunk, boards: boards as u64, bytes: bytes.len() as u64, sha256: hex(&Sha256::digest(bytes)) }
+    }
+}
+
+impl StoredJob {
+    /// Reads `end.json`, if the job is complete.
+    ///
+    /// # Errors
+    /// [`JobError`], also if it is not a manifest.
+    pub fn manifest(&self) -> Result<Option<Manifest>, JobError> {
+        let Some(bytes) = self.get(END)? else { return Ok(None) };
+        let wrong = |error: serde_json::Error| JobError::File { path: self.path().join(END), source: error.into() };
+        serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+    }
+
+    /// Ends the job if all parts exist: reads them, and creates `end.json`. Returns false if one is missing.
+    ///
+    /// # Errors
+    /// [`JobError`], also of a damaged part.
+    pub fn complete(&self) -> Result<bool, JobError> {
+        if self.done()?.contains(&false) {
+            return Ok(false);
+        }
+        let mut failure = None;
+        let created = self.put_with(END, |file| {
+            let written = self.write_manifest(file, &mut failure);
+            if failure.is_some() { Err(std::io::ErrorKind::Other.into()) } else { written }
+        });
+        failure.map_or(created.map(|_| true), Err)
+    }
+
+    /// Writes the manifest part by part, so that it takes no memory.
+    fn write_manifest(&self, file: &mut dyn Write, failure: &mut Option<JobError>) -> std::io::Result<()> {
+        let mut file = std::io::BufWriter::new(file);
+        let spec = hex(self.digest());
+        write!(file, "{{\n\"state\": \"completed\",\n\"spec_sha256\": \"{spec}\",\n\"parts\": [")?;
+        let mut totals = Totals::default();
+        for chunk in 0..self.spec().chunks() {
+            let (part, bytes) = match self.part(chunk) {
+                Ok(Some(part)) => part,
+                // Someone has removed it since.
+                Ok(None) => return Err(std::io::ErrorKind::NotFound.into()),
+                Err(error) => {
+                    *failure = Some(error);
+                    return Ok(());
+                }
+            };
+            part.rows().for_each(|row| totals.count(&row));
+            file.write_all(if chunk == 0 { b"\n" } else { b",\n" })?;
+            serde_json::to_writer(&mut file, &ManifestPart::new(chunk, part.len(), &bytes))?;
+        }
+        let totals = serde_json::to_string(&totals)?;
+        // The members of the object, without its brace.
+        write!(file, "\n],\n{}\n", &totals[1..])?;
+        file.flush()
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
