@@ -1,5 +1,6 @@
-//! The service as a whole: listeners, start and shutdown.
+//! The service as a whole: listeners, start and shutdown; and the command `taquin batch`.
 
+pub mod batch;
 mod client_socket;
 mod connection;
 mod departure;
@@ -9,6 +10,7 @@ mod open_connections;
 mod open_files;
 mod process;
 mod request_body;
+mod signals;
 mod timeouts;
 
 use std::future::Future;
@@ -21,12 +23,12 @@ use std::time::Duration;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
+use self::signals::Signals;
 use self::timeouts::Timeouts;
 use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
@@ -223,26 +225,6 @@ async fn drain(connections: OpenConnections, service: &Service, grace: Duration)
     let _ = timeout(CANCEL_TIME, service.idle()).await;
 }
 
-/// SIGTERM and SIGINT, which shut the service down.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn install() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    /// Waits for a signal and returns its number.
-    async fn next(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.terminate.recv() => 15,
-            _ = self.interrupt.recv() => 2,
-        }
-    }
-}
-
 /// The metrics of process, connections and service. [`HttpMetrics`] adds those of requests.
 fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize) -> Registry {
     let mut registry = Registry::default();
@@ -254,6 +236,14 @@ fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize)
     own.register("http_connections_limit", "Limit on open connections; further ones wait", limit);
     service.register(own);
     registry
+}
+
+fn tier(tables: TableTier) -> Tier {
+    match tables {
+        TableTier::Small => Tier::Small,
+        TableTier::Standard => Tier::Standard,
+        TableTier::Large => Tier::Large,
+    }
 }
 
 fn service_settings(config: &Config) -> ServiceSettings {
@@ -273,11 +263,7 @@ fn service_settings(config: &Config) -> ServiceSettings {
         answer_memory: config.memory.cache,
         reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,
-        tables: match config.tables {
-            TableTier::Small => Tier::Small,
-            TableTier::Standard => Tier::Standard,
-            TableTier::Large => Tier::Large,
-        },
+        tables: tier(config.tables),
         table_memory: config.memory.tables,
         table_cache: config.table_cache.clone(),
         before_search: None,

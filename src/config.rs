@@ -4,6 +4,7 @@
 //! and reports all errors together.
 
 mod address;
+mod batch;
 mod choices;
 mod generate;
 mod guard;
@@ -23,6 +24,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
+pub use batch::BatchFlags;
 pub use choices::{LogFormat, TableTier};
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
@@ -84,7 +86,7 @@ pub struct Flags {
     max_connections: String,
 
     /// Number of searches that run at the same time [default: the number of cores] [range: 1 to 256]
-    #[arg(long, env = "TAQUIN_WORKERS", value_name = "N")]
+    #[arg(long, env = "TAQUIN_WORKERS", value_name = "N", global = true)]
     workers: Option<String>,
 
     /// Maximum number of requests that wait for a worker [range: 0 to 100000]
@@ -154,11 +156,11 @@ pub struct Flags {
     /// small: 5 MB, ready at startup. standard: 36 MB, ready a second later; 15-puzzles are solved several times as
     /// fast. large: 197 MB (0.8 GB while they are built), ready another seven seconds later; the hardest 15-puzzles
     /// are solved four times as fast again.
-    #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER")]
+    #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER", global = true)]
     tables: String,
 
     /// Directory that keeps standard and large tables between runs, so that they are not built again; no files if not set
-    #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY")]
+    #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY", global = true)]
     table_cache: Option<String>,
 
     #[command(flatten)]
@@ -186,8 +188,10 @@ impl Flags {
 }
 
 /// Subcommands of the binary.
-#[derive(Subcommand, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Subcommand, Clone, PartialEq, Eq, Debug)]
 pub enum Command {
+    /// Solve many boards: those of a recipe, or of a file
+    Batch(Box<BatchFlags>),
     /// Check whether the service at the listen address is alive; exit with code 0 or 1
     Healthcheck,
     /// Print completions for a shell

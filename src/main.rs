@@ -10,8 +10,9 @@ use std::process::{self, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
+use taquin::app::batch::{self, BatchEnding, BatchError};
 use taquin::app::{App, Ending};
-use taquin::config::{self, Command, Config, Flags, ThreadPlan};
+use taquin::config::{self, BatchFlags, Command, Config, Flags, ThreadPlan};
 use taquin::{healthcheck, telemetry};
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
@@ -21,13 +22,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
+const ROWS_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
-    match flags.command {
-        Some(Command::Completions { shell }) => return print(Ok(config::completions(shell))),
+    match &flags.command {
+        Some(Command::Completions { shell }) => return print(Ok(config::completions(*shell))),
         Some(Command::Man) => return print(config::man_page()),
-        Some(Command::Healthcheck) => {}
+        Some(Command::Healthcheck | Command::Batch(_)) => {}
         None if flags.check_config => {}
         None => restart_with_little_memory(&flags),
     }
@@ -45,7 +47,8 @@ fn main() -> ExitCode {
         eprintln!("taquin: the settings are valid\n{}\n{}", config.memory, config.threads);
         return ExitCode::SUCCESS;
     }
-    let ending = match flags.command {
+    let ending = match &flags.command {
+        Some(Command::Batch(batch)) => return run_batch(batch, &config),
         Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config),
     };
@@ -55,6 +58,19 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("taquin: {error}");
             FAILED.into()
+        }
+    }
+}
+
+/// Runs `taquin batch`.
+fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
+    match batch::run(flags, config) {
+        Ok(BatchEnding::Clean) => ExitCode::SUCCESS,
+        Ok(BatchEnding::RowsFailed) => ROWS_FAILED.into(),
+        Ok(BatchEnding::Signalled(signal)) => (128 + signal).into(),
+        Err(error) => {
+            eprintln!("taquin: {error}");
+            if matches!(error, BatchError::Arguments(_)) { MISCONFIGURED.into() } else { FAILED.into() }
         }
     }
 }

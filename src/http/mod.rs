@@ -35,6 +35,7 @@ mod state;
 pub use exchange::HttpService;
 pub use guard::{Guards, Rate, Tokens};
 pub use problem::{Problem, ProblemKind, RequestError};
+pub(crate) use request::NamedGoal;
 pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
 pub use state::{HttpSettings, Site};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::manifest::{Manifest, ManifestPart, Totals, hex};
-use super::part::Row;
+use super::part::{Part, Row};
 use super::runner::Resources;
 use super::stored_job::{JobError, StoredJob};
 use crate::domain::Puzzle;
@@ -72,22 +72,7 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
             check.missing += 1;
             continue;
         }
-        let (part, bytes) = match job.part(chunk) {
-            Ok(Some(part)) => part,
-            Ok(None) => continue,
-            Err(JobError::File { path, source }) => return Err(JobError::File { path, source }),
-            Err(error) => {
-                check.findings.push(CheckFinding::Part(error.to_string()));
-                continue;
-            }
-        };
-        check.parts += 1;
-        check.boards += part.len() as u64;
-        if let Some(manifest) = &manifest
-            && manifest.parts.get(chunk as usize) != Some(&ManifestPart::new(chunk, part.len(), &bytes))
-        {
-            check.findings.push(CheckFinding::Digest(chunk));
-        }
+        let Some(part) = check.read(job, chunk, manifest.as_ref())? else { continue };
         for (index, row) in spec.boards_of(chunk).zip(part.rows()) {
             totals.count(&row);
             if let Row::Solved(label) = row
@@ -103,6 +88,28 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
         check.findings.push(CheckFinding::Totals);
     }
     Ok(check)
+}
+
+impl Check {
+    /// Reads a part and compares it with the manifest.
+    fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
+        let (part, bytes) = match job.part(chunk) {
+            Ok(Some(part)) => part,
+            Ok(None) => return Ok(None),
+            Err(JobError::File { path, source }) => return Err(JobError::File { path, source }),
+            Err(error) => {
+                self.findings.push(CheckFinding::Part(error.to_string()));
+                return Ok(None);
+            }
+        };
+        self.parts += 1;
+        self.boards += part.len() as u64;
+        let own = ManifestPart::new(chunk, part.len(), &bytes);
+        if manifest.is_some_and(|manifest| manifest.parts.get(chunk as usize) != Some(&own)) {
+            self.findings.push(CheckFinding::Digest(chunk));
+        }
+        Ok(Some(part))
+    }
 }
 
 fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {

@@ -22,13 +22,7 @@ const EXPANSION: Duration = Duration::from_nanos(40);
 ///
 /// It counts expansions instead of time. So on all machines equal jobs have equal chunks, and processes that begin a job
 /// at once agree.
-pub fn chunk_size(
-    tables: &Tables,
-    recipe: &Recipe,
-    want: Want,
-    limits: RequestedLimits,
-    search_memory: u64,
-) -> u32 {
+pub fn chunk_size(tables: &Tables, recipe: &Recipe, want: Want, limits: RequestedLimits, search_memory: u64) -> u32 {
     let board = cost_of_board(tables, recipe, want, limits, search_memory);
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
     let most = within(TARGET).min((recipe.count() / CHUNKS).max(within(LEAST)));

@@ -74,7 +74,8 @@ impl Directory {
         if path.try_exists()? {
             return Ok(Created::Existed);
         }
-        let temporary = self.path.join(format!("{name}.{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
+        let temporary =
+            self.path.join(format!("{name}.{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
         let created = create_synced(&temporary, write).and_then(|()| link(&temporary, &path));
         // It is of no use any more. After an error there may be none.
         let _ = fs::remove_file(&temporary);

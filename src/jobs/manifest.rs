@@ -19,7 +19,6 @@ pub struct Manifest {
     /// The parts in their order.
     pub parts: Vec<ManifestPart>,
     /// Counts of all labels.
-    #[serde(flatten)]
     pub totals: Totals,
 }
 
@@ -96,7 +95,7 @@ impl StoredJob {
         failure.map_or(created.map(|_| true), Err)
     }
 
-    /// Writes the manifest part by part, so that it takes no memory.
+    /// Writes the manifest part by part, so that it takes little memory.
     fn write_manifest(&self, file: &mut dyn Write, failure: &mut Option<JobError>) -> std::io::Result<()> {
         let mut file = std::io::BufWriter::new(file);
         let spec = hex(self.digest());
@@ -116,9 +115,7 @@ impl StoredJob {
             file.write_all(if chunk == 0 { b"\n" } else { b",\n" })?;
             serde_json::to_writer(&mut file, &ManifestPart::new(chunk, part.len(), &bytes))?;
         }
-        let totals = serde_json::to_string(&totals)?;
-        // The members of the object, without its brace.
-        write!(file, "\n],\n{}\n", &totals[1..])?;
+        write!(file, "\n],\n\"totals\": {}\n}}\n", serde_json::to_string(&totals)?)?;
         file.flush()
     }
 }

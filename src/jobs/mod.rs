@@ -3,20 +3,28 @@
 //! A chunk is a pure function: from the description of the job and the number of the chunk to one part file. Files are
 //! created once and never changed, so what exists in the directory is the state of the job (docs/adr/0043).
 //!
-//! - `chunk_size`: boards of a chunk, from the cost of a sample
+//! The files, each of which uses only those below it:
+//!
+//! - `card`: `README.md`, which says what the labels are
 //! - `check`: labels that are computed again, to compare
 //! - `manifest`: `end.json`, which ends a job
 //! - `runner`: makes parts on threads of this process
+//! - `chunk_size`: boards of a chunk, from the cost of a sample
 //! - `stored_job`: the files of a job
 //! - `spec`: the description of a job
 //! - `recipe`: boards that a short text describes
+//! - `lines`: labels as JSON and CSV
 //! - `part`: the file of a chunk
 //! - `directory`: files that are created once
+//! - `ordered`: work on several threads, with results in order
 
+mod card;
 mod check;
 mod chunk_size;
 mod directory;
+mod lines;
 mod manifest;
+mod ordered;
 mod part;
 mod recipe;
 mod runner;
@@ -26,7 +34,9 @@ mod stored_job;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::chunk_size;
 pub use directory::{Created, Directory};
+pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{Manifest, ManifestPart, Totals};
+pub use ordered::map_in_order;
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
 pub use runner::{Progress, Resources, RunEnd, Shard, label_chunk, run};

@@ -184,9 +184,7 @@ impl Part {
         assert_eq!(header.rows as usize, self.len(), "the header counts the rows");
         let columns = self.columns();
         let mut bytes = Vec::with_capacity(
-            HEADER_BYTES
-                + CRC_BYTES
-                + columns.iter().map(|column| COLUMN_BYTES + column.bytes.len()).sum::<usize>(),
+            HEADER_BYTES + CRC_BYTES + columns.iter().map(|column| COLUMN_BYTES + column.bytes.len()).sum::<usize>(),
         );
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&header.spec);
@@ -482,7 +480,10 @@ mod tests {
         let bytes = part(Want::Length, &[Row::Solved(label(1)), long]).encode(&header(2));
         assert_eq!(bytes.len(), 64 + 2 * 16 + 4 + 4 + 2);
         assert_eq!(bytes[64 + 32 + 4..], [1, 0, 0, 1, 1, 200]);
-        let moves = Label { path: Some([Move::Left, Move::Down, Move::Up, Move::Right, Move::Right].into_iter().collect()), ..label(5) };
+        let moves = Label {
+            path: Some([Move::Left, Move::Down, Move::Up, Move::Right, Move::Right].into_iter().collect()),
+            ..label(5)
+        };
         let bytes = part(Want::Moves, &[Row::Solved(moves)]).encode(&header(1));
         assert_eq!(bytes[64 + 32 + 4..], [5, 0b11_00_10_01, 0b11]);
     }

@@ -152,7 +152,8 @@ impl StoredJob {
         let Some(bytes) = bytes else { return Ok(None) };
         let wrong = |source| JobError::Part { path: self.path().join(&name), source };
         let (header, part) = Part::decode(self.spec.want, &bytes).map_err(wrong)?;
-        let is_own = header.spec == self.digest && header.chunk == chunk && header.boards() == self.spec.boards_of(chunk);
+        let is_own =
+            header.spec == self.digest && header.chunk == chunk && header.boards() == self.spec.boards_of(chunk);
         if is_own { Ok(Some((part, bytes))) } else { Err(wrong(PartError::Columns)) }
     }
 

@@ -234,12 +234,12 @@ impl Tables {
     /// Loads the tables that sweeps of a goal use, of a tier at most. It takes up to some seconds, and microseconds if
     /// they are loaded.
     pub fn load_for(&self, goal: &Board, tier: Tier) {
-        let class = GoalClass { size: goal.size(), goal_blank: goal.blank() };
-        if DistanceTable::serves(class.size) {
-            self.distances(class.size, class.goal_blank);
-        } else if Plan::auto(class.size).uses_patterns() {
-            self.patterns(class.size, class.goal_blank);
-            self.improve(class, tier);
+        let (size, goal_blank) = (goal.size(), goal.blank());
+        if DistanceTable::serves(size) {
+            self.distances(size, goal_blank);
+        } else if Plan::auto(size).uses_patterns() {
+            self.patterns(size, goal_blank);
+            self.improve(GoalClass::of(size, goal_blank), tier);
         }
     }
 }
@@ -309,6 +309,17 @@ mod tests {
             assert!(!label.is_optimal() && label.length > label.lower_bound && label.next.is_none(), "{label:?}");
         }
         assert!(!Sweep::serves(Want::Next, size(5, 5)) && Sweep::serves(Want::Moves, size(5, 5)));
+    }
+
+    #[test]
+    fn tables_of_every_goal_cell_are_loaded() {
+        let tables = Tables::default();
+        for goal in [Board::blank_last(size(3, 3)), Board::blank_first(size(4, 3)), Board::snail(size(3, 4))] {
+            tables.load_for(&goal, Tier::Standard);
+            let class = GoalClass::of(goal.size(), goal.blank());
+            let has_patterns = tables.loaded_patterns(class).is_some();
+            assert!(has_patterns || tables.has_distances(goal.size(), goal.blank()), "{goal}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ struct Rule {
     crates: &'static [&'static str],
 }
 
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     Rule { part: "domain", parts: &["domain"], crates: &[] },
     Rule { part: "search", parts: &["domain", "search"], crates: &[] },
     Rule {
@@ -46,8 +46,21 @@ const RULES: [Rule; 10] = [
         ],
     },
     Rule {
+        part: "jobs",
+        parts: &["domain", "search", "service", "jobs"],
+        crates: &[
+            "crc32fast",
+            "getrandom", // names of temporary files
+            "parking_lot",
+            "serde",
+            "serde_json",
+            "sha2",
+            "thiserror",
+        ],
+    },
+    Rule {
         part: "http",
-        parts: &["domain", "search", "service", "http"],
+        parts: &["domain", "search", "service", "jobs", "http"],
         crates: &[
             "axum",
             "bytes",
@@ -77,14 +90,20 @@ const RULES: [Rule; 10] = [
     },
     Rule {
         part: "app",
-        parts: &["service", "http", "app", "config", "telemetry"],
+        // `taquin batch` turns its arguments into boards and recipes.
+        parts: &["domain", "search", "service", "jobs", "http", "app", "config", "telemetry"],
         crates: &[
             "axum",
+            "getrandom", // the sample of a check
+            "humantime", // arguments of `taquin batch`
             "hyper",
             "hyper_util",
+            "indicatif",
             "parking_lot",
             "procfs",
             "prometheus_client",
+            "serde_json",
+            "shlex",
             "rustix", // limit of open files, options of sockets
             "thiserror",
             "tokio",
@@ -146,7 +165,7 @@ const CLOCK: (&str, &str) = ("search/budget.rs", "time");
 const UNSAFE: &str = "search/heuristic/pattern/prefetch.rs";
 
 /// The folders and files at the top of each layer: each depends only on those after it.
-const ORDERS: [(&str, &[&str]); 3] = [
+const ORDERS: [(&str, &[&str]); 4] = [
     (
         "service",
         &[
@@ -166,6 +185,24 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "tables",
             "metrics",
             "job",
+        ],
+    ),
+    (
+        "jobs",
+        &[
+            "mod",
+            "card",
+            "check",
+            "manifest",
+            "runner",
+            "chunk_size",
+            "stored_job",
+            "spec",
+            "recipe",
+            "lines",
+            "part",
+            "directory",
+            "ordered",
         ],
     ),
     (

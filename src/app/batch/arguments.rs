@@ -1,0 +1,345 @@
+//! From the flags of `taquin batch` to what is to be done.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::config::BatchFlags;
+use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
+use crate::http::NamedGoal;
+use crate::jobs::{MAX_ROWS, Recipe, Shard};
+use crate::search::{Named, named};
+use crate::service::{RequestedLimits, Sweep, Want};
+
+/// What is to be done.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Task {
+    /// Write the labels of a recipe as text.
+    Solve(Boards, TextOutput),
+    /// Store the labels of a recipe in the directory of a job.
+    Store {
+        boards: Boards,
+        directory: PathBuf,
+        shard: Shard,
+        /// Boards of a chunk; chosen by their cost if absent.
+        chunk: Option<u32>,
+    },
+    /// Write the labels of a job as text.
+    Export(PathBuf, TextOutput),
+    /// Check a job, and solve so many of its boards again.
+    Verify(PathBuf, u64),
+}
+
+/// Boards, and what is to be found out about each.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Boards {
+    pub(super) recipe: Recipe,
+    pub(super) want: Want,
+    pub(super) limits: RequestedLimits,
+}
+
+/// Where lines are written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct TextOutput {
+    /// `None` for the standard output.
+    pub(super) file: Option<PathBuf>,
+    pub(super) format: TextFormat,
+    /// True to go on behind the lines that the file has.
+    pub(super) resumes: bool,
+}
+
+/// A format of lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TextFormat {
+    Ndjson,
+    Csv,
+}
+
+/// A format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    Ndjson,
+    Csv,
+    Packed,
+}
+
+impl Format {
+    fn text(self) -> Option<TextFormat> {
+        match self {
+            Self::Ndjson => Some(TextFormat::Ndjson),
+            Self::Csv => Some(TextFormat::Csv),
+            Self::Packed => None,
+        }
+    }
+}
+
+named!(Format { Ndjson => "ndjson", Csv => "csv", Packed => "packed" });
+
+/// Collects the errors of all arguments.
+#[derive(Default)]
+struct Errors(Vec<String>);
+
+impl Errors {
+    fn report(&mut self, flag: &str, reason: impl Display) {
+        self.0.push(format!("--{flag}: {reason}"));
+    }
+
+    /// The value, or `None` and an error.
+    fn value<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
+        value.map_err(|reason| self.report(flag, reason)).ok()
+    }
+}
+
+impl Task {
+    /// Reads all flags.
+    ///
+    /// # Errors
+    /// All errors at once, each as a line.
+    pub(super) fn of(flags: &BatchFlags) -> Result<Self, Vec<String>> {
+        let mut errors = Errors::default();
+        let task = task(flags, &mut errors);
+        match task {
+            Some(task) if errors.0.is_empty() => Ok(task),
+            _ => Err(errors.0),
+        }
+    }
+}
+
+fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
+    if let Some(directory) = &flags.verify {
+        let sample = errors.value("sample", whole_number(&flags.sample, 0..=u64::MAX));
+        return Some(Task::Verify(directory.into(), sample?));
+    }
+    let format = format(flags, errors);
+    check_output(flags, format, errors);
+    match (&flags.input, &flags.random) {
+        (Some(directory), None) => match format?.text() {
+            Some(format) => Some(Task::Export(directory.into(), text_output(flags, format))),
+            None => {
+                let detail = "the labels of a directory are written as text: name a file, or use `--format`";
+                errors.report("output", detail);
+                None
+            }
+        },
+        (None, Some(shape)) => {
+            let boards = boards(flags, shape, errors);
+            match format?.text() {
+                Some(format) => Some(Task::Solve(boards?, text_output(flags, format))),
+                None => store(flags, boards, errors),
+            }
+        }
+        (Some(_), Some(_)) => {
+            errors.report("random", "boards come from a directory or from a recipe, not from both");
+            None
+        }
+        (None, None) => {
+            errors.0.push("there are no boards: use `--random 4x4 --count 1000 --seed s`".to_owned());
+            None
+        }
+    }
+}
+
+fn text_output(flags: &BatchFlags, format: TextFormat) -> TextOutput {
+    let file = (flags.output != "-").then(|| PathBuf::from(&flags.output));
+    TextOutput { file, format, resumes: flags.resume }
+}
+
+fn store(flags: &BatchFlags, boards: Option<Boards>, errors: &mut Errors) -> Option<Task> {
+    let shard = match &flags.shard {
+        Some(text) => errors.value("shard", shard(text)),
+        None => Some(Shard::WHOLE),
+    };
+    let chunk = match &flags.chunk {
+        Some(text) => errors.value("chunk", whole_number(text, 1..=MAX_ROWS.into())).map(Some),
+        None => Some(None),
+    };
+    let chunk = chunk?.map(|chunk| chunk as u32);
+    Some(Task::Store { boards: boards?, directory: PathBuf::from(&flags.output), shard: shard?, chunk })
+}
+
+/// Reports flags that do not fit the output.
+fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors) {
+    if format == Some(Format::Packed) {
+        if flags.resume {
+            errors.report("resume", "a directory always goes on where it ended: omit it");
+        }
+        return;
+    }
+    for (flag, _) in [("shard", &flags.shard), ("chunk", &flags.chunk)].iter().filter(|(_, text)| text.is_some()) {
+        errors.report(flag, "only a directory has chunks: name one with `-o`");
+    }
+    if flags.resume && flags.output == "-" {
+        errors.report("resume", "the standard output has no lines yet: name a file with `-o`");
+    }
+}
+
+/// The format by its name, or else by that of the output.
+fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
+    if let Some(name) = &flags.format {
+        let unknown = || format!("{name:?} is not one of {}", names::<Format>());
+        let format = errors.value("format", Format::from_name(name).ok_or_else(unknown))?;
+        if format == Format::Packed && flags.output == "-" {
+            errors.report("format", "packed labels are written to a directory: name it with `-o`");
+        }
+        return Some(format);
+    }
+    let output = Path::new(&flags.output);
+    match output.extension().and_then(|extension| extension.to_str()) {
+        _ if flags.output == "-" => Some(Format::Ndjson),
+        _ if flags.output.ends_with('/') || output.is_dir() => Some(Format::Packed),
+        Some("ndjson" | "jsonl") => Some(Format::Ndjson),
+        Some("csv") => Some(Format::Csv),
+        Some(other) => {
+            errors.report("output", format!("the format of `.{other}` is unknown: name it with `--format`"));
+            None
+        }
+        None => Some(Format::Packed),
+    }
+}
+
+fn boards(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
+    let size = errors.value("random", size(shape));
+    let goal = size.and_then(|size| errors.value("goal", goal(&flags.goal, size)));
+    let required =
+        |value: &Option<String>, example| value.clone().ok_or_else(|| format!("is missing, such as {example}"));
+    let count = errors.value("count", required(&flags.count, "1e6"));
+    let count = count.and_then(|text| errors.value("count", whole_number(&text, 1..=Recipe::MAX_COUNT)));
+    let seed = errors.value("seed", required(&flags.seed, "s"));
+    let unknown = || format!("{:?} is not one of {}", flags.want, names::<Want>());
+    let want = errors.value("want", Want::from_name(&flags.want).ok_or_else(unknown));
+    if let (Some(want), Some(size)) = (want, size)
+        && !Sweep::serves(want, size)
+    {
+        errors.report("want", format!("first moves are known on boards of up to 16 cells, not on {size}"));
+    }
+    let time = flags.board_time.as_deref().map(|text| errors.value("board-time", duration(text)));
+    let expanded = flags.board_expanded.as_deref();
+    let expanded = expanded.map(|text| errors.value("board-expanded", whole_number(text, 1..=u64::MAX)));
+    let recipe = Recipe::try_new(goal?, &seed?, count?);
+    let recipe = errors.value("seed", recipe.map_err(|error| error.to_string()));
+    let limits = RequestedLimits { time: time.flatten(), expanded: expanded.flatten(), nodes: None };
+    Some(Boards { recipe: recipe?, want: want?, limits })
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let sides = sides.and_then(|(rows, cols)| Some((rows.trim().parse().ok()?, cols.trim().parse().ok()?)));
+    let sides: (usize, usize) = sides.ok_or_else(|| format!("{text:?} is not a shape such as 4x4"))?;
+    Size::try_from(sides).map_err(|error| error.to_string())
+}
+
+fn goal(text: &str, size: Size) -> Result<Board, String> {
+    if let Some(goal) = NamedGoal::from_name(text) {
+        return Ok(goal.on(size));
+    }
+    let sides = Sides { rows: Some(size.rows()), cols: Some(size.cols()) };
+    let raw = RawBoard::parse(text);
+    raw.board(sides, Encoding::Tiles).map_err(|faults| {
+        let reasons: Vec<String> = faults.iter().map(|fault| raw.explain("goal", fault)).collect();
+        format!("{text:?} is neither one of {} nor a board of {size}: {}", names::<NamedGoal>(), reasons.join("; "))
+    })
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let shard = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    shard
+        .and_then(|(index, count)| Shard::try_new(index, count))
+        .ok_or_else(|| format!("{text:?} is not a share such as 0/4 or 3/4"))
+}
+
+/// A whole number, also with an exponent.
+fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let exact = |number: &f64| number.fract() == 0.0 && (0.0..=1e15).contains(number);
+    let number =
+        u64::from_str(text).ok().or_else(|| f64::from_str(text).ok().filter(exact).map(|number| number as u64));
+    let wrong = || format!("{text:?} is not a whole number from {} to {}", range.start(), range.end());
+    number.filter(|number| range.contains(number)).ok_or_else(wrong)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a duration from 1ms to 24h with a unit, such as 100ms");
+    let range = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
+    humantime::parse_duration(text).ok().filter(|time| range.contains(time)).ok_or_else(wrong)
+}
+
+fn names<T: Named>() -> String {
+    T::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config::{Command, Flags};
+
+    fn of(arguments: &str) -> Result<Task, Vec<String>> {
+        let arguments = ["taquin", "batch"].into_iter().chain(arguments.split_whitespace());
+        let Some(Command::Batch(flags)) = Flags::try_parse_from(arguments).unwrap().command else { panic!("batch") };
+        Task::of(&flags)
+    }
+
+    #[test]
+    fn the_output_chooses_the_format() {
+        let boards = "--random 3x3 --count 10 --seed s";
+        let format = |output: &str| match of(&format!("{boards} {output}")).unwrap() {
+            Task::Solve(_, TextOutput { format, file, .. }) => (Some(format), file.is_some()),
+            Task::Store { .. } => (None, true),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(format(""), (Some(TextFormat::Ndjson), false));
+        assert_eq!(format("-o a.jsonl"), (Some(TextFormat::Ndjson), true));
+        assert_eq!(format("-o a.csv"), (Some(TextFormat::Csv), true));
+        assert_eq!(format("-o a.txt --format csv"), (Some(TextFormat::Csv), true));
+        assert_eq!(format("--format csv"), (Some(TextFormat::Csv), false));
+        for directory in ["-o a", "-o a.b/", "-o a.txt --format packed"] {
+            assert_eq!(format(directory), (None, true));
+        }
+    }
+
+    #[test]
+    fn a_recipe_is_read_whole() {
+        let task = of(
+            "--random 3×5 --count 1e6 --seed s --goal snail --want next --board-time 50ms --shard 3/4 --chunk 9 -o d",
+        );
+        let Ok(Task::Store { boards, directory, shard, chunk }) = task else { panic!("{task:?}") };
+        assert_eq!(boards.recipe.goal().to_string(), "1 2 3 4 5/12 13 14 0 6/11 10 9 8 7");
+        assert_eq!((boards.recipe.count(), boards.recipe.seed(), boards.want), (1_000_000, "s", Want::Next));
+        assert_eq!(boards.limits.time, Some(Duration::from_millis(50)));
+        assert_eq!((directory, Some(shard), chunk), ("d".into(), Shard::try_new(3, 4), Some(9)));
+        assert_eq!(of("--verify d --sample 5"), Ok(Task::Verify("d".into(), 5)));
+        let text = TextOutput { file: None, format: TextFormat::Csv, resumes: false };
+        assert_eq!(of("d --format csv"), Ok(Task::Export("d".into(), text)));
+    }
+
+    #[test]
+    fn all_errors_are_reported_at_once() {
+        let errors =
+            of("--random 1x4 --count 0 --want height --board-time 5 --board-expanded 0 --shard 4/4 --chunk 0 -o a.csv");
+        let flags: Vec<String> =
+            errors.unwrap_err().iter().map(|error| error.split(':').next().unwrap().to_owned()).collect();
+        let expected = ["shard", "chunk", "random", "count", "seed", "want", "board-time", "board-expanded"];
+        assert_eq!(flags, expected.map(|flag| format!("--{flag}")));
+    }
+
+    #[test]
+    fn conflicts_say_what_to_do() {
+        let one = |arguments: &str| {
+            let errors = of(arguments).unwrap_err();
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            errors.concat()
+        };
+        assert!(one("").contains("--random 4x4"));
+        assert!(one("--random 5x5 --count 1 --seed s --want next").contains("up to 16 cells"));
+        assert!(one("--random 3x3 --count 1 --seed s --resume").contains("name a file"));
+        assert!(one("--random 3x3 --count 1 --seed s --resume -o d").contains("omit it"));
+        assert!(one("--random 3x3 --count 1 --seed s -o a.xls").contains("`--format`"));
+        assert!(one("--random 3x3 --count 1 --seed s --format packed").contains("name it with `-o`"));
+        assert!(one("--random 3x3 --count 1.5 --seed s").contains("whole number"));
+        assert!(one("--random 3x3 --count 1 --seed s --goal 123").contains("neither one of blank_last"));
+        assert!(one("d --random 3x3 --count 1 --seed s").contains("not from both"));
+        assert!(one("d -o e").contains("as text"));
+    }
+}

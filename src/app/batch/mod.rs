@@ -1,0 +1,243 @@
+//! `taquin batch`: many boards, without the service.
+
+mod arguments;
+mod console;
+mod export;
+mod progress;
+mod store;
+mod text_file;
+
+use std::env;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use tokio::runtime;
+use tokio::sync::oneshot;
+
+use self::arguments::Task;
+use self::console::say;
+use self::progress::ProgressDisplay;
+use super::signals::Signals;
+use super::tier;
+use crate::config::{BatchFlags, Config};
+use crate::domain::Board;
+use crate::jobs::{JobError, Progress, Resources};
+use crate::service::{Tables, Tier};
+
+/// How a batch ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BatchEnding {
+    /// All boards were solved, or the check found nothing.
+    Clean,
+    /// Some boards failed, or the check found faults.
+    RowsFailed,
+    /// A signal of this number ended it.
+    Signalled(u8),
+}
+
+/// Why a batch failed.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// Arguments are invalid; holds a line for each.
+    #[error("{}", .0.join("\ntaquin: "))]
+    Arguments(Vec<String>),
+    /// A job cannot go on.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The directory has a job whose chunks have another size.
+    #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
+    OtherChunk {
+        /// The directory.
+        path: PathBuf,
+        /// Boards of a chunk.
+        chunk: u32,
+    },
+    /// The job is not complete.
+    #[error("{} lacks {missing} of {chunks} parts: run its job to the end first", path.display())]
+    Incomplete {
+        /// The directory.
+        path: PathBuf,
+        /// Chunks without a part.
+        missing: u64,
+        /// All chunks.
+        chunks: u64,
+    },
+    /// The signal handlers cannot be installed, or the system refuses a thread.
+    #[error("cannot start: {0}")]
+    Start(io::Error),
+}
+
+/// What all tasks have at hand.
+#[derive(Debug)]
+struct Session {
+    tables: Tables,
+    tier: Tier,
+    threads: usize,
+    search_memory: u64,
+    cancel: AtomicBool,
+    progress: Progress,
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TaskEnd {
+    Clean,
+    RowsFailed,
+    Cancelled,
+}
+
+/// Runs a batch. Messages and progress go to the standard error.
+///
+/// # Errors
+/// See [`BatchError`]. What was finished remains.
+pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchError> {
+    let task = Task::of(flags).map_err(BatchError::Arguments)?;
+    let session = Arc::new(Session {
+        tables: Tables::new(config.memory.tables + config.memory.base, config.table_cache.clone()),
+        tier: tier(config.tables),
+        threads: config.workers,
+        search_memory: config.memory.search,
+        cancel: AtomicBool::new(false),
+        progress: Progress::default(),
+    });
+    let resumption = task.resumption();
+    let ending = until_signalled(&session, task);
+    let is_resumable = match &ending {
+        Ok(BatchEnding::Signalled(_)) => true,
+        Err(BatchError::Job(error)) => error.is_disk_full(),
+        Err(BatchError::File { source, .. }) => source.kind() == io::ErrorKind::StorageFull,
+        _ => false,
+    };
+    if let Some(resumption) = resumption.filter(|_| is_resumable) {
+        let room = if ending.is_err() { ", once there is room" } else { "" };
+        say(format_args!("to go on{room}: {}", resumption.command_line(env::args())));
+    }
+    ending
+}
+
+/// Runs a task on a thread until it ends or a signal comes. A second signal does not wait for it.
+fn until_signalled(session: &Arc<Session>, task: Task) -> Result<BatchEnding, BatchError> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(BatchError::Start)?;
+    let own = Arc::clone(session);
+    let (done, mut ended) = oneshot::channel();
+    runtime.block_on(async {
+        let mut signals = Signals::install().map_err(BatchError::Start)?;
+        let work = move || drop(done.send(own.run(task)));
+        thread::Builder::new().spawn(work).map_err(BatchError::Start)?;
+        let signal = tokio::select! {
+            end = &mut ended => return end.expect("the task does not panic").map(|end| end.ending(0)),
+            signal = signals.next() => signal,
+        };
+        session.cancel.store(true, Ordering::Relaxed);
+        tokio::select! {
+            end = ended => end.expect("the task does not panic").map(|end| end.ending(signal)),
+            signal = signals.next() => Ok(BatchEnding::Signalled(signal)),
+        }
+    })
+}
+
+impl TaskEnd {
+    fn ending(self, signal: u8) -> BatchEnding {
+        match self {
+            Self::Clean => BatchEnding::Clean,
+            Self::RowsFailed => BatchEnding::RowsFailed,
+            Self::Cancelled => BatchEnding::Signalled(signal),
+        }
+    }
+}
+
+impl Session {
+    fn run(&self, task: Task) -> Result<TaskEnd, BatchError> {
+        match task {
+            Task::Solve(boards, output) => self.solve(&boards, &output),
+            Task::Store { boards, directory, shard, chunk } => self.store(&boards, &directory, shard, chunk),
+            Task::Export(directory, output) => self.export(&directory, &output),
+            Task::Verify(directory, sample) => self.verify(&directory, sample),
+        }
+    }
+
+    fn resources(&self) -> Resources<'_> {
+        let Self { tables, threads, search_memory, cancel, .. } = self;
+        Resources { tables, threads: *threads, search_memory: *search_memory, cancel }
+    }
+
+    fn load_tables(&self, goal: &Board) {
+        self.tables.load_for(goal, self.tier);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Runs `work` while the progress is shown, and shows a summary at its end.
+    fn shown<T>(&self, work: impl FnOnce() -> Result<T, BatchError>) -> Result<T, BatchError> {
+        let display = ProgressDisplay::start(&self.progress);
+        thread::scope(|scope| {
+            let stop = display.show(scope);
+            let done = work();
+            drop(stop);
+            done
+        })
+        .inspect(|_| say(display.summary()))
+    }
+
+    fn end(&self) -> TaskEnd {
+        let has_failed = self.progress.failed.load(Ordering::Relaxed) > 0;
+        if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean }
+    }
+}
+
+/// How an interrupted task goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Resumption {
+    /// By the same command.
+    SameCommand,
+    /// By the command with `--resume`.
+    WithResume,
+}
+
+impl Task {
+    fn resumption(&self) -> Option<Resumption> {
+        match self {
+            Self::Store { .. } => Some(Resumption::SameCommand),
+            Self::Solve(_, output) if output.file.is_none() => None,
+            Self::Solve(_, output) if output.resumes => Some(Resumption::SameCommand),
+            Self::Solve(..) => Some(Resumption::WithResume),
+            Self::Export(..) | Self::Verify(..) => None,
+        }
+    }
+}
+
+impl Resumption {
+    /// The command line that goes on, quoted for a shell.
+    fn command_line(self, arguments: impl Iterator<Item = String>) -> String {
+        let further = (self == Self::WithResume).then(|| "--resume".to_owned());
+        let words: Vec<String> = arguments.chain(further).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        shlex::try_join(words).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resumption_is_quoted_for_a_shell() {
+        let arguments = || ["taquin", "batch", "--goal", "1 2/3 0", "-o", "a.csv"].map(str::to_owned).into_iter();
+        let same = Resumption::SameCommand.command_line(arguments());
+        assert_eq!(same, "taquin batch --goal '1 2/3 0' -o a.csv");
+        assert_eq!(Resumption::WithResume.command_line(arguments()), format!("{same} --resume"));
+    }
+}

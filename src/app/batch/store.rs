@@ -1,0 +1,95 @@
+//! Labels in the directory of a job, and checks of it.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use super::arguments::Boards;
+use super::console::say;
+use super::{BatchError, Session, TaskEnd};
+use crate::jobs::{JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
+
+/// Findings of a check that are printed.
+const PRINTED_FINDINGS: usize = 20;
+
+impl Session {
+    /// Makes the missing parts of a share of a job, and ends the job if none is missing any more.
+    ///
+    /// # Errors
+    /// See [`BatchError`].
+    pub(super) fn store(
+        &self,
+        boards: &Boards,
+        directory: &Path,
+        shard: Shard,
+        chunk: Option<u32>,
+    ) -> Result<TaskEnd, BatchError> {
+        let Boards { recipe, want, limits } = boards;
+        self.load_tables(recipe.goal());
+        let existing = match StoredJob::open(directory) {
+            Ok(job) => Some(job.spec().chunk),
+            Err(JobError::NoJob(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let chosen = || chunk_size(&self.tables, recipe, *want, *limits, self.search_memory);
+        let spec = JobSpec {
+            recipe: recipe.clone(),
+            want: *want,
+            limits: *limits,
+            tables: self.tier,
+            chunk: chunk.or(existing).unwrap_or_else(chosen),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        if !spec.has_valid_chunks() {
+            return Err(BatchError::Arguments(vec!["--chunk: so many boards need larger chunks".to_owned()]));
+        }
+        let job = StoredJob::create(directory, &spec)?;
+        if chunk.is_some_and(|chunk| chunk != job.spec().chunk) {
+            return Err(BatchError::OtherChunk { path: directory.to_owned(), chunk: job.spec().chunk });
+        }
+        let end = self.shown(|| Ok(run(&job, shard, &self.resources(), &self.progress)?))?;
+        if end == RunEnd::Cancelled {
+            return Ok(TaskEnd::Cancelled);
+        }
+        let directory = directory.display();
+        if job.complete()? {
+            job.put_card()?;
+            say(format_args!("{directory} is complete: {} parts, and end.json lists them", job.spec().chunks()));
+        } else {
+            say(format_args!("this share of {directory} is complete, others are not"));
+        }
+        Ok(self.end())
+    }
+
+    /// Checks a job, and says what is wrong with it.
+    ///
+    /// # Errors
+    /// See [`BatchError`].
+    pub(super) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
+        let job = StoredJob::open(directory)?;
+        self.load_tables(job.spec().recipe.goal());
+        let offset = getrandom::u64().map_err(|error| BatchError::Start(std::io::Error::other(error)))?;
+        let check = check(&job, sample, offset, &self.resources())?;
+        if self.cancel.load(Ordering::Relaxed) {
+            return Ok(TaskEnd::Cancelled);
+        }
+        check.findings.iter().take(PRINTED_FINDINGS).for_each(say);
+        let more = check.findings.len().saturating_sub(PRINTED_FINDINGS);
+        if more > 0 {
+            say(format_args!("and {more} more"));
+        }
+        let state = match (check.is_complete, check.missing) {
+            (true, 0) => "complete".to_owned(),
+            (_, missing) => format!("incomplete: {missing} parts are missing or end.json is"),
+        };
+        let (parts, boards, sampled) = (check.parts, check.boards, check.sampled);
+        let findings = match check.findings.len() {
+            0 => "nothing is wrong".to_owned(),
+            count => format!("{count} faults"),
+        };
+        say(format_args!(
+            "{} is {state}; {parts} parts with {boards} boards, of which {sampled} were solved again; {findings}",
+            directory.display()
+        ));
+        Ok(if check.findings.is_empty() { TaskEnd::Clean } else { TaskEnd::RowsFailed })
+    }
+}

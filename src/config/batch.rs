@@ -1,0 +1,78 @@
+//! Flags of `taquin batch`.
+
+use clap::Args;
+
+/// Solve many boards: of a recipe, or of a file
+///
+/// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if some boards failed,
+/// 130 after SIGINT and 143 after SIGTERM. What was finished remains.
+#[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
+pub struct BatchFlags {
+    /// The directory of a job, whose labels are written as text
+    #[arg(value_name = "DIRECTORY")]
+    pub input: Option<String>,
+
+    /// Solve random boards of this shape, such as 4x4: board i, from 0, is the one that GET /random draws for seed S/i
+    #[arg(long, value_name = "RxC")]
+    pub random: Option<String>,
+
+    /// Number of random boards, such as 1000000 or 1e6 [range: 1 to 1e12]
+    #[arg(long, value_name = "N", requires = "random")]
+    pub count: Option<String>,
+
+    /// Seed of the random boards
+    #[arg(long, value_name = "S", requires = "random")]
+    pub seed: Option<String>,
+
+    /// Goal: blank_last, blank_first, snail, or a board such as '1 2 3/8 0 4/7 6 5'
+    #[arg(long, value_name = "GOAL", default_value = "blank_last")]
+    pub goal: String,
+
+    /// What to find out about each board: length, moves, next, bounds or expanded
+    ///
+    /// next: all first moves of optimal solutions, as the sum of U 1, L 2, D 4, R 8. bounds: without a search.
+    #[arg(long, value_name = "WANT", default_value = "length")]
+    pub want: String,
+
+    /// Time limit of each board, such as 100ms [default: none up to 16 cells, 100ms above]
+    #[arg(long, value_name = "DURATION")]
+    pub board_time: Option<String>,
+
+    /// Maximum number of nodes that the search of a board expands
+    #[arg(long, value_name = "N")]
+    pub board_expanded: Option<String>,
+
+    /// Where to write: a file, a directory, or - for the standard output
+    ///
+    /// In a directory the boards are solved in chunks, each of which becomes a file. The same command again goes on
+    /// where it ended, also after the machine lost power.
+    #[arg(short, long, value_name = "FILE|DIRECTORY|-", default_value = "-")]
+    pub output: String,
+
+    /// Format: ndjson, csv or packed [default: by the name of the output]
+    ///
+    /// packed is the format of directories.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+
+    /// Go on behind the lines that the output file has
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Solve every n-th chunk, the i-th first, from 0, such as 17/100; other processes solve the others into the same
+    /// directory
+    #[arg(long, value_name = "i/n")]
+    pub shard: Option<String>,
+
+    /// Boards of a chunk [default: as many as take about 20 seconds on a core] [range: 1 to 1048576]
+    #[arg(long, value_name = "N")]
+    pub chunk: Option<String>,
+
+    /// Check a directory: checksums, digests, counts, and labels of a sample, which is solved again
+    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["input", "random", "resume", "shard", "chunk"])]
+    pub verify: Option<String>,
+
+    /// Number of boards that --verify solves again
+    #[arg(long, value_name = "N", default_value = "1000", requires = "verify")]
+    pub sample: String,
+}
