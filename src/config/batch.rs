@@ -2,10 +2,7 @@
 
 use clap::Args;
 
-/// Solve many boards: of a recipe, or of a file
-///
-/// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if some boards failed,
-/// 130 after SIGINT and 143 after SIGTERM. What was finished remains.
+/// The flags as text. The command parses them, and reports all errors at once.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct BatchFlags {
     /// The directory of a job, whose labels are written as text

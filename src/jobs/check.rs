@@ -91,6 +91,11 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
 }
 
 impl Check {
+    /// True if the job is complete and nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.is_complete && self.missing == 0 && self.findings.is_empty()
+    }
+
     /// Reads a part and compares it with the manifest.
     fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
         let (part, bytes) = match job.part(chunk) {

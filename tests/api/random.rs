@@ -1,6 +1,8 @@
 //! `/random`: drawn boards, compared with an independent breadth-first search.
 
 use serde_json::{Value, json};
+use taquin::domain::{Board, Size};
+use taquin::jobs::Recipe;
 
 use crate::answer::faults;
 use crate::client::{Service, shared};
@@ -25,6 +27,26 @@ async fn a_seed_repeats_its_board_for_good() {
         let reply = taquin.get(target).await.expect(200).json();
         assert_eq!(board(&reply), expected, "{target}: people keep seeds");
         assert_eq!(reply["seed"], "taquin");
+    }
+}
+
+/// `taquin batch` promises it, so that anyone can check a row of a data set.
+#[tokio::test]
+async fn board_i_of_a_recipe_is_that_of_seed_s_slash_i() {
+    let taquin = shared().await;
+    for (rows, cols, goal) in [(3, 3, "snail"), (4, 4, "blank_first"), (3, 5, "blank_last"), (6, 6, "blank_last")] {
+        let size = Size::try_from((rows, cols)).unwrap();
+        let goal_board = match goal {
+            "snail" => Board::snail(size),
+            "blank_first" => Board::blank_first(size),
+            _ => Board::blank_last(size),
+        };
+        let recipe = Recipe::try_new(goal_board, "a b/ü", 1_000_000_000).unwrap();
+        for index in [0, 1, 2, 999, 123_456_789, 999_999_999] {
+            let question = Question::get(&format!("/random?rows={rows}&cols={cols}&goal={goal}"));
+            let reply = taquin.send(question.query("seed", &format!("a b/ü/{index}"))).await.expect(200).json();
+            assert_eq!(board(&reply), recipe.board(index).start().to_string(), "{size}, {index}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The binary as a process: command line, table cache, load and chaos.
 
+mod batch;
 mod chaos;
 mod command;
 mod stalled_log;

@@ -78,6 +78,9 @@ pub enum BatchError {
     Start(io::Error),
 }
 
+/// The signal that ends most programs whose reader has left.
+const SIGPIPE: u8 = 13;
+
 /// What all tasks have at hand.
 #[derive(Debug)]
 struct Session {
@@ -112,7 +115,13 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
         progress: Progress::default(),
     });
     let resumption = task.resumption();
-    let ending = until_signalled(&session, task);
+    let ending = match until_signalled(&session, task) {
+        // The reader of the standard output has enough.
+        Err(BatchError::File { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
+            return Ok(BatchEnding::Signalled(SIGPIPE));
+        }
+        ending => ending,
+    };
     let is_resumable = match &ending {
         Ok(BatchEnding::Signalled(_)) => true,
         Err(BatchError::Job(error)) => error.is_disk_full(),

@@ -77,9 +77,11 @@ impl Session {
         if more > 0 {
             say(format_args!("and {more} more"));
         }
-        let state = match (check.is_complete, check.missing) {
-            (true, 0) => "complete".to_owned(),
-            (_, missing) => format!("incomplete: {missing} parts are missing or end.json is"),
+        let state = match (check.missing, check.is_complete) {
+            (0, true) => "complete".to_owned(),
+            (0, false) => "incomplete: end.json is missing".to_owned(),
+            (1, _) => "incomplete: 1 part is missing".to_owned(),
+            (missing, _) => format!("incomplete: {missing} parts are missing"),
         };
         let (parts, boards, sampled) = (check.parts, check.boards, check.sampled);
         let findings = match check.findings.len() {
@@ -90,6 +92,6 @@ impl Session {
             "{} is {state}; {parts} parts with {boards} boards, of which {sampled} were solved again; {findings}",
             directory.display()
         ));
-        Ok(if check.findings.is_empty() { TaskEnd::Clean } else { TaskEnd::RowsFailed })
+        Ok(if check.is_sound() { TaskEnd::Clean } else { TaskEnd::RowsFailed })
     }
 }

@@ -4,7 +4,7 @@
 //! `cargo test --test process chaos::` runs the short form. `.ci/chaos` runs the long form in a release build with the
 //! required bounds, and prints the measurements.
 
-mod boards;
+pub(crate) mod boards;
 mod client;
 mod departures;
 mod differential;

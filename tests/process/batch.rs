@@ -1,0 +1,267 @@
+//! `taquin batch` as a process: kills, a full disk, signals, shares, damaged files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::chaos::boards::Random;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
+
+/// An empty directory, removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("taquin-batch-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn command(arguments: &str) -> Command {
+    let mut command = Command::new(BINARY);
+    command.arg("batch").args(["--tables", "small"]).args(arguments.split_whitespace());
+    command
+}
+
+fn batch(arguments: &str) -> Output {
+    command(arguments).output().expect("the binary runs")
+}
+
+fn start(arguments: &str) -> Child {
+    command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs")
+}
+
+fn stderr_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn assert_clean(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(output));
+}
+
+/// The files of a directory and of its folders, by name.
+fn files(path: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for folder in [PathBuf::from(path), Path::new(path).join("parts")] {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+            files.insert(
+                entry.path().strip_prefix(path).unwrap().display().to_string(),
+                fs::read(entry.path()).unwrap(),
+            );
+        }
+    }
+    files
+}
+
+fn count_parts(path: &str) -> usize {
+    let Ok(entries) = fs::read_dir(Path::new(path).join("parts")) else { return 0 };
+    entries
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "tqp"))
+        .count()
+}
+
+/// Waits until a job has so many parts.
+fn wait_for_parts(path: &str, parts: usize) {
+    while count_parts(path) < parts {
+        sleep(Duration::from_millis(1));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+const BOARDS: &str = "--random 3x4 --count 6000 --seed kill --chunk 100";
+
+#[test]
+fn a_job_that_is_killed_again_and_again_ends_with_the_same_files() {
+    let scratch = Scratch::new("kill");
+    let (whole, killed) = (scratch.path("whole"), scratch.path("killed"));
+    assert_clean(&batch(&format!("{BOARDS} -o {whole}")));
+    let mut random = Random(7);
+    let mut kills = 0;
+    while kills < 8 && count_parts(&killed) < 60 {
+        let before = count_parts(&killed);
+        let mut child = start(&format!("{BOARDS} -o {killed}"));
+        // At any moment of the work on the next parts.
+        wait_for_parts(&killed, (before + random.below(6)).min(60));
+        sleep(Duration::from_micros(random.below(20_000) as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    let last = batch(&format!("{BOARDS} -o {killed}"));
+    assert_clean(&last);
+    assert!(stderr_of(&last).contains("were there before"), "{}", stderr_of(&last));
+    assert_eq!(files(&killed), files(&whole), "after {kills} kills");
+    assert_eq!(count_parts(&killed), 60);
+    assert_clean(&batch(&format!("--verify {killed} --sample 100")));
+}
+
+#[test]
+fn shares_of_several_processes_make_one_job() {
+    let scratch = Scratch::new("shares");
+    let (whole, shared) = (scratch.path("whole"), scratch.path("shared"));
+    assert_clean(&batch(&format!("{BOARDS} -o {whole}")));
+    // Two processes have the same share.
+    let shares = ["0/3", "1/3", "2/3", "2/3"].map(|share| start(&format!("{BOARDS} -o {shared} --shard {share}")));
+    for share in shares {
+        assert_clean(&share.wait_with_output().unwrap());
+    }
+    assert_eq!(files(&shared), files(&whole));
+    assert!(files(&shared).contains_key("end.json") && files(&shared).contains_key("README.md"));
+}
+
+#[test]
+fn signals_end_a_job_with_the_command_that_goes_on() {
+    let scratch = Scratch::new("signals");
+    let directory = scratch.path("job");
+    let boards = "--random 4x4 --count 1000000 --seed s --chunk 2";
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let parts = count_parts(&directory);
+        let child = start(&format!("{boards} -o {directory}"));
+        wait_for_parts(&directory, parts + 1);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr_of(&output));
+        let expected = format!("taquin: to go on: {BINARY} batch --tables small {boards} -o {directory}\n");
+        assert!(stderr_of(&output).ends_with(&expected), "{}", stderr_of(&output));
+    }
+    assert!(!Path::new(&directory).join("end.json").exists());
+    let lines = scratch.path("lines.csv");
+    let child = start(&format!("--random 4x4 --count 1000000 --seed s -o {lines}"));
+    sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).ends_with("lines.csv --resume\n"), "{}", stderr_of(&output));
+}
+
+#[test]
+fn lines_go_on_behind_those_that_are_there() {
+    let scratch = Scratch::new("lines");
+    for (extension, cut) in [("csv", 0), ("csv", 5), ("csv", 1_000), ("ndjson", 0), ("ndjson", 1_000)] {
+        let (whole, resumed) =
+            (scratch.path(&format!("whole.{extension}")), scratch.path(&format!("resumed.{extension}")));
+        assert_clean(&batch(&format!("--random 3x4 --count 500 --seed s --want next -o {whole}")));
+        let expected = fs::read(&whole).unwrap();
+        fs::write(&resumed, &expected[..cut]).unwrap();
+        assert_clean(&batch(&format!("--random 3x4 --count 500 --seed s --want next -o {resumed} --resume")));
+        assert_eq!(fs::read(&resumed).unwrap(), expected, "{extension}, cut at {cut}");
+    }
+}
+
+#[test]
+fn a_directory_has_the_labels_that_are_written_as_lines() {
+    let scratch = Scratch::new("export");
+    let directory = scratch.path("job");
+    for want in ["length", "moves", "next", "bounds", "expanded"] {
+        let boards = format!("--random 3x4 --count 300 --seed {want} --want {want}");
+        assert_clean(&batch(&format!("{boards} -o {directory}/{want}/")));
+        for format in ["ndjson", "csv"] {
+            let lines = batch(&format!("{boards} --format {format}"));
+            let export = batch(&format!("{directory}/{want} --format {format}"));
+            assert_clean(&lines);
+            assert_clean(&export);
+            assert_eq!(lines.stdout, export.stdout, "{want} as {format}");
+            assert_eq!(lines.stdout.split(|byte| *byte == b'\n').count(), 301 + usize::from(format == "csv"));
+        }
+        assert_clean(&batch(&format!("--verify {directory}/{want} --sample 50")));
+    }
+}
+
+#[test]
+fn damage_and_other_jobs_are_found() {
+    let scratch = Scratch::new("damage");
+    let directory = scratch.path("job");
+    let boards = "--random 3x3 --count 1000 --seed s";
+    assert_clean(&batch(&format!("{boards} --chunk 100 -o {directory}")));
+    let refused = |arguments: &str, code: i32, reason: &str| {
+        let output = batch(arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr_of(&output));
+        assert!(stderr_of(&output).contains(reason), "{reason}: {}", stderr_of(&output));
+    };
+    refused(&format!("--random 3x3 --count 1000 --seed t -o {directory}"), 1, "another job: its `seed` differs");
+    refused(&format!("{boards} --want next -o {directory}"), 1, "another job: its `want` differs");
+    refused(&format!("{boards} --chunk 50 -o {directory}"), 1, "chunks of 100 boards: omit --chunk");
+    refused(&format!("--verify {directory}/no"), 1, "has no job");
+    refused(&format!("{directory}/no --format csv"), 1, "has no job");
+    // A wrong label with sound checksums: the part of another seed, and one of its own with other bytes.
+    let part = format!("{directory}/parts/0000000003.tqp");
+    let original = fs::read(&part).unwrap();
+    let mut changed = original.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&part, &changed).unwrap();
+    refused(&format!("--verify {directory}"), 3, "the checksum of column 2 differs; remove the file");
+    refused(&format!("{directory} --format csv"), 1, "the checksum of column 2 differs");
+    let other = scratch.path("other");
+    assert_clean(&batch(&format!("--random 3x3 --count 1000 --seed t --chunk 100 -o {other}")));
+    fs::copy(format!("{other}/parts/0000000003.tqp"), &part).unwrap();
+    refused(&format!("--verify {directory}"), 3, "the columns do not fit the job");
+    // Without it, the job goes on.
+    fs::remove_file(&part).unwrap();
+    refused(&format!("--verify {directory}"), 3, "1 part is missing");
+    refused(&format!("{directory} --format csv"), 1, "lacks 1 of 10 parts");
+    assert_clean(&batch(&format!("{boards} -o {directory}")));
+    assert_eq!(fs::read(&part).unwrap(), original);
+    assert_clean(&batch(&format!("--verify {directory}")));
+}
+
+/// A job on a disk that is too small for it, then again with room, then a check.
+const FULL_DISK: &str = r#"
+mount -t tmpfs -o size=300k none "$0" || exit 99
+"$@"; echo "code $?" >&2
+find "$0" -name '*.tmp' >&2
+mount -o remount,size=4m "$0" || exit 99
+"$@"; echo "code $?" >&2
+"$1" batch --verify "$0/job"; echo "code $?" >&2
+"#;
+
+#[test]
+fn a_full_disk_ends_a_job_which_goes_on_when_there_is_room() {
+    let can = Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|output| output.status.success());
+    if !can {
+        println!("skipped: no namespace to mount a disk in");
+        return;
+    }
+    let scratch = Scratch::new("disk");
+    let directory = scratch.path("job");
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", FULL_DISK, scratch.0.to_str().unwrap(), BINARY, "batch", "--tables", "small"]);
+    command.args("--random 3x3 --count 1000000 --seed s --chunk 10000 -o".split(' ')).arg(&directory);
+    let output = command.output().unwrap();
+    let messages = stderr_of(&output);
+    let [full, whole, verified, _] = messages.split("code ").collect::<Vec<_>>()[..] else { panic!("{messages}") };
+    assert!(full.contains("No space left on device") && full.contains("to go on, once there is room: "), "{messages}");
+    assert!(whole.starts_with("1\n") && whole.contains("is complete: 100 parts"), "{messages}");
+    assert!(!whole.contains(".tmp"), "no temporary file is left: {messages}");
+    assert!(verified.starts_with("0\n") && verified.contains("nothing is wrong"), "{messages}");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly_and_wrong_arguments_are_reported_together() {
+    let mut child = command("--random 3x3 --count 1000000 --seed s").stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(141));
+    let output = batch("--random 1x3 --count x --seed s -o a.csv --chunk 5");
+    assert_eq!(output.status.code(), Some(2));
+    let lines: Vec<_> = stderr_of(&output).lines().map(|line| line.split(':').nth(1).unwrap().to_owned()).collect();
+    assert_eq!(lines, [" --chunk", " --random", " --count"]);
+}
