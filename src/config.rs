@@ -190,7 +190,7 @@ impl Flags {
 /// Subcommands of the binary.
 #[derive(Subcommand, Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// Solve many boards: random ones into a file or a directory, or write the labels of a directory as text
+    /// Solve many boards: those of a file, or random ones, into a file or a directory; write the labels of a directory
     ///
     /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or a
     /// check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.

@@ -70,7 +70,12 @@ fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
         Ok(BatchEnding::Signalled(signal)) => (128 + signal).into(),
         Err(error) => {
             eprintln!("taquin: {error}");
-            if matches!(error, BatchError::Arguments(_)) { MISCONFIGURED.into() } else { FAILED.into() }
+            match error {
+                BatchError::Arguments(_) => MISCONFIGURED,
+                BatchError::FaultyRow { .. } => ROWS_FAILED,
+                _ => FAILED,
+            }
+            .into()
         }
     }
 }

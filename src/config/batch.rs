@@ -5,9 +5,24 @@ use clap::Args;
 /// The flags as text. The command parses them, and reports all errors at once.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct BatchFlags {
-    /// The directory of a job, whose labels are written as text
-    #[arg(value_name = "DIRECTORY")]
+    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text
+    ///
+    /// A line is a board in any notation, such as '8 6 7/2 5 4/3 0 1' or [[8,6,7],[2,5,4],[3,0,1]], or an object
+    /// {"id": …, "board": …}. A line of CSV has a board, or a tile for each cell.
+    #[arg(value_name = "FILE|DIRECTORY|-")]
     pub input: Option<String>,
+
+    /// Format of the input: ndjson or csv [default: csv for a file .csv, otherwise ndjson]
+    #[arg(long, value_name = "FORMAT", requires = "input")]
+    pub input_format: Option<String>,
+
+    /// Size of boards that are written as a list without rows, such as 3x5 [default: square]
+    #[arg(long, value_name = "RxC", requires = "input")]
+    pub size: Option<String>,
+
+    /// End at the first faulty row, with exit code 3
+    #[arg(long, requires = "input")]
+    pub strict: bool,
 
     /// Solve random boards of this shape, such as 4x4: board i, from 0, is the one that GET /random draws for seed S/i
     #[arg(long, value_name = "RxC")]

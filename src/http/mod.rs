@@ -11,6 +11,7 @@
 //! | `routes` | the table of routes, and their handlers |
 //! | `guard` | bearer tokens, rate limit, CORS |
 //! | `exchange` | the outer layer: request id, access log, span, metrics, problem documents |
+//! | `rows` | rows of a batch: boards as JSON lines and CSV, and what is found out about them |
 //! | `reply` | results and failures as JSON and text |
 //! | `request` | bodies, query strings, fields |
 //! | `negotiation` | `Accept`, and cacheable documents with `ETag` |
@@ -30,6 +31,7 @@ mod request;
 mod router;
 mod routes;
 mod routes_table;
+mod rows;
 mod state;
 
 pub use exchange::HttpService;
@@ -38,6 +40,11 @@ pub use problem::{Problem, ProblemKind, RequestError};
 pub(crate) use request::NamedGoal;
 pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
+#[cfg(test)]
+pub(crate) use rows::RowGoal;
+pub(crate) use rows::{
+    CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader, row_json, sweep_problem, unserved,
+};
 pub use state::{HttpSettings, Site};
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! The data set card: `README.md` beside the labels, in the form of data set hubs.
 
-use std::fmt::Write;
-
-use super::manifest::Manifest;
-use super::spec::JobSpec;
+use super::manifest::{Manifest, Totals};
+use super::spec::{JobBoards, JobSpec};
 use super::stored_job::{JobError, StoredJob};
 use crate::search::Named;
 use crate::service::Want;
@@ -24,46 +22,76 @@ impl StoredJob {
 
 /// The text of the card.
 fn card(spec: &JobSpec, manifest: &Manifest) -> String {
-    let JobSpec { recipe, want, version, .. } = spec;
-    let (goal, seed, count) = (recipe.goal(), recipe.seed(), recipe.count());
-    let size = goal.size();
-    let (rows, cols) = (size.rows(), size.cols());
-    let totals = &manifest.totals;
-    let solved = totals.boards - totals.failed;
-    let (first, last) = (totals.lengths.keys().next(), totals.lengths.keys().last());
-    let sum: u64 = totals.lengths.iter().map(|(length, boards)| u64::from(*length) * boards).sum();
-    let mut card = String::new();
-    let mut line = |line: std::fmt::Arguments<'_>| writeln!(card, "{line}").expect("a text takes all lines");
-    line(format_args!("---\npretty_name: {count} random {rows}×{cols} sliding-tile puzzles"));
-    line(format_args!("size_categories:\n- {}\ntags:\n- sliding-puzzle\n- search\n---\n", size_category(count)));
-    line(format_args!("# {count} random {rows}×{cols} sliding-tile puzzles\n"));
-    line(format_args!(
-        "Board *i*, from 0, is the board that Taquin draws for the seed `{seed}/i`, uniformly over all boards from which \
-         the goal `{goal}` can be reached. Each has {}.\n",
-        meaning(*want)
-    ));
-    line(format_args!("- Boards: {}, of which {} failed.", totals.boards, totals.failed));
-    line(format_args!("- Lengths not proven optimal: {} of {solved}.", totals.unproven));
-    if let (Some(first), Some(last)) = (first, last) {
-        line(format_args!("- Lengths: {first} to {last}, mean {:.3}.", sum as f64 / solved as f64));
+    [head(spec), counts(spec, &manifest.totals), check(spec), histogram(&manifest.totals)].concat()
+}
+
+/// The front matter, the title, and what the rows are.
+fn head(spec: &JobSpec) -> String {
+    let (goal, count) = (spec.boards.goal(), spec.boards.count());
+    let meaning = meaning(spec.want);
+    let (kind, rows) = match &spec.boards {
+        JobBoards::Recipe(recipe) => (
+            "random ",
+            format!(
+                "Board *i*, from 0, is the board that Taquin draws for the seed `{}/i`, uniformly over all boards from \
+                 which the goal `{goal}` can be reached. Each has {meaning}.",
+                recipe.seed()
+            ),
+        ),
+        JobBoards::Input(_) => (
+            "",
+            format!(
+                "Row *i*, from 0, is row *i* of an input, whose boards are in `input/`. The goal is `{goal}`. Each board \
+                 has {meaning}."
+            ),
+        ),
+    };
+    let title = format!("{count} {kind}{}×{} sliding-tile puzzles", goal.size().rows(), goal.size().cols());
+    format!(
+        "---\npretty_name: {title}\nsize_categories:\n- {}\ntags:\n- sliding-puzzle\n- search\n---\n\n# {title}\n\n{rows}\n\n",
+        size_category(count)
+    )
+}
+
+/// Counts of the labels, and the solver.
+fn counts(spec: &JobSpec, totals: &Totals) -> String {
+    let Totals { boards, failed, invalid, unproven, lengths } = totals;
+    let solved = boards - failed - invalid;
+    let mut text = format!("- Boards: {}, of which {failed} failed.\n", boards - invalid);
+    if *invalid > 0 {
+        text += &format!("- Rows that are no boards: {invalid}; `input/problems.ndjson` says why.\n");
     }
-    line(format_args!("- Solver: Taquin {version}, `want` `{}`.\n", want.name()));
-    line(format_args!("## Check a row\n\nA running Taquin draws board *i*, here 0, and solves it:\n"));
-    let goal = goal.to_string().replace(' ', "+");
-    line(format_args!(
-        "```sh\ncurl -sG http://127.0.0.1:8080/random -d rows={rows} -d cols={cols} -d goal={goal} --data-urlencode \
-         'seed={}/0'\n```\n",
-        seed.replace('\'', "'\\''")
-    ));
-    line(format_args!(
-        "`taquin batch --verify .` checks all checksums and solves a sample again. `taquin batch . -o labels.csv` writes \
-         a line for each board.\n"
-    ));
-    line(format_args!("## Histogram\n\n| length | boards |\n|---:|---:|"));
-    for (length, boards) in &totals.lengths {
-        line(format_args!("| {length} | {boards} |"));
+    text += &format!("- Lengths not proven optimal: {unproven} of {solved}.\n");
+    if let (Some(first), Some(last)) = (lengths.keys().next(), lengths.keys().last()) {
+        let sum: u64 = lengths.iter().map(|(length, boards)| u64::from(*length) * boards).sum();
+        text += &format!("- Lengths: {first} to {last}, mean {:.3}.\n", sum as f64 / solved as f64);
     }
-    card
+    text + &format!("- Solver: Taquin {}, `want` `{}`.\n\n", spec.version, spec.want.name())
+}
+
+/// How a row is checked.
+fn check(spec: &JobSpec) -> String {
+    let (goal, size) = (spec.boards.goal(), spec.boards.goal().size());
+    let draw = match &spec.boards {
+        JobBoards::Recipe(recipe) => format!(
+            "A running Taquin draws board *i*, here 0:\n\n```sh\ncurl -sG http://127.0.0.1:8080/random -d rows={} -d \
+             cols={} -d goal={} --data-urlencode 'seed={}/0'\n```\n\n",
+            size.rows(),
+            size.cols(),
+            goal.to_string().replace(' ', "+"),
+            recipe.seed().replace('\'', "'\\''")
+        ),
+        JobBoards::Input(_) => String::new(),
+    };
+    format!(
+        "## Check a row\n\n{draw}`taquin batch --verify .` checks all checksums and solves a sample again. `taquin batch . -o \
+         labels.csv` writes a line for each board.\n\n"
+    )
+}
+
+fn histogram(totals: &Totals) -> String {
+    let lines = totals.lengths.iter().map(|(length, boards)| format!("| {length} | {boards} |\n"));
+    format!("## Histogram\n\n| length | boards |\n|---:|---:|\n{}", lines.collect::<String>())
 }
 
 /// What a label is, in words.

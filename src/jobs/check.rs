@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::manifest::{Manifest, ManifestPart, Totals, hex};
+use super::hex::hex;
+use super::manifest::{Manifest, ManifestPart, Totals};
 use super::part::{Part, Row};
 use super::runner::Resources;
 use super::stored_job::{JobError, StoredJob};
@@ -64,9 +65,9 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
     let manifest = job.manifest()?;
     let mut check = Check { is_complete: manifest.is_some(), ..Check::default() };
     let mut totals = Totals::default();
-    let stride = spec.recipe.count().div_ceil(sample.max(1));
+    let stride = spec.boards.count().div_ceil(sample.max(1));
     let is_sampled = |index: u64| sample > 0 && index % stride == offset % stride;
-    let sweep = Sweep::new(resources.tables, *spec.recipe.goal(), spec.want, spec.limits, resources.search_memory);
+    let sweep = resources.sweep(job);
     for (chunk, is_done) in (0..).zip(job.done()?) {
         if !is_done {
             check.missing += 1;
@@ -75,11 +76,14 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
         let Some(part) = check.read(job, chunk, manifest.as_ref())? else { continue };
         for (index, row) in spec.boards_of(chunk).zip(part.rows()) {
             totals.count(&row);
-            if let Row::Solved(label) = row
-                && is_sampled(index)
-            {
-                check.sampled += 1;
-                let reason = fault(job, &sweep, &spec.recipe.board(index), &label, resources);
+            if is_sampled(index) {
+                check.sampled += u64::from(matches!(row, Row::Solved(_)));
+                let puzzle = job.boards(index..index + 1)?.next().flatten();
+                let reason = match (row, puzzle) {
+                    (Row::Solved(label), Some(puzzle)) => fault(job, &sweep, &puzzle, &label, resources),
+                    (Row::Solved(_), None) | (Row::Invalid, Some(_)) => Some("the row of the input contradicts it"),
+                    (Row::Failed | Row::Invalid, _) => None,
+                };
                 check.findings.extend(reason.map(|reason| CheckFinding::Label { index, reason }));
             }
         }

@@ -1,10 +1,12 @@
 //! Boards of a chunk, from the cost of a sample.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
-use crate::service::{RequestedLimits, Sweep, SweepContext, Tables, Want};
+use crate::domain::{Board, Puzzle};
+use crate::service::{Sweep, SweepContext, SweepLimits, Tables, Want};
 
 /// Boards that are solved to estimate the cost of all.
 const SAMPLE: u64 = 64;
@@ -22,35 +24,53 @@ const EXPANSION: Duration = Duration::from_nanos(40);
 ///
 /// It counts expansions instead of time. So on all machines equal jobs have equal chunks, and processes that begin a job
 /// at once agree.
-pub fn chunk_size(tables: &Tables, recipe: &Recipe, want: Want, limits: RequestedLimits, search_memory: u64) -> u32 {
-    let board = cost_of_board(tables, recipe, want, limits, search_memory);
+pub fn chunk_size(tables: &Tables, boards: &SampledBoards, want: Want, limits: SweepLimits) -> u32 {
+    let board = cost_of_board(tables, boards, want, limits);
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
-    let most = within(TARGET).min((recipe.count() / CHUNKS).max(within(LEAST)));
+    let most = within(TARGET).min((boards.count / CHUNKS).max(within(LEAST)));
     1 << most.clamp(1, MAX_ROWS.into()).ilog2()
 }
 
-fn cost_of_board(
-    tables: &Tables,
-    recipe: &Recipe,
-    want: Want,
-    limits: RequestedLimits,
-    search_memory: u64,
-) -> Duration {
-    let size = recipe.goal().size();
+/// All boards of a job, and some of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SampledBoards {
+    goal: Board,
+    count: u64,
+    sample: Vec<Puzzle>,
+}
+
+impl SampledBoards {
+    /// Takes a sample of the boards of a recipe.
+    pub fn of_recipe(recipe: &Recipe) -> Self {
+        let board = |index| Ok::<_, Infallible>(Some(recipe.board(index)));
+        let Ok(sampled) = Self::try_new(*recipe.goal(), recipe.count(), board);
+        sampled
+    }
+
+    /// Takes a sample of so many boards of a goal. `board` returns the board of an index, unless the row is none.
+    ///
+    /// # Errors
+    /// The first error of `board`.
+    pub fn try_new<E>(goal: Board, count: u64, board: impl Fn(u64) -> Result<Option<Puzzle>, E>) -> Result<Self, E> {
+        let sampled = count.min(SAMPLE);
+        let sample =
+            (0..sampled).filter_map(|nth| board(nth * (count / sampled)).transpose()).collect::<Result<_, E>>()?;
+        Ok(Self { goal, count, sample })
+    }
+}
+
+fn cost_of_board(tables: &Tables, boards: &SampledBoards, want: Want, limits: SweepLimits) -> Duration {
+    let size = boards.goal.size();
     if want == Want::Bounds {
         // That of the constructive solution, which grows with the board.
         return BOARD * size.cells() as u32;
     }
     if !Sweep::serves(Want::Next, size) {
-        return limits.time.unwrap_or(Sweep::TIME_OF_LARGE_BOARDS);
+        return limits.requested.time.unwrap_or(Sweep::TIME_OF_LARGE_BOARDS);
     }
-    let sweep = Sweep::new(tables, *recipe.goal(), Want::Expanded, limits, search_memory);
-    let sampled = recipe.count().min(SAMPLE);
-    let expanded = (0..sampled).filter_map(|nth| {
-        let puzzle = recipe.board(nth * (recipe.count() / sampled));
-        sweep.label(&puzzle, SweepContext::default()).ok()?.expanded
-    });
-    let mean = expanded.sum::<u64>() / sampled;
+    let sweep = Sweep::new(tables, boards.goal, Want::Expanded, limits);
+    let expanded = |puzzle: &Puzzle| sweep.label(puzzle, SweepContext::default()).ok()?.expanded;
+    let mean = boards.sample.iter().filter_map(expanded).sum::<u64>() / (boards.sample.len() as u64).max(1);
     // Each first move beside that of the solution takes another search.
     let searches = if want == Want::Next { 3 } else { 1 };
     BOARD + EXPANSION * (mean * searches).min(u32::MAX.into()) as u32
@@ -59,12 +79,14 @@ fn cost_of_board(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, Size};
+    use crate::domain::Size;
+    use crate::service::RequestedLimits;
 
     fn size_of(rows: usize, cols: usize, count: u64, want: Want) -> u32 {
         let goal = Board::blank_last(Size::try_from((rows, cols)).unwrap());
         let recipe = Recipe::try_new(goal, "s", count).unwrap();
-        chunk_size(&Tables::default(), &recipe, want, RequestedLimits::default(), 64 << 20)
+        let boards = SampledBoards::of_recipe(&recipe);
+        chunk_size(&Tables::default(), &boards, want, SweepLimits::of(RequestedLimits::default(), 64 << 20))
     }
 
     #[test]

@@ -143,14 +143,14 @@ fn link(from: &Path, to: &Path) -> io::Result<Created> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// An empty directory that is removed at the end.
-    struct Scratch(Directory);
+    pub(in crate::jobs) struct Scratch(pub(in crate::jobs) Directory);
 
     impl Scratch {
-        fn new() -> Self {
+        pub(in crate::jobs) fn new() -> Self {
             let name = format!("taquin-directory-{:016x}", getrandom::u64().unwrap());
             Self(Directory::create(&std::env::temp_dir().join(name)).unwrap())
         }

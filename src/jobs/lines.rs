@@ -87,11 +87,16 @@ impl CsvColumns {
         out.push(b'\n');
     }
 
-    /// Appends a line. The fields of a failed row are empty behind its tiles.
-    pub fn line(&self, board: &Board, row: &Row, out: &mut Vec<u8>) {
-        for tile in board.tiles() {
-            number(u64::from(*tile), out);
-            out.push(b',');
+    /// Appends a line. A row without a label has empty fields instead, and one without a board has no tiles.
+    pub fn line(&self, board: Option<&Board>, row: &Row, out: &mut Vec<u8>) {
+        match board {
+            Some(board) => {
+                for tile in board.tiles() {
+                    number(u64::from(*tile), out);
+                    out.push(b',');
+                }
+            }
+            None => out.resize(out.len() + self.size.cells(), b','),
         }
         self.label(row, out);
         out.push(b'\n');
@@ -149,7 +154,8 @@ mod tests {
         let columns = CsvColumns { size, want, has_bound };
         let mut out = Vec::new();
         columns.header(&mut out);
-        columns.line(&Board::snail(size), row, &mut out);
+        let board = (*row != Row::Invalid).then(|| Board::snail(size));
+        columns.line(board.as_ref(), row, &mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -185,6 +191,7 @@ mod tests {
         assert_eq!(csv(size, Want::Length, false, &row), "0,1,2,3,cost\n1,2,0,3,12\n");
         assert_eq!(csv(size, Want::Length, true, &row), "0,1,2,3,cost,lower_bound\n1,2,0,3,12,9\n");
         assert_eq!(csv(size, Want::Next, true, &Row::Failed), "0,1,2,3,cost,lower_bound,next\n1,2,0,3,,,\n");
+        assert_eq!(csv(size, Want::Length, false, &Row::Invalid), "0,1,2,3,cost\n,,,,\n");
         let path = Row::Solved(Label { path: Some([Move::Down].into_iter().collect()), ..label() });
         assert_eq!(csv(size, Want::Moves, false, &path), "0,1,2,3,cost,moves\n1,2,0,3,12,D\n");
         let expanded = Row::Solved(Label { expanded: Some(100), ..label() });

@@ -6,6 +6,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::hex::hex;
 use super::part::Row;
 use super::stored_job::{END, JobError, StoredJob};
 
@@ -42,6 +43,9 @@ pub struct Totals {
     pub boards: u64,
     /// Boards whose search failed.
     pub failed: u64,
+    /// Rows of the input that are no boards.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub invalid: u64,
     /// Solved boards whose length is not proven optimal.
     pub unproven: u64,
     /// Number of solved boards by length.
@@ -58,8 +62,14 @@ impl Totals {
                 *self.lengths.entry(label.length).or_default() += 1;
             }
             Row::Failed => self.failed += 1,
+            Row::Invalid => self.invalid += 1,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl ManifestPart {
@@ -118,9 +128,4 @@ impl StoredJob {
         write!(file, "\n],\n\"totals\": {}\n}}\n", serde_json::to_string(&totals)?)?;
         file.flush()
     }
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

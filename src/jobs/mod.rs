@@ -9,19 +9,23 @@
 //! - `check`: labels that are computed again, to compare
 //! - `manifest`: `end.json`, which ends a job
 //! - `runner`: makes parts on threads of this process
-//! - `chunk_size`: boards of a chunk, from the cost of a sample
 //! - `stored_job`: the files of a job
+//! - `chunk_size`: boards of a chunk, from the cost of a sample
 //! - `spec`: the description of a job
+//! - `input`: boards of an input, packed
 //! - `recipe`: boards that a short text describes
 //! - `lines`: labels as JSON and CSV
 //! - `part`: the file of a chunk
 //! - `directory`: files that are created once
+//! - `hex`: digests in hexadecimal
 //! - `ordered`: work on several threads, with results in order
 
 mod card;
 mod check;
 mod chunk_size;
 mod directory;
+mod hex;
+mod input;
 mod lines;
 mod manifest;
 mod ordered;
@@ -32,13 +36,14 @@ mod spec;
 mod stored_job;
 
 pub use check::{Check, CheckFinding, check};
-pub use chunk_size::chunk_size;
+pub use chunk_size::{SampledBoards, chunk_size};
 pub use directory::{Created, Directory};
+pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{Manifest, ManifestPart, Totals};
 pub use ordered::map_in_order;
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
 pub use runner::{Progress, Resources, RunEnd, Shard, label_chunk, run};
-pub use spec::{JobSpec, SpecError};
-pub use stored_job::{JobError, StoredJob};
+pub use spec::{JobBoards, JobSpec, SpecError};
+pub use stored_job::{JobError, JobRows, StoredJob};

@@ -29,6 +29,8 @@ pub enum Row {
     Solved(Label),
     /// A board whose search failed, which is a bug.
     Failed,
+    /// A row of the input that is no board, or whose goal cannot be reached.
+    Invalid,
 }
 
 /// Why bytes are not a part.
@@ -78,11 +80,18 @@ mod kind {
     pub(super) const ALL: [u8; 6] = [STATUS, LENGTH, LOWER_BOUND, NEXT, EXPANDED, MOVES];
 }
 
+/// The values of a status.
+mod status {
+    pub(super) const SOLVED: u8 = 0;
+    pub(super) const FAILED: u8 = 1;
+    pub(super) const INVALID: u8 = 2;
+}
+
 /// The rows of a chunk, as columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
     want: Want,
-    /// 0 for a solved board, 1 for a failed one.
+    /// See [`status`].
     status: Vec<u8>,
     length: Vec<u16>,
     lower_bound: Vec<u16>,
@@ -114,6 +123,12 @@ impl Part {
         }
     }
 
+    /// Approximate memory of the rows, in bytes.
+    pub fn bytes(&self) -> usize {
+        let Self { status, length, lower_bound, next, expanded, moves, .. } = self;
+        status.len() + 2 * (length.len() + lower_bound.len()) + next.len() + 8 * expanded.len() + moves.len()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.status.len()
@@ -131,8 +146,9 @@ impl Part {
     pub fn push(&mut self, row: &Row) {
         let none = Label { lower_bound: 0, length: 0, next: None, expanded: None, path: None };
         let (status, label) = match row {
-            Row::Solved(label) => (0, label),
-            Row::Failed => (1, &none),
+            Row::Solved(label) => (status::SOLVED, label),
+            Row::Failed => (status::FAILED, &none),
+            Row::Invalid => (status::INVALID, &none),
         };
         let short = |length: u32| u16::try_from(length).expect("a solution has fewer than 65,536 moves");
         self.status.push(status);
@@ -162,8 +178,10 @@ impl Part {
                 let at = |nth: usize| own[nth / MOVES_PER_BYTE] >> (2 * (nth % MOVES_PER_BYTE)) & 3;
                 (0..usize::from(length)).map(|nth| Move::ALL[usize::from(at(nth))]).collect()
             });
-            if self.status[at] != 0 {
-                return Row::Failed;
+            match self.status[at] {
+                status::SOLVED => {}
+                status::INVALID => return Row::Invalid,
+                _ => return Row::Failed,
             }
             let next = self.next.get(at).filter(|bits| **bits != NO_NEXT);
             Row::Solved(Label {
@@ -206,7 +224,7 @@ impl Part {
     /// values allow.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
-        if self.status.iter().any(|status| *status != 0) {
+        if self.status.iter().any(|status| *status != status::SOLVED) {
             columns.push(Column { kind: kind::STATUS, width: 1, bytes: self.status.clone() });
         }
         columns.push(narrow(kind::LENGTH, &self.length));
@@ -277,7 +295,7 @@ impl Part {
         Ok(())
     }
 
-    /// True if each column has a value for each row, failed rows have none but zeros, and every value is in its range.
+    /// True if each column has a value for each row, rows without a label have none but zeros, and every value is in its range.
     fn is_consistent(&self, rows: usize) -> bool {
         let of = |want, column: usize| column == if self.want == want { rows } else { 0 };
         let has_rows = self.status.len() == rows
@@ -289,8 +307,12 @@ impl Part {
             let next = self.next.get(at).copied();
             let is_next = next.is_none_or(|next| next < 1 << Move::ALL.len() || next == NO_NEXT);
             let is_empty = length == 0 && next.is_none_or(|next| next == NO_NEXT);
-            let is_failure = self.status[at] == 1 && is_empty && self.expanded.get(at).is_none_or(|count| *count == 0);
-            lower_bound <= length && is_next && (self.status[at] == 0 || is_failure)
+            let is_sound = match self.status[at] {
+                status::SOLVED => true,
+                status::FAILED | status::INVALID => is_empty && self.expanded.get(at).is_none_or(|count| *count == 0),
+                _ => false,
+            };
+            lower_bound <= length && is_next && is_sound
         };
         has_rows && (0..rows).all(is_row) && self.has_all_moves()
     }
@@ -420,7 +442,7 @@ mod tests {
                 path: (want == Want::Moves).then(|| moves.into_iter().collect()),
             })
         });
-        prop_oneof![9 => solved, 1 => Just(Row::Failed)]
+        prop_oneof![8 => solved, 1 => Just(Row::Failed), 1 => Just(Row::Invalid)]
     }
 
     fn want() -> impl Strategy<Value = Want> {
@@ -514,7 +536,8 @@ mod tests {
             (Want::Length, 2, &[(2, 3, &[1, 2])]),
             (Want::Length, 2, &[(1, 1, &[0, 0]), (2, 1, &[1, 2])]),
             (Want::Length, 2, &[(1, 1, &[0, 1]), (2, 1, &[1, 2])]),
-            (Want::Length, 2, &[(1, 1, &[0, 2]), (2, 1, &[1, 0])]),
+            (Want::Length, 2, &[(1, 1, &[0, 3]), (2, 1, &[1, 0])]),
+            (Want::Length, 2, &[(1, 1, &[0, 2]), (2, 1, &[1, 2])]),
             (Want::Length, 2, &[(2, 1, &[1, 2]), (3, 1, &[1, 2])]),
             (Want::Length, 2, &[(2, 1, &[1, 2]), (3, 1, &[1, 3])]),
             (Want::Length, 2, &[(2, 1, &[1, 2]), (2, 1, &[1, 2])]),

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::part::{Part, Row};
 use super::stored_job::{JobError, StoredJob};
-use crate::service::{Sweep, SweepContext, SweepError, Tables};
+use crate::service::{Sweep, SweepContext, SweepError, SweepLimits, Tables};
 
 /// The share of a job that one of several processes makes: every n-th chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub struct Progress {
     pub resumed: AtomicU64,
     /// Boards labelled by this run.
     pub labelled: AtomicU64,
-    /// Boards of these whose search failed.
+    /// Boards of these whose search failed, and rows that are no boards.
     pub failed: AtomicU64,
     /// Longest solution that this run has found.
     pub hardest: AtomicU32,
@@ -67,38 +67,53 @@ pub struct Resources<'a> {
     pub cancel: &'a AtomicBool,
 }
 
-/// Labels the boards of one chunk.
+impl Resources<'_> {
+    /// A sweep of the boards of a job.
+    pub(super) fn sweep(&self, job: &StoredJob) -> Sweep<'_> {
+        let spec = job.spec();
+        Sweep::new(self.tables, *spec.boards.goal(), spec.want, SweepLimits::of(spec.limits, self.search_memory))
+    }
+}
+
+/// Labels the boards of one chunk. Returns `None` if the run is cancelled. Searches that fail become rows.
 ///
 /// # Errors
-/// [`SweepError::Cancelled`]. Searches that fail become rows.
+/// [`JobError`] if the boards cannot be read.
 pub fn label_chunk(
     job: &StoredJob,
     chunk: u64,
     resources: &Resources<'_>,
     progress: &Progress,
-) -> Result<Part, SweepError> {
-    let spec = job.spec();
-    let sweep = Sweep::new(resources.tables, *spec.recipe.goal(), spec.want, spec.limits, resources.search_memory);
+) -> Result<Option<Part>, JobError> {
+    let sweep = resources.sweep(job);
     let context = SweepContext { cancel: &[resources.cancel], helpers: None };
-    let mut part = Part::new(spec.want);
-    for index in spec.boards_of(chunk) {
+    let mut part = Part::new(job.spec().want);
+    for puzzle in job.boards(job.spec().boards_of(chunk))? {
         if resources.cancel.load(Ordering::Relaxed) {
-            return Err(SweepError::Cancelled);
+            return Ok(None);
         }
-        match sweep.label(&spec.recipe.board(index), context) {
-            Ok(label) => {
-                progress.hardest.fetch_max(label.length, Ordering::Relaxed);
-                part.push(&Row::Solved(label));
-            }
-            Err(SweepError::Cancelled) => return Err(SweepError::Cancelled),
-            Err(SweepError::Failed(_)) => {
-                progress.failed.fetch_add(1, Ordering::Relaxed);
-                part.push(&Row::Failed);
-            }
-        }
-        progress.labelled.fetch_add(1, Ordering::Relaxed);
+        let label = puzzle.map(|puzzle| sweep.label(&puzzle, context));
+        let row = match label {
+            Some(Ok(label)) => Row::Solved(label),
+            Some(Err(SweepError::Cancelled)) => return Ok(None),
+            Some(Err(SweepError::Failed(_))) => Row::Failed,
+            None => Row::Invalid,
+        };
+        progress.count(&row);
+        part.push(&row);
     }
-    Ok(part)
+    Ok(Some(part))
+}
+
+impl Progress {
+    /// Counts a row.
+    pub fn count(&self, row: &Row) {
+        match row {
+            Row::Solved(label) => self.hardest.fetch_max(label.length, Ordering::Relaxed),
+            Row::Failed | Row::Invalid => self.failed.fetch_add(1, Ordering::Relaxed) as u32,
+        };
+        self.labelled.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Makes the missing parts of a share, in the order of their chunks.
@@ -110,21 +125,26 @@ pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &
         let boards = job.spec().boards_of(chunk);
         boards.end - boards.start
     };
-    let mut missing = Vec::new();
-    for (chunk, is_done) in (0..).zip(job.done()?).filter(|(chunk, _)| shard.has(*chunk)) {
+    let done = job.done()?;
+    for (chunk, is_done) in (0..).zip(&done).filter(|(chunk, _)| shard.has(*chunk)) {
         progress.total.fetch_add(boards(chunk), Ordering::Relaxed);
-        if is_done {
+        if *is_done {
             progress.resumed.fetch_add(boards(chunk), Ordering::Relaxed);
-        } else {
-            missing.push(chunk);
         }
     }
     let (next, is_over, failure) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(None));
+    let make = |chunk: u64| match label_chunk(job, chunk, resources, progress)? {
+        Some(part) => job.put_part(chunk, &part).map(|_| ()),
+        None => Ok(()),
+    };
     let work = || {
-        while !is_over.load(Ordering::Relaxed) {
-            let Some(chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let Ok(part) = label_chunk(job, *chunk, resources, progress) else { return };
-            if let Err(error) = job.put_part(*chunk, &part) {
+        while !is_over.load(Ordering::Relaxed) && !resources.cancel.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(is_done) = done.get(at) else { return };
+            if *is_done || !shard.has(at as u64) {
+                continue;
+            }
+            if let Err(error) = make(at as u64) {
                 is_over.store(true, Ordering::Relaxed);
                 failure.lock().get_or_insert(error);
             }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::hex::{hex, unhex};
+use super::input::InputRecord;
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
@@ -14,7 +16,7 @@ use crate::service::{RequestedLimits, Sweep, Tier, Want};
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobSpec {
     /// The boards.
-    pub recipe: Recipe,
+    pub boards: JobBoards,
     /// What is found out about each.
     pub want: Want,
     /// Limits of each search.
@@ -25,6 +27,33 @@ pub struct JobSpec {
     pub chunk: u32,
     /// Version of the solver.
     pub version: String,
+}
+
+/// Where the boards of a job come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JobBoards {
+    /// From a description.
+    Recipe(Recipe),
+    /// From pieces in the directory of the job.
+    Input(InputRecord),
+}
+
+impl JobBoards {
+    /// The goal of all boards.
+    pub fn goal(&self) -> &Board {
+        match self {
+            Self::Recipe(recipe) => recipe.goal(),
+            Self::Input(input) => input.goal(),
+        }
+    }
+
+    /// Number of boards, or of rows of the input.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Recipe(recipe) => recipe.count(),
+            Self::Input(input) => input.count(),
+        }
+    }
 }
 
 /// Why bytes are not the description of a job.
@@ -50,7 +79,8 @@ const MAX_CHUNKS: u64 = 1 << 24;
 struct SpecJson {
     format: String,
     version: String,
-    random: RecipeJson,
+    #[serde(flatten)]
+    boards: BoardsJson,
     goal: String,
     want: String,
     #[serde(default)]
@@ -60,11 +90,10 @@ struct SpecJson {
 }
 
 #[derive(Serialize, Deserialize)]
-struct RecipeJson {
-    rows: usize,
-    cols: usize,
-    seed: String,
-    count: u64,
+#[serde(rename_all = "snake_case")]
+enum BoardsJson {
+    Random { rows: usize, cols: usize, seed: String, count: u64 },
+    Input { rows: usize, cols: usize, count: u64, sha256: String },
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -83,14 +112,17 @@ const TIERS: [(Tier, &str); 3] = [(Tier::Small, "small"), (Tier::Standard, "stan
 impl JobSpec {
     /// The text of `spec.json`. Equal specifications have equal bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        let Self { recipe, want, limits, tables, chunk, version } = self;
-        let size = recipe.goal().size();
-        let seed = recipe.seed().to_owned();
+        let Self { boards, want, limits, tables, chunk, version } = self;
+        let (goal, count) = (boards.goal(), boards.count());
+        let (rows, cols) = (goal.size().rows(), goal.size().cols());
         let json = SpecJson {
             format: FORMAT.to_owned(),
             version: version.clone(),
-            random: RecipeJson { rows: size.rows(), cols: size.cols(), seed, count: recipe.count() },
-            goal: recipe.goal().to_string(),
+            boards: match boards {
+                JobBoards::Recipe(recipe) => BoardsJson::Random { rows, cols, seed: recipe.seed().to_owned(), count },
+                JobBoards::Input(input) => BoardsJson::Input { rows, cols, count, sha256: hex(input.digest()) },
+            },
+            goal: goal.to_string(),
             want: want.name().to_owned(),
             limits: LimitsJson {
                 time_ms: limits.time.map(|time| time.as_millis() as u64),
@@ -114,11 +146,10 @@ impl JobSpec {
         if json.format != FORMAT {
             return Err(SpecError::Format(json.format));
         }
-        let RecipeJson { rows, cols, seed, count } = json.random;
-        let size = Size::try_from((rows, cols)).map_err(|_| SpecError::Member("random"))?;
+        let boards = json.boards.boards(&json.goal)?;
+        let size = boards.goal().size();
         let spec = Self {
-            recipe: Recipe::try_new(goal_of(&json.goal, size)?, &seed, count)
-                .map_err(|_| SpecError::Member("random"))?,
+            boards,
             want: Want::from_name(&json.want).ok_or(SpecError::Member("want"))?,
             limits: RequestedLimits {
                 time: json.limits.time_ms.map(Duration::from_millis),
@@ -145,26 +176,26 @@ impl JobSpec {
 
     /// Number of chunks.
     pub fn chunks(&self) -> u64 {
-        self.recipe.count().div_ceil(self.chunk.into())
+        self.boards.count().div_ceil(self.chunk.into())
     }
 
     /// Indices of the boards of a chunk.
     pub fn boards_of(&self, chunk: u64) -> std::ops::Range<u64> {
         let first = chunk * u64::from(self.chunk);
-        first..(first + u64::from(self.chunk)).min(self.recipe.count())
+        first..(first + u64::from(self.chunk)).min(self.boards.count())
     }
 
     /// True if the labels depend on nothing but the boards: proven lengths and first moves do, without limits. Others
     /// depend on the version of the solver and on its tables.
     pub fn has_unique_labels(&self) -> bool {
         let is_unlimited = self.limits == RequestedLimits::default();
-        let is_proven = Sweep::serves(Want::Next, self.recipe.goal().size());
+        let is_proven = Sweep::serves(Want::Next, self.boards.goal().size());
         matches!(self.want, Want::Length | Want::Next) && is_unlimited && is_proven
     }
 
     /// True if labels may differ from one run to the next: those of searches that end by the clock.
     pub fn depends_on_time(&self) -> bool {
-        let improves_all_the_time = !Sweep::serves(Want::Next, self.recipe.goal().size());
+        let improves_all_the_time = !Sweep::serves(Want::Next, self.boards.goal().size());
         self.want != Want::Bounds && (self.limits.time.is_some() || improves_all_the_time)
     }
 
@@ -172,12 +203,18 @@ impl JobSpec {
     /// of the chunks does not count.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         let depends_on_solver = !self.has_unique_labels();
-        let (own, others) = (&self.recipe, &other.recipe);
+        let (own, others) = (&self.boards, &other.boards);
+        let seed = |boards: &JobBoards| {
+            if let JobBoards::Recipe(recipe) = boards { Some(recipe.seed().to_owned()) } else { None }
+        };
+        let is_other_input = matches!((own, others), (JobBoards::Input(_), JobBoards::Input(_))) && own != others;
         [
+            ("input", seed(own).is_some() != seed(others).is_some()),
             ("random", own.goal().size() != others.goal().size()),
             ("goal", own.goal() != others.goal()),
             ("count", own.count() != others.count()),
-            ("seed", own.seed() != others.seed()),
+            ("seed", seed(own) != seed(others)),
+            ("input", is_other_input),
             ("want", self.want != other.want),
             ("limits", self.limits != other.limits),
             ("tables", depends_on_solver && self.tables != other.tables),
@@ -185,6 +222,26 @@ impl JobSpec {
         ]
         .into_iter()
         .find_map(|(name, differs)| differs.then_some(name))
+    }
+}
+
+impl BoardsJson {
+    fn boards(self, goal: &str) -> Result<JobBoards, SpecError> {
+        let (rows, cols, member) = match self {
+            Self::Random { rows, cols, .. } => (rows, cols, "random"),
+            Self::Input { rows, cols, .. } => (rows, cols, "input"),
+        };
+        let wrong = SpecError::Member(member);
+        let goal = goal_of(goal, Size::try_from((rows, cols)).map_err(|_| wrong.clone())?)?;
+        match self {
+            Self::Random { seed, count, .. } => {
+                Recipe::try_new(goal, &seed, count).map(JobBoards::Recipe).map_err(|_| wrong)
+            }
+            Self::Input { count, sha256, .. } => {
+                let digest = unhex(&sha256).filter(|_| (1..=Recipe::MAX_COUNT).contains(&count)).ok_or(wrong)?;
+                Ok(JobBoards::Input(InputRecord::new(goal, count, digest)))
+            }
+        }
     }
 }
 
@@ -200,7 +257,7 @@ mod tests {
     fn spec(rows: usize, cols: usize) -> JobSpec {
         let goal = Board::blank_last(Size::try_from((rows, cols)).unwrap());
         JobSpec {
-            recipe: Recipe::try_new(goal, "s", 1_000_000).unwrap(),
+            boards: JobBoards::Recipe(Recipe::try_new(goal, "s", 1_000_000).unwrap()),
             want: Want::Length,
             limits: RequestedLimits::default(),
             tables: Tier::Standard,
@@ -212,7 +269,14 @@ mod tests {
     #[test]
     fn a_specification_is_read_as_written() {
         let limits = RequestedLimits { time: Some(Duration::from_millis(50)), expanded: Some(7), nodes: Some(9) };
-        for spec in [spec(4, 4), spec(3, 3), JobSpec { limits, want: Want::Moves, tables: Tier::Large, ..spec(5, 5) }] {
+        let goal = Board::snail(Size::try_from((2, 7)).unwrap());
+        let input = JobBoards::Input(InputRecord::new(goal, 77, [5; 32]));
+        for spec in [
+            spec(4, 4),
+            spec(3, 3),
+            JobSpec { limits, want: Want::Moves, tables: Tier::Large, ..spec(5, 5) },
+            JobSpec { boards: input, ..spec(4, 4) },
+        ] {
             assert_eq!(JobSpec::of_json(&spec.to_json()), Ok(spec));
         }
     }
@@ -259,8 +323,14 @@ mod tests {
         let tables = JobSpec { tables: own.tables, ..other.clone() };
         assert_eq!(moves(own.clone()).difference(&moves(tables)), Some("version"));
         assert_eq!(own.difference(&moves(other)), Some("want"));
-        let seed = Recipe::try_new(*own.recipe.goal(), "t", own.recipe.count()).unwrap();
-        assert_eq!(own.difference(&JobSpec { recipe: seed, ..own.clone() }), Some("seed"));
+        let with = |boards| JobSpec { boards, ..own.clone() };
+        let (goal, count) = (*own.boards.goal(), own.boards.count());
+        let seed = with(JobBoards::Recipe(Recipe::try_new(goal, "t", count).unwrap()));
+        assert_eq!(own.difference(&seed), Some("seed"));
+        let input = |byte| with(JobBoards::Input(InputRecord::new(goal, count, [byte; 32])));
+        assert_eq!(own.difference(&input(1)), Some("input"));
+        assert_eq!(input(1).difference(&input(2)), Some("input"));
+        assert_eq!(input(1).difference(&input(1)), None);
         assert!(own.has_unique_labels() && !spec(5, 5).has_unique_labels());
         assert!(spec(5, 5).depends_on_time() && !own.depends_on_time());
     }

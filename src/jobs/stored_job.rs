@@ -1,13 +1,18 @@
 //! A job in a directory: what exists there is its state.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::chunk_size::SampledBoards;
 use super::directory::{Created, Directory};
+use super::input::InputBoards;
 use super::part::{Part, PartError, PartHeader};
-use super::spec::{JobSpec, SpecError};
+use super::recipe::Recipe;
+use super::spec::{JobBoards, JobSpec, SpecError};
+use crate::domain::Puzzle;
 
 /// A job and the files of its directory: `spec.json` once it is accepted, a part for each chunk that is done, and
 /// `end.json` once it is complete.
@@ -157,6 +162,19 @@ impl StoredJob {
         if is_own { Ok(Some((part, bytes))) } else { Err(wrong(PartError::Columns)) }
     }
 
+    /// The boards with these indices. A row of an input that is no board is `None`.
+    ///
+    /// # Errors
+    /// [`JobError::File`] if an input cannot be read or is damaged.
+    pub fn boards(&self, indices: Range<u64>) -> Result<JobRows<'_>, JobError> {
+        Ok(match &self.spec.boards {
+            JobBoards::Recipe(recipe) => JobRows::Drawn { recipe, indices },
+            JobBoards::Input(input) => {
+                JobRows::Read(input.read(&self.directory, indices).map_err(|source| self.file_error("input", source))?)
+            }
+        })
+    }
+
     /// Reads a file of the directory.
     ///
     /// # Errors
@@ -179,6 +197,49 @@ impl StoredJob {
 
     fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.path().join(name), source }
+    }
+}
+
+impl JobBoards {
+    /// Some of the boards of a job that is to be created in a directory, which has the input.
+    ///
+    /// # Errors
+    /// [`JobError::File`] if the input cannot be read.
+    pub fn sample(&self, path: &Path) -> Result<SampledBoards, JobError> {
+        let error = |source| JobError::File { path: path.join("input"), source };
+        match self {
+            Self::Recipe(recipe) => Ok(SampledBoards::of_recipe(recipe)),
+            Self::Input(input) => {
+                let directory = Directory::create(path).map_err(error)?;
+                let board = |index| Ok(input.read(&directory, index..index + 1)?.next().flatten());
+                SampledBoards::try_new(*input.goal(), input.count(), board).map_err(error)
+            }
+        }
+    }
+}
+
+/// Boards of a job, one after another.
+#[derive(Debug)]
+pub enum JobRows<'j> {
+    /// Drawn from a recipe.
+    Drawn {
+        /// The recipe.
+        recipe: &'j Recipe,
+        /// Indices of the boards that are left.
+        indices: Range<u64>,
+    },
+    /// Read from an input.
+    Read(InputBoards),
+}
+
+impl Iterator for JobRows<'_> {
+    type Item = Option<Puzzle>;
+
+    fn next(&mut self) -> Option<Option<Puzzle>> {
+        match self {
+            Self::Drawn { recipe, indices } => indices.next().map(|index| Some(recipe.board(index))),
+            Self::Read(boards) => boards.next(),
+        }
     }
 }
 

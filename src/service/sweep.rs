@@ -82,9 +82,18 @@ pub struct Sweep<'t> {
     want: Want,
     goal: Board,
     limits: Limits,
-    /// Time limit of each board, if any.
-    time: Option<Duration>,
     tables: JobTables<'t>,
+}
+
+/// Limits of the searches of a sweep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SweepLimits {
+    /// The requested ones. Boards of more than 16 cells have a time limit without a request too.
+    pub requested: RequestedLimits,
+    /// Longest time of a board, whatever is requested.
+    pub most_time: Duration,
+    /// Memory for the nodes of a search, in bytes.
+    pub memory: u64,
 }
 
 /// Whatever pauses or stops a sweep.
@@ -105,24 +114,24 @@ impl<'t> Sweep<'t> {
         want != Want::Next || Plan::is_proven_by_auto(size)
     }
 
-    /// Prepares a sweep of boards that have the goal's shape. `memory` bounds the nodes of a search, in bytes. Without
-    /// a time limit, boards of up to 16 cells are solved however long they take.
+    /// Prepares a sweep of boards that have the goal's shape.
     ///
     /// # Panics
     /// If the sweep does not [serve](Self::serves) the shape.
-    pub fn new(tables: &'t Tables, goal: Board, want: Want, requested: RequestedLimits, memory: u64) -> Self {
+    pub fn new(tables: &'t Tables, goal: Board, want: Want, limits: SweepLimits) -> Self {
+        let SweepLimits { requested, most_time, memory } = limits;
         let size = goal.size();
         assert!(Self::serves(want, size), "first moves are known up to 16 cells");
         let plan = Plan::auto(size);
         let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);
-        let time = requested.time.or(default);
+        let time = requested.time.or(default).unwrap_or(Duration::MAX).min(most_time);
         let nodes = nodes_within(memory, size, plan.algorithm, plan.heuristic) / plan.node_budget_divisor();
         let limits = Limits {
-            time: time.unwrap_or(Duration::MAX),
+            time,
             expanded: requested.expanded.unwrap_or(u64::MAX),
             nodes: requested.nodes.unwrap_or(u64::MAX).min(nodes),
         };
-        Self { want, goal, limits, time, tables: JobTables::new(tables) }
+        Self { want, goal, limits, tables: JobTables::new(tables) }
     }
 
     /// The goal of all boards.
@@ -169,7 +178,8 @@ impl<'t> Sweep<'t> {
     }
 
     fn report(&self, job: Job, context: SweepContext<'_>) -> Result<Report, SweepError> {
-        let deadline = self.time.map(|time| Instant::now() + time);
+        let time = self.limits.time;
+        let deadline = (time != Duration::MAX).then(|| Instant::now() + time);
         let SweepContext { cancel, helpers } = context;
         let context = SearchContext { deadline, cancel, helpers, ..SearchContext::default() };
         let report = solve_with(&job, &self.tables, context).map_err(SweepError::Failed)?;
@@ -223,6 +233,47 @@ impl<'t> Sweep<'t> {
     }
 }
 
+/// Sweeps of boards with any goals. When the goal changes, it takes the tables anew, and keeps no others from eviction.
+#[derive(Debug)]
+pub struct MixedSweep<'t> {
+    tables: &'t Tables,
+    want: Want,
+    limits: SweepLimits,
+    sweep: Option<Sweep<'t>>,
+}
+
+impl<'t> MixedSweep<'t> {
+    /// Prepares sweeps, as [`Sweep::new`] does.
+    pub fn new(tables: &'t Tables, want: Want, limits: SweepLimits) -> Self {
+        Self { tables, want, limits, sweep: None }
+    }
+
+    /// True if the sweep of this goal needs no other tables.
+    pub fn has(&self, goal: &Board) -> bool {
+        self.sweep.as_ref().is_some_and(|sweep| sweep.goal() == goal)
+    }
+
+    /// The sweep of a goal; `None` if it does not [serve](Sweep::serves) the shape.
+    pub fn of(&mut self, goal: &Board) -> Option<&Sweep<'t>> {
+        if !Sweep::serves(self.want, goal.size()) {
+            return None;
+        }
+        if !self.has(goal) {
+            // The former one keeps its tables from eviction.
+            self.sweep = None;
+        }
+        let new = || Sweep::new(self.tables, *goal, self.want, self.limits);
+        Some(self.sweep.get_or_insert_with(new))
+    }
+}
+
+impl SweepLimits {
+    /// These limits, and no others but the memory of a search.
+    pub fn of(requested: RequestedLimits, memory: u64) -> Self {
+        Self { requested, most_time: Duration::MAX, memory }
+    }
+}
+
 /// The puzzle after a legal move.
 fn after(puzzle: &Puzzle, mv: Move) -> Option<Puzzle> {
     let mut board = *puzzle.start();
@@ -254,7 +305,7 @@ mod tests {
     }
 
     fn label(tables: &Tables, want: Want, puzzle: &Puzzle, requested: RequestedLimits) -> Label {
-        let sweep = Sweep::new(tables, *puzzle.goal(), want, requested, 64 << 20);
+        let sweep = Sweep::new(tables, *puzzle.goal(), want, SweepLimits::of(requested, 64 << 20));
         sweep.label(puzzle, SweepContext::default()).unwrap()
     }
 
@@ -312,6 +363,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mixed_sweep_finds_what_sweeps_of_each_goal_find() {
+        let (tables, mut random) = (Tables::default(), SplitMix(6));
+        let limits = SweepLimits::of(RequestedLimits::default(), 64 << 20);
+        let mut mixed = MixedSweep::new(&tables, Want::Next, limits);
+        for _ in 0..5 {
+            for goal in [Board::snail(size(3, 3)), Board::blank_last(size(3, 3)), Board::blank_last(size(2, 5))] {
+                let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+                let expected = label(&tables, Want::Next, &puzzle, RequestedLimits::default());
+                let sweep = mixed.of(&goal).unwrap();
+                assert_eq!(sweep.label(&puzzle, SweepContext::default()), Ok(expected));
+                assert!(mixed.has(&goal));
+            }
+        }
+        assert!(mixed.of(&Board::blank_last(size(5, 5))).is_none());
+    }
+
+    #[test]
     fn tables_of_every_goal_cell_are_loaded() {
         let tables = Tables::default();
         for goal in [Board::blank_last(size(3, 3)), Board::blank_first(size(4, 3)), Board::snail(size(3, 4))] {
@@ -326,7 +394,8 @@ mod tests {
     fn a_raised_flag_ends_a_search() {
         let (tables, mut random) = (Tables::default(), SplitMix(5));
         let goal = Board::blank_last(size(4, 4));
-        let sweep = Sweep::new(&tables, goal, Want::Length, RequestedLimits::default(), 64 << 20);
+        let limits = SweepLimits::of(RequestedLimits::default(), 64 << 20);
+        let sweep = Sweep::new(&tables, goal, Want::Length, limits);
         let context = SweepContext { cancel: &[&AtomicBool::new(true)], helpers: None };
         let boards = (0..20).map(|_| Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
         let labels: Vec<_> = boards.map(|puzzle| sweep.label(&puzzle, context)).collect();

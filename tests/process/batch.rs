@@ -202,7 +202,8 @@ fn damage_and_other_jobs_are_found() {
     refused(&format!("{boards} --want next -o {directory}"), 1, "another job: its `want` differs");
     refused(&format!("{boards} --chunk 50 -o {directory}"), 1, "chunks of 100 boards: omit --chunk");
     refused(&format!("--verify {directory}/no"), 1, "has no job");
-    refused(&format!("{directory}/no --format csv"), 1, "has no job");
+    refused(&format!("{directory}/no --format csv"), 2, "there is no such file");
+    refused(&format!("{directory}/parts --format csv"), 1, "has no job");
     // A wrong label with sound checksums: the part of another seed, and one of its own with other bytes.
     let part = format!("{directory}/parts/0000000003.tqp");
     let original = fs::read(&part).unwrap();
@@ -264,4 +265,164 @@ fn a_closed_pipe_ends_quietly_and_wrong_arguments_are_reported_together() {
     assert_eq!(output.status.code(), Some(2));
     let lines: Vec<_> = stderr_of(&output).lines().map(|line| line.split(':').nth(1).unwrap().to_owned()).collect();
     assert_eq!(lines, [" --chunk", " --random", " --count"]);
+}
+
+/// Runs a batch with this text as its standard input.
+fn piped(arguments: &str, input: &[u8]) -> Output {
+    use std::io::Write;
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // The batch may end before it has read all.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
+    let text = std::str::from_utf8(output).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn rows_of_a_file_a_pipe_and_a_recipe_have_equal_labels() {
+    let scratch = Scratch::new("rows");
+    let (ndjson, csv) = (scratch.path("boards.ndjson"), scratch.path("boards.csv"));
+    for want in ["length", "moves", "next", "bounds", "expanded"] {
+        let recipe = format!("--random 3x4 --count 400 --seed s --want {want}");
+        assert_clean(&batch(&format!("{recipe} -o {ndjson}")));
+        let expected = json_lines(&fs::read(&ndjson).unwrap());
+        let boards: String = expected.iter().map(|row| format!("{}\n", row["board"])).collect();
+        let output = piped(&format!("- --want {want}"), boards.as_bytes());
+        assert_clean(&output);
+        let rows = json_lines(&output.stdout);
+        assert_eq!(rows.len(), expected.len());
+        for (at, (row, expected)) in rows.iter().zip(&expected).enumerate() {
+            let mut row = row.clone();
+            let members = row.as_object_mut().unwrap();
+            assert_eq!(members.remove("line").unwrap(), at + 1);
+            members.insert("index".to_owned(), at.into());
+            members.insert("board".to_owned(), expected["board"].clone());
+            assert_eq!(row, *expected, "{want}");
+        }
+        // As CSV, whose lines are read again.
+        assert_clean(&batch(&format!("{recipe} -o {csv}")));
+        let again = scratch.path("again.csv");
+        assert_clean(&batch(&format!("{csv} --size 3x4 --want {want} -o {again}")));
+        assert_eq!(fs::read(&again).unwrap(), fs::read(&csv).unwrap(), "{want}");
+    }
+}
+
+#[test]
+fn a_faulty_row_is_a_row_with_its_problem() {
+    let scratch = Scratch::new("faulty");
+    let lines = [
+        r#"{"id":"a","board":[[1,2],[3,0]]}"#,
+        "[[2,1],[3,0]]",
+        "",
+        r#"{"id":4,"board":"#,
+        "[[1,2,3],[4,5,6],[7,0,8]]",
+        "\u{fffd}",
+        r#"{"id":"ü","board":[[1,2],[3,3]]}"#,
+        "1230",
+    ];
+    let mut input = lines.join("\n").into_bytes();
+    input.extend(b"\n\xff\xfe\n");
+    let output = piped("-", &input);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr_of(&output));
+    let rows = json_lines(&output.stdout);
+    let seen: Vec<_> = rows.iter().map(|row| (row["line"].as_u64().unwrap(), row["length"].as_u64())).collect();
+    let expected = [(1, Some(0)), (2, None), (4, None), (5, Some(1)), (6, None), (7, None), (8, Some(0)), (9, None)];
+    assert_eq!(seen, expected);
+    assert_eq!((&rows[0]["id"], &rows[5]["id"]), (&"a".into(), &"ü".into()));
+    let slugs: Vec<_> = rows.iter().filter_map(|row| row["problem"]["type"].as_str()).collect();
+    let problems = ["unsolvable", "malformed-json", "invalid-board", "invalid-board", "malformed-json"];
+    assert_eq!(slugs, problems.map(|slug| format!("/problems/{slug}")));
+    // CSV has no place for problems.
+    let csv = scratch.path("labels.csv");
+    let output = piped(&format!("- -o {csv}"), &input);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr_of(&output));
+    let text = fs::read_to_string(&csv).unwrap();
+    let expected = "0,1,2,3,cost\n1,2,3,0,0\n,,,,\n,,,,\n,,,,\n,,,,\n,,,,\n1,2,3,0,0\n,,,,\n";
+    assert_eq!(text, expected, "a board of another size is a problem too");
+    let problems = json_lines(&fs::read(format!("{csv}.problems.ndjson")).unwrap());
+    let numbers: Vec<_> = problems.iter().map(|row| row["line"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [2, 4, 5, 6, 7, 9]);
+    // A strict batch ends at the first one.
+    let output = piped("- --strict", &input);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr_of(&output).contains("standard input, line 2: This board cannot reach the goal"),
+        "{}",
+        stderr_of(&output)
+    );
+    assert_eq!(json_lines(&output.stdout).len(), 1);
+}
+
+#[test]
+fn a_directory_stores_the_rows_of_a_file() {
+    let scratch = Scratch::new("stored-rows");
+    let (input, directory) = (scratch.path("boards.ndjson"), scratch.path("job"));
+    assert_clean(&batch(&format!("--random 3x4 --count 500 --seed s -o {input}")));
+    let text = fs::read_to_string(&input).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[7] = "[[2,1],[3,0]]";
+    lines[123] = "what";
+    let rows: String = lines.iter().map(|line| format!("{}\n", line.split(",\"length\"").next().unwrap())).collect();
+    let rows = rows.replace("{\"index\":", "{\"id\":").replace("]]\n", "]]}\n").replace("[[2,1],[3,0]]}", lines[7]);
+    fs::write(&input, &rows).unwrap();
+    let command = format!("{input} -o {directory} --chunk 50");
+    let output = batch(&command);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr_of(&output));
+    let problems = json_lines(&fs::read(format!("{directory}/input/problems.ndjson")).unwrap());
+    let numbers: Vec<_> = problems.iter().map(|row| (row["index"].as_u64(), row["line"].as_u64())).collect();
+    assert_eq!(numbers, [(Some(7), Some(8)), (Some(123), Some(124))]);
+    let export = batch(&directory);
+    assert_eq!(export.status.code(), Some(3));
+    for (row, line) in json_lines(&export.stdout).iter().zip(text.lines()) {
+        let expected: serde_json::Value = serde_json::from_str(line).unwrap();
+        match row["index"].as_u64().unwrap() {
+            7 | 123 => assert_eq!((&row["status"], row.get("board")), (&422.into(), None)),
+            _ => assert_eq!(*row, expected),
+        }
+    }
+    assert_clean(&batch(&format!("--verify {directory} --sample 500")));
+    // The job goes on with its own input alone.
+    let part = format!("{directory}/parts/0000000002.tqp");
+    let original = fs::read(&part).unwrap();
+    fs::remove_file(&part).unwrap();
+    fs::remove_file(format!("{directory}/end.json")).unwrap();
+    fs::write(&input, rows.replacen("1", "2", 1)).unwrap();
+    let other = batch(&command);
+    assert_eq!(other.status.code(), Some(1), "{}", stderr_of(&other));
+    assert!(stderr_of(&other).contains("a piece of another input"), "{}", stderr_of(&other));
+    fs::write(&input, &rows).unwrap();
+    assert_eq!(batch(&command).status.code(), Some(3));
+    assert_eq!(fs::read(&part).unwrap(), original);
+}
+
+#[test]
+fn lines_of_a_file_go_on_behind_those_that_are_there() {
+    let scratch = Scratch::new("rows-resume");
+    let (input, whole, resumed) = (scratch.path("in.ndjson"), scratch.path("whole"), scratch.path("resumed"));
+    assert_clean(&batch(&format!("--random 3x3 --count 300 --seed s -o {input}")));
+    let boards = fs::read_to_string(&input).unwrap();
+    let boards: String =
+        boards.lines().map(|line| format!("{}}}\n\n", line.split(",\"length\"").next().unwrap())).collect();
+    fs::write(&input, boards.replace("{\"index\"", "{\"id\"")).unwrap();
+    for format in ["ndjson", "csv"] {
+        assert_clean(&batch(&format!("{input} -o {whole} --format {format}")));
+        let expected = fs::read(&whole).unwrap();
+        for cut in [0, 3, 100, expected.len() - 1, expected.len()] {
+            fs::write(&resumed, &expected[..cut]).unwrap();
+            assert_clean(&batch(&format!("{input} -o {resumed} --format {format} --resume")));
+            assert_eq!(fs::read(&resumed).unwrap(), expected, "{format}, cut at {cut}");
+        }
+    }
 }

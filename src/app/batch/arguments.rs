@@ -1,14 +1,16 @@
 //! From the flags of `taquin batch` to what is to be done.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::input::RowInput;
 use crate::config::BatchFlags;
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
-use crate::http::NamedGoal;
+use crate::http::{NamedGoal, Problem, RowOptions};
 use crate::jobs::{MAX_ROWS, Recipe, Shard};
 use crate::search::{Named, named};
 use crate::service::{RequestedLimits, Sweep, Want};
@@ -16,9 +18,9 @@ use crate::service::{RequestedLimits, Sweep, Want};
 /// What is to be done.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Task {
-    /// Write the labels of a recipe as text.
+    /// Write labels as text.
     Solve(Boards, TextOutput),
-    /// Store the labels of a recipe in the directory of a job.
+    /// Store labels in the directory of a job.
     Store {
         boards: Boards,
         directory: PathBuf,
@@ -35,9 +37,16 @@ pub(super) enum Task {
 /// Boards, and what is to be found out about each.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Boards {
-    pub(super) recipe: Recipe,
+    pub(super) source: Source,
     pub(super) want: Want,
     pub(super) limits: RequestedLimits,
+}
+
+/// Where boards come from.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Source {
+    Recipe(Recipe),
+    Rows(RowInput),
 }
 
 /// Where lines are written.
@@ -75,6 +84,15 @@ impl Format {
     }
 }
 
+/// A format of rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum RowsFormat {
+    Ndjson,
+    Csv,
+}
+
+named!(RowsFormat { Ndjson => "ndjson", Csv => "csv" });
+
 named!(Format { Ndjson => "ndjson", Csv => "csv", Packed => "packed" });
 
 /// Collects the errors of all arguments.
@@ -89,6 +107,22 @@ impl Errors {
     /// The value, or `None` and an error.
     fn value<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.report(flag, reason)).ok()
+    }
+}
+
+impl Errors {
+    /// What applies to all rows of an input, as the parameters of a request say it.
+    fn options(&mut self, flags: &BatchFlags) -> Option<RowOptions> {
+        let mut query = vec![("want".to_owned(), flags.want.clone()), ("goal".to_owned(), flags.goal.clone())];
+        if let Some(text) = &flags.size {
+            let size = self.value("size", size(text))?;
+            query.extend(
+                [("rows", size.rows()), ("cols", size.cols())].map(|(name, side)| (name.to_owned(), side.to_string())),
+            );
+        }
+        let report =
+            |problem: Problem| problem.errors.iter().for_each(|error| self.report(&error.pointer[1..], &error.detail));
+        RowOptions::read(query).map_err(report).ok()
     }
 }
 
@@ -114,30 +148,34 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     }
     let format = format(flags, errors);
     check_output(flags, format, errors);
-    match (&flags.input, &flags.random) {
-        (Some(directory), None) => match format?.text() {
-            Some(format) => Some(Task::Export(directory.into(), text_output(flags, format))),
-            None => {
-                let detail = "the labels of a directory are written as text: name a file, or use `--format`";
-                errors.report("output", detail);
-                None
-            }
-        },
-        (None, Some(shape)) => {
-            let boards = boards(flags, shape, errors);
-            match format?.text() {
-                Some(format) => Some(Task::Solve(boards?, text_output(flags, format))),
-                None => store(flags, boards, errors),
-            }
+    let boards = match (&flags.input, &flags.random) {
+        (Some(input), None) if Path::new(input).is_dir() => {
+            check_export(flags, errors);
+            return match format?.text() {
+                Some(format) => Some(Task::Export(input.into(), text_output(flags, format))),
+                None => {
+                    errors.report(
+                        "output",
+                        "the labels of a directory are written as text: name a file, or use `--format`",
+                    );
+                    None
+                }
+            };
         }
+        (Some(input), None) => rows(flags, input, errors),
+        (None, Some(shape)) => recipe(flags, shape, errors),
         (Some(_), Some(_)) => {
-            errors.report("random", "boards come from a directory or from a recipe, not from both");
+            errors.report("random", "boards come from an input or from a recipe, not from both");
             None
         }
         (None, None) => {
-            errors.0.push("there are no boards: use `--random 4x4 --count 1000 --seed s`".to_owned());
+            errors.0.push("there are no boards: name a file, or use `--random 4x4 --count 1000 --seed s`".to_owned());
             None
         }
+    };
+    match format?.text() {
+        Some(format) => Some(Task::Solve(boards?, text_output(flags, format))),
+        None => store(flags, boards, errors),
     }
 }
 
@@ -199,7 +237,17 @@ fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     }
 }
 
-fn boards(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
+/// Reports flags that have no effect on a directory.
+fn check_export(flags: &BatchFlags, errors: &mut Errors) {
+    if flags.size.is_some() {
+        errors.report("size", "the boards of a directory have a size: omit it");
+    }
+    if flags.strict {
+        errors.report("strict", "the rows of a directory were read before: omit it");
+    }
+}
+
+fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
     let size = errors.value("random", size(shape));
     let goal = size.and_then(|size| errors.value("goal", goal(&flags.goal, size)));
     let required =
@@ -207,20 +255,54 @@ fn boards(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards
     let count = errors.value("count", required(&flags.count, "1e6"));
     let count = count.and_then(|text| errors.value("count", whole_number(&text, 1..=Recipe::MAX_COUNT)));
     let seed = errors.value("seed", required(&flags.seed, "s"));
-    let unknown = || format!("{:?} is not one of {}", flags.want, names::<Want>());
-    let want = errors.value("want", Want::from_name(&flags.want).ok_or_else(unknown));
+    let (want, limits) = (want(flags, errors), limits(flags, errors));
     if let (Some(want), Some(size)) = (want, size)
         && !Sweep::serves(want, size)
     {
-        errors.report("want", format!("first moves are known on boards of up to 16 cells, not on {size}"));
+        errors.0.push(unserved_want(size));
     }
+    let recipe = Recipe::try_new(goal?, &seed?, count?);
+    let recipe = errors.value("seed", recipe.map_err(|error| error.to_string()));
+    Some(Boards { source: Source::Recipe(recipe?), want: want?, limits })
+}
+
+/// The error of a `--want` that cannot be found out about boards of this size.
+pub(super) fn unserved_want(size: Size) -> String {
+    format!("--want: first moves are known on boards of up to 16 cells, not on {size}")
+}
+
+fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> {
+    let file = (input != "-").then(|| PathBuf::from(input));
+    if file.as_ref().is_some_and(|file| !file.exists()) {
+        errors.0.push(format!("{input}: there is no such file"));
+    }
+    let options = errors.options(flags);
+    let extension = file.as_deref().and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
+    let format = match &flags.input_format {
+        Some(name) => {
+            let unknown = || format!("{name:?} is not one of {}", names::<RowsFormat>());
+            errors.value("input-format", RowsFormat::from_name(name).ok_or_else(unknown))
+        }
+        None if extension.eq_ignore_ascii_case("csv") => Some(RowsFormat::Csv),
+        None => Some(RowsFormat::Ndjson),
+    };
+    let limits = limits(flags, errors);
+    let options = RowOptions { limits, ..options? };
+    let want = options.want;
+    let input = RowInput { file, is_csv: format? == RowsFormat::Csv, options, is_strict: flags.strict };
+    Some(Boards { source: Source::Rows(input), want, limits })
+}
+
+fn want(flags: &BatchFlags, errors: &mut Errors) -> Option<Want> {
+    let unknown = || format!("{:?} is not one of {}", flags.want, names::<Want>());
+    errors.value("want", Want::from_name(&flags.want).ok_or_else(unknown))
+}
+
+fn limits(flags: &BatchFlags, errors: &mut Errors) -> RequestedLimits {
     let time = flags.board_time.as_deref().map(|text| errors.value("board-time", duration(text)));
     let expanded = flags.board_expanded.as_deref();
     let expanded = expanded.map(|text| errors.value("board-expanded", whole_number(text, 1..=u64::MAX)));
-    let recipe = Recipe::try_new(goal?, &seed?, count?);
-    let recipe = errors.value("seed", recipe.map_err(|error| error.to_string()));
-    let limits = RequestedLimits { time: time.flatten(), expanded: expanded.flatten(), nodes: None };
-    Some(Boards { recipe: recipe?, want: want?, limits })
+    RequestedLimits { time: time.flatten(), expanded: expanded.flatten(), nodes: None }
 }
 
 fn size(text: &str) -> Result<Size, String> {
@@ -274,6 +356,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Command, Flags};
+    use crate::http::RowGoal;
 
     fn of(arguments: &str) -> Result<Task, Vec<String>> {
         let arguments = ["taquin", "batch"].into_iter().chain(arguments.split_whitespace());
@@ -305,13 +388,32 @@ mod tests {
             "--random 3×5 --count 1e6 --seed s --goal snail --want next --board-time 50ms --shard 3/4 --chunk 9 -o d",
         );
         let Ok(Task::Store { boards, directory, shard, chunk }) = task else { panic!("{task:?}") };
-        assert_eq!(boards.recipe.goal().to_string(), "1 2 3 4 5/12 13 14 0 6/11 10 9 8 7");
-        assert_eq!((boards.recipe.count(), boards.recipe.seed(), boards.want), (1_000_000, "s", Want::Next));
+        let Source::Recipe(recipe) = boards.source else { panic!("a recipe") };
+        assert_eq!(recipe.goal().to_string(), "1 2 3 4 5/12 13 14 0 6/11 10 9 8 7");
+        assert_eq!((recipe.count(), recipe.seed(), boards.want), (1_000_000, "s", Want::Next));
         assert_eq!(boards.limits.time, Some(Duration::from_millis(50)));
         assert_eq!((directory, Some(shard), chunk), ("d".into(), Shard::try_new(3, 4), Some(9)));
         assert_eq!(of("--verify d --sample 5"), Ok(Task::Verify("d".into(), 5)));
         let text = TextOutput { file: None, format: TextFormat::Csv, resumes: false };
-        assert_eq!(of("d --format csv"), Ok(Task::Export("d".into(), text)));
+        assert_eq!(of("src --format csv"), Ok(Task::Export("src".into(), text)));
+    }
+
+    #[test]
+    fn rows_are_read_from_a_file_or_the_standard_input() {
+        let rows = |arguments: &str| match of(arguments).unwrap() {
+            Task::Solve(Boards { source: Source::Rows(input), .. }, _) => input,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((rows("-").file, rows("-").is_csv, rows("-").is_strict), (None, false, false));
+        assert!(rows("- --input-format csv --strict").is_csv);
+        assert_eq!(rows("Cargo.toml").file, Some("Cargo.toml".into()));
+        let sides = Sides { rows: Some(2), cols: Some(3) };
+        let RowOptions { sides: given, goal, .. } = rows("- --size 2x3 --goal 1,2,3,4,5,0").options;
+        assert!(given == sides && matches!(goal, RowGoal::Board(goal) if goal.size().cols() == 3));
+        assert!(matches!(of("- -o d"), Ok(Task::Store { .. })));
+        let errors = of("no.csv --size 2x3 --goal snake --input-format xls --want height").unwrap_err();
+        let flags: Vec<&str> = errors.iter().map(|error| error.split(':').next().unwrap()).collect();
+        assert_eq!(flags, ["no.csv", "--want", "--goal", "--input-format"]);
     }
 
     #[test]
@@ -340,6 +442,7 @@ mod tests {
         assert!(one("--random 3x3 --count 1.5 --seed s").contains("whole number"));
         assert!(one("--random 3x3 --count 1 --seed s --goal 123").contains("neither one of blank_last"));
         assert!(one("d --random 3x3 --count 1 --seed s").contains("not from both"));
-        assert!(one("d -o e").contains("as text"));
+        assert!(one("src -o e").contains("as text"));
+        assert!(one("src --strict").contains("omit it"));
     }
 }

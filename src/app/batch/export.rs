@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::arguments::{Boards, TextFormat, TextOutput};
+use super::arguments::TextOutput;
+use super::lines::Lines;
 use super::text_file::TextFile;
 use super::{BatchError, Session, TaskEnd};
-use crate::domain::Board;
-use crate::http::Problem;
-use crate::jobs::{CsvColumns, JobSpec, Row, StoredJob, board_json, chunk_size, label_json, map_in_order};
-use crate::service::{Sweep, SweepContext, SweepError, Want};
+use crate::jobs::{JobSpec, Recipe, Row, SampledBoards, StoredJob, chunk_size, map_in_order};
+use crate::service::{RequestedLimits, Sweep, SweepContext, SweepError, Want};
 
 /// Why lines end.
 enum LinesEnd {
@@ -18,41 +17,42 @@ enum LinesEnd {
     Failed(BatchError),
 }
 
-/// How rows become lines.
-struct Lines {
-    format: TextFormat,
-    columns: CsvColumns,
-}
-
 impl Session {
     /// Writes the labels of a recipe.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn solve(&self, boards: &Boards, output: &TextOutput) -> Result<TaskEnd, BatchError> {
+    pub(super) fn solve(
+        &self,
+        recipe: &Recipe,
+        want: Want,
+        limits: RequestedLimits,
+        output: &TextOutput,
+    ) -> Result<TaskEnd, BatchError> {
         /// A block is this part of what a chunk would be, so that lines come several times a second.
         const BLOCKS_OF_A_CHUNK: u32 = 64;
-        let Boards { recipe, want, limits } = boards;
-        self.load_tables(recipe.goal());
-        let chunk = chunk_size(&self.tables, recipe, *want, *limits, self.search_memory);
+        let goal = *recipe.goal();
+        self.load_tables(&goal);
+        let sampled = SampledBoards::of_recipe(recipe);
+        let sweep_limits = self.sweep_limits(limits);
+        let chunk = chunk_size(&self.tables, &sampled, want, sweep_limits);
         let block = u64::from((chunk / BLOCKS_OF_A_CHUNK).max(1));
-        let lines = Lines::new(boards, output.format);
-        let sweep = Sweep::new(&self.tables, *recipe.goal(), *want, *limits, self.search_memory);
+        let lines = Lines::new(goal.size(), want, limits, output.format);
+        let sweep = Sweep::new(&self.tables, goal, want, sweep_limits);
         let file = TextFile::open(output)?;
-        let first = lines.rows_of(file.lines).min(recipe.count());
+        let first = file.rows().min(recipe.count());
         self.progress.total.store(recipe.count(), Ordering::Relaxed);
         self.progress.resumed.store(first, Ordering::Relaxed);
         let starts = (first..recipe.count()).step_by(block as usize);
         let blocks = starts.map(|start| start..(start + block).min(recipe.count()));
-        let solved = |block| self.solve_block(boards, &sweep, &lines, block);
-        let end =
-            self.shown(|| self.write(&lines, file, blocks, |block| solved(block).map_err(|_| LinesEnd::Cancelled)));
-        end.map(|is_whole| if is_whole { self.end() } else { TaskEnd::Cancelled })
+        let solved = |block| self.solve_block(recipe, &sweep, &lines, block).map_err(|_| LinesEnd::Cancelled);
+        let is_whole = self.shown(|| self.write(&lines, file, blocks, solved))?;
+        Ok(if is_whole { self.end() } else { TaskEnd::Cancelled })
     }
 
     fn solve_block(
         &self,
-        boards: &Boards,
+        recipe: &Recipe,
         sweep: &Sweep<'_>,
         lines: &Lines,
         block: Range<u64>,
@@ -63,20 +63,14 @@ impl Session {
             if self.is_cancelled() {
                 return Err(SweepError::Cancelled);
             }
-            let puzzle = boards.recipe.board(index);
+            let puzzle = recipe.board(index);
             let row = match sweep.label(&puzzle, context) {
-                Ok(label) => {
-                    self.progress.hardest.fetch_max(label.length, Ordering::Relaxed);
-                    Row::Solved(label)
-                }
+                Ok(label) => Row::Solved(label),
                 Err(SweepError::Cancelled) => return Err(SweepError::Cancelled),
-                Err(SweepError::Failed(_)) => {
-                    self.progress.failed.fetch_add(1, Ordering::Relaxed);
-                    Row::Failed
-                }
+                Err(SweepError::Failed(_)) => Row::Failed,
             };
-            self.progress.labelled.fetch_add(1, Ordering::Relaxed);
-            lines.write(index, puzzle.start(), &row, &mut out);
+            self.progress.count(&row);
+            lines.write(index, Some(puzzle.start()), &row, &mut out);
         }
         Ok(out)
     }
@@ -92,29 +86,31 @@ impl Session {
             let path = directory.to_owned();
             return Err(BatchError::Incomplete { path, missing, chunks: job.spec().chunks() });
         }
-        let JobSpec { recipe, want, limits, .. } = job.spec();
-        let lines = Lines::new(&Boards { recipe: recipe.clone(), want: *want, limits: *limits }, output.format);
+        let JobSpec { boards, want, limits, .. } = job.spec();
+        let lines = Lines::new(boards.goal().size(), *want, *limits, output.format);
         let file = TextFile::open(output)?;
-        self.progress.total.store(recipe.count(), Ordering::Relaxed);
+        self.progress.total.store(boards.count(), Ordering::Relaxed);
         let chunk = |chunk: u64| {
             if self.is_cancelled() {
                 return Err(LinesEnd::Cancelled);
             }
-            let part = job.part(chunk).map_err(|error| LinesEnd::Failed(error.into()))?;
-            let (part, _) = part.ok_or(LinesEnd::Cancelled)?;
-            let mut out = Vec::new();
-            for (index, row) in job.spec().boards_of(chunk).zip(part.rows()) {
-                match &row {
-                    Row::Solved(label) => self.progress.hardest.fetch_max(label.length, Ordering::Relaxed),
-                    Row::Failed => self.progress.failed.fetch_add(1, Ordering::Relaxed) as u32,
-                };
-                lines.write(index, recipe.board(index).start(), &row, &mut out);
-            }
-            self.progress.labelled.fetch_add(part.len() as u64, Ordering::Relaxed);
-            Ok(out)
+            self.export_chunk(&job, &lines, chunk).map_err(LinesEnd::Failed)
         };
-        let end = self.shown(|| self.write(&lines, file, 0..job.spec().chunks(), chunk));
-        end.map(|is_whole| if is_whole { self.end() } else { TaskEnd::Cancelled })
+        let is_whole = self.shown(|| self.write(&lines, file, 0..job.spec().chunks(), chunk))?;
+        Ok(if is_whole { self.end() } else { TaskEnd::Cancelled })
+    }
+
+    fn export_chunk(&self, job: &StoredJob, lines: &Lines, chunk: u64) -> Result<Vec<u8>, BatchError> {
+        let missing =
+            || BatchError::Incomplete { path: job.path().to_owned(), missing: 1, chunks: job.spec().chunks() };
+        let (part, _) = job.part(chunk)?.ok_or_else(missing)?;
+        let indices = job.spec().boards_of(chunk);
+        let mut out = Vec::new();
+        for ((index, puzzle), row) in indices.clone().zip(job.boards(indices)?).zip(part.rows()) {
+            self.progress.count(&row);
+            lines.write(index, puzzle.as_ref().map(|puzzle| puzzle.start()), &row, &mut out);
+        }
+        Ok(out)
     }
 
     /// Writes blocks of lines in their order. Returns false if it was cancelled; the lines so far are written.
@@ -138,46 +134,5 @@ impl Session {
             Err(LinesEnd::Cancelled) => Ok(false),
             Ok(()) => Ok(!self.is_cancelled()),
         }
-    }
-}
-
-impl Lines {
-    fn new(boards: &Boards, format: TextFormat) -> Self {
-        let Boards { recipe, want, limits } = boards;
-        let size = recipe.goal().size();
-        // Without limits, lengths are proven up to 16 cells.
-        let is_proven = Sweep::serves(Want::Next, size) && limits.time.is_none() && limits.expanded.is_none();
-        let has_bound = *want == Want::Bounds || !is_proven;
-        Self { format, columns: CsvColumns { size, want: *want, has_bound } }
-    }
-
-    fn header(&self, out: &mut Vec<u8>) {
-        if self.format == TextFormat::Csv {
-            self.columns.header(out);
-        }
-    }
-
-    /// Number of rows of a file with so many lines.
-    fn rows_of(&self, lines: u64) -> u64 {
-        lines - u64::from(self.format == TextFormat::Csv && lines > 0)
-    }
-
-    fn write(&self, index: u64, board: &Board, row: &Row, out: &mut Vec<u8>) {
-        if self.format == TextFormat::Csv {
-            return self.columns.line(board, row, out);
-        }
-        out.extend_from_slice(format!("{{\"index\":{index},\"board\":").as_bytes());
-        board_json(board, out);
-        out.push(b',');
-        match row {
-            Row::Solved(label) => label_json(label, self.columns.want, out),
-            Row::Failed => {
-                let problem = Problem::internal();
-                let status = problem.kind.status().as_u16();
-                let problem = serde_json::to_string(&problem).unwrap_or_default();
-                out.extend_from_slice(format!("\"status\":{status},\"problem\":{problem}").as_bytes());
-            }
-        }
-        out.extend_from_slice(b"}\n");
     }
 }

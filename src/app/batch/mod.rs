@@ -2,14 +2,18 @@
 
 mod arguments;
 mod console;
+mod ending;
 mod export;
+mod input;
+mod lines;
+mod problems;
 mod progress;
+mod rows;
 mod store;
 mod text_file;
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -17,66 +21,16 @@ use std::thread;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::arguments::Task;
+use self::arguments::{Boards, Source, Task};
 use self::console::say;
+pub use self::ending::{BatchEnding, BatchError};
 use self::progress::ProgressDisplay;
 use super::signals::Signals;
 use super::tier;
 use crate::config::{BatchFlags, Config};
 use crate::domain::Board;
-use crate::jobs::{JobError, Progress, Resources};
-use crate::service::{Tables, Tier};
-
-/// How a batch ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BatchEnding {
-    /// All boards were solved, or the check found nothing.
-    Clean,
-    /// Some boards failed, or the check found faults.
-    RowsFailed,
-    /// A signal of this number ended it.
-    Signalled(u8),
-}
-
-/// Why a batch failed.
-#[derive(Debug, thiserror::Error)]
-pub enum BatchError {
-    /// Arguments are invalid; holds a line for each.
-    #[error("{}", .0.join("\ntaquin: "))]
-    Arguments(Vec<String>),
-    /// A job cannot go on.
-    #[error(transparent)]
-    Job(#[from] JobError),
-    /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The directory has a job whose chunks have another size.
-    #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
-    OtherChunk {
-        /// The directory.
-        path: PathBuf,
-        /// Boards of a chunk.
-        chunk: u32,
-    },
-    /// The job is not complete.
-    #[error("{} lacks {missing} of {chunks} parts: run its job to the end first", path.display())]
-    Incomplete {
-        /// The directory.
-        path: PathBuf,
-        /// Chunks without a part.
-        missing: u64,
-        /// All chunks.
-        chunks: u64,
-    },
-    /// The signal handlers cannot be installed, or the system refuses a thread.
-    #[error("cannot start: {0}")]
-    Start(io::Error),
-}
+use crate::jobs::{Progress, Resources};
+use crate::service::{RequestedLimits, SweepLimits, Tables, Tier};
 
 /// The signal that ends most programs whose reader has left.
 const SIGPIPE: u8 = 13;
@@ -169,8 +123,15 @@ impl TaskEnd {
 impl Session {
     fn run(&self, task: Task) -> Result<TaskEnd, BatchError> {
         match task {
-            Task::Solve(boards, output) => self.solve(&boards, &output),
-            Task::Store { boards, directory, shard, chunk } => self.store(&boards, &directory, shard, chunk),
+            Task::Solve(Boards { source: Source::Recipe(recipe), want, limits }, output) => {
+                self.solve(&recipe, want, limits, &output)
+            }
+            Task::Solve(Boards { source: Source::Rows(input), want, limits }, output) => {
+                self.solve_rows(&input, want, limits, &output)
+            }
+            Task::Store { boards: Boards { source, want, limits }, directory, shard, chunk } => {
+                self.store(&source, (want, limits), &directory, (shard, chunk))
+            }
             Task::Export(directory, output) => self.export(&directory, &output),
             Task::Verify(directory, sample) => self.verify(&directory, sample),
         }
@@ -179,6 +140,10 @@ impl Session {
     fn resources(&self) -> Resources<'_> {
         let Self { tables, threads, search_memory, cancel, .. } = self;
         Resources { tables, threads: *threads, search_memory: *search_memory, cancel }
+    }
+
+    fn sweep_limits(&self, requested: RequestedLimits) -> SweepLimits {
+        SweepLimits::of(requested, self.search_memory)
     }
 
     fn load_tables(&self, goal: &Board) {

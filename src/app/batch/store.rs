@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::arguments::Boards;
+use super::arguments::{Source, unserved_want};
 use super::console::say;
 use super::{BatchError, Session, TaskEnd};
-use crate::jobs::{JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
+use crate::jobs::{JobBoards, JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
+use crate::service::{RequestedLimits, Sweep, Want};
 
 /// Findings of a check that are printed.
 const PRINTED_FINDINGS: usize = 20;
@@ -18,34 +19,23 @@ impl Session {
     /// See [`BatchError`].
     pub(super) fn store(
         &self,
-        boards: &Boards,
+        source: &Source,
+        (want, limits): (Want, RequestedLimits),
         directory: &Path,
-        shard: Shard,
-        chunk: Option<u32>,
+        (shard, chunk): (Shard, Option<u32>),
     ) -> Result<TaskEnd, BatchError> {
-        let Boards { recipe, want, limits } = boards;
-        self.load_tables(recipe.goal());
-        let existing = match StoredJob::open(directory) {
-            Ok(job) => Some(job.spec().chunk),
-            Err(JobError::NoJob(_)) => None,
-            Err(error) => return Err(error.into()),
+        let boards = match source {
+            Source::Recipe(recipe) => JobBoards::Recipe(recipe.clone()),
+            Source::Rows(input) => match self.store_input(input, directory)? {
+                Some(record) => JobBoards::Input(record),
+                None => return Ok(TaskEnd::Cancelled),
+            },
         };
-        let chosen = || chunk_size(&self.tables, recipe, *want, *limits, self.search_memory);
-        let spec = JobSpec {
-            recipe: recipe.clone(),
-            want: *want,
-            limits: *limits,
-            tables: self.tier,
-            chunk: chunk.or(existing).unwrap_or_else(chosen),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        if !spec.has_valid_chunks() {
-            return Err(BatchError::Arguments(vec!["--chunk: so many boards need larger chunks".to_owned()]));
+        if !Sweep::serves(want, boards.goal().size()) {
+            return Err(BatchError::Arguments(vec![unserved_want(boards.goal().size())]));
         }
-        let job = StoredJob::create(directory, &spec)?;
-        if chunk.is_some_and(|chunk| chunk != job.spec().chunk) {
-            return Err(BatchError::OtherChunk { path: directory.to_owned(), chunk: job.spec().chunk });
-        }
+        self.load_tables(boards.goal());
+        let job = self.job(boards, (want, limits), directory, chunk)?;
         let end = self.shown(|| Ok(run(&job, shard, &self.resources(), &self.progress)?))?;
         if end == RunEnd::Cancelled {
             return Ok(TaskEnd::Cancelled);
@@ -60,13 +50,45 @@ impl Session {
         Ok(self.end())
     }
 
+    /// Opens the job of a directory, or creates it.
+    fn job(
+        &self,
+        boards: JobBoards,
+        (want, limits): (Want, RequestedLimits),
+        directory: &Path,
+        chunk: Option<u32>,
+    ) -> Result<StoredJob, BatchError> {
+        let existing = match StoredJob::open(directory) {
+            Ok(job) => Some(job.spec().chunk),
+            Err(JobError::NoJob(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let chosen = match chunk.or(existing) {
+            Some(chunk) => chunk,
+            None => {
+                let sampled = boards.sample(directory)?;
+                chunk_size(&self.tables, &sampled, want, self.sweep_limits(limits))
+            }
+        };
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let spec = JobSpec { boards, want, limits, tables: self.tier, chunk: chosen, version };
+        if !spec.has_valid_chunks() {
+            return Err(BatchError::Arguments(vec!["--chunk: so many boards need larger chunks".to_owned()]));
+        }
+        let job = StoredJob::create(directory, &spec)?;
+        if chunk.is_some_and(|chunk| chunk != job.spec().chunk) {
+            return Err(BatchError::OtherChunk { path: directory.to_owned(), chunk: job.spec().chunk });
+        }
+        Ok(job)
+    }
+
     /// Checks a job, and says what is wrong with it.
     ///
     /// # Errors
     /// See [`BatchError`].
     pub(super) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
         let job = StoredJob::open(directory)?;
-        self.load_tables(job.spec().recipe.goal());
+        self.load_tables(job.spec().boards.goal());
         let offset = getrandom::u64().map_err(|error| BatchError::Start(std::io::Error::other(error)))?;
         let check = check(&job, sample, offset, &self.resources())?;
         if self.cancel.load(Ordering::Relaxed) {

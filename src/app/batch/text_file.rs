@@ -4,13 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use super::BatchError;
-use super::arguments::TextOutput;
+use super::arguments::{TextFormat, TextOutput};
+use super::ending::BatchError;
 
 /// A file of lines.
 pub(super) struct TextFile {
     path: PathBuf,
     writer: Box<dyn Write>,
+    format: TextFormat,
     /// Complete lines that it had.
     pub(super) lines: u64,
 }
@@ -23,16 +24,21 @@ impl TextFile {
     pub(super) fn open(output: &TextOutput) -> Result<Self, BatchError> {
         let Some(path) = &output.file else {
             let writer = Box::new(BufWriter::new(io::stdout()));
-            return Ok(Self { path: "standard output".into(), writer, lines: 0 });
+            return Ok(Self { path: "standard output".into(), writer, format: output.format, lines: 0 });
         };
         let error = |source| BatchError::File { path: path.clone(), source };
         if !output.resumes {
             let writer = Box::new(BufWriter::new(File::create(path).map_err(error)?));
-            return Ok(Self { path: path.clone(), writer, lines: 0 });
+            return Ok(Self { path: path.clone(), writer, format: output.format, lines: 0 });
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(error)?;
         let (file, lines) = behind_last_line(file).map_err(error)?;
-        Ok(Self { path: path.clone(), writer: Box::new(BufWriter::new(file)), lines })
+        Ok(Self { path: path.clone(), writer: Box::new(BufWriter::new(file)), format: output.format, lines })
+    }
+
+    /// Number of rows that it had: all lines but a header.
+    pub(super) fn rows(&self) -> u64 {
+        self.lines - u64::from(self.format == TextFormat::Csv && self.lines > 0)
     }
 
     /// Appends bytes.
@@ -77,7 +83,6 @@ fn behind_last_line(mut file: File) -> io::Result<(File, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arguments::TextFormat;
     use super::*;
 
     #[test]

@@ -37,10 +37,26 @@ impl Json {
     /// # Errors
     /// `malformed-json`, whose detail gives line and column and never quotes the input; or `content-too-large`.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+        Self::parse_part(text, |error| ("body", format!("line {}, column {}", error.line(), error.column())))
+    }
+
+    /// Parses one JSON document that is a line of a body, as [`parse`](Self::parse) does.
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse); the detail gives the column.
+    pub(crate) fn parse_line(text: &str) -> Result<Self, Problem> {
+        Self::parse_part(text, |error| ("line", format!("column {}", error.column())))
+    }
+
+    /// Parses one JSON document. `part` names it and the place of an error.
+    fn parse_part(text: &str, part: impl Fn(&serde_json::Error) -> (&'static str, String)) -> Result<Self, Problem> {
         let left = Cell::new(MAX_VALUES);
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let json = JsonSeed(&left).deserialize(&mut deserializer).and_then(|json| deserializer.end().map(|()| json));
-        json.map_err(|error| if error.classify() == Category::Data { too_many_values() } else { malformed(&error) })
+        json.map_err(|error| match error.classify() {
+            Category::Data => too_many_values(),
+            _ => malformed(&error, part(&error)),
+        })
     }
 
     /// Describes the type in a sentence, such as "a string".
@@ -57,14 +73,11 @@ impl Json {
     }
 }
 
-fn malformed(error: &serde_json::Error) -> Problem {
-    let (line, column) = (error.line(), error.column());
+fn malformed(error: &serde_json::Error, (part, place): (&str, String)) -> Problem {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
     if error.classify() == Category::Eof {
-        let detail = format!(
-            "The JSON ends too early at line {line}, column {column}: a bracket, a brace or a quote is missing."
-        );
+        let detail = format!("The JSON ends too early at {place}: a bracket, a brace or a quote is missing.");
         return Problem::new(ProblemKind::MalformedJson, detail);
     }
     let advice = match reason {
@@ -72,7 +85,7 @@ fn malformed(error: &serde_json::Error) -> Problem {
         "recursion limit exceeded" => "The document is nested too deeply: a board has two levels.",
         _ => "Names and strings need double quotes, and no comma may follow the last entry.",
     };
-    let detail = format!("The body is not valid JSON at line {line}, column {column}: {reason}. {advice}");
+    let detail = format!("The {part} is not valid JSON at {place}: {reason}. {advice}");
     Problem::new(ProblemKind::MalformedJson, detail)
 }
 

@@ -12,8 +12,9 @@ pub(crate) mod search;
 mod suggestion;
 mod value;
 
-pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from};
+pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields};
 pub(crate) use fields::{FieldReader, concat};
-pub(crate) use plain_board::plain_board;
+pub(crate) use json::Json;
+pub(crate) use plain_board::{plain_board, plain_row};
 pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, is_exact_known, limits};

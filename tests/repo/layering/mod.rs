@@ -64,6 +64,7 @@ const RULES: [Rule; 11] = [
         crates: &[
             "axum",
             "bytes",
+            "csv_core",
             "flate2",       // documents compressed once
             "futures_util", // catching panics
             "getrandom",    // request ids
@@ -195,13 +196,15 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "check",
             "manifest",
             "runner",
-            "chunk_size",
             "stored_job",
+            "chunk_size",
             "spec",
+            "input",
             "recipe",
             "lines",
             "part",
             "directory",
+            "hex",
             "ordered",
         ],
     ),
@@ -213,6 +216,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "routes",
             "guard",
             "exchange",
+            "rows",
             "reply",
             "request",
             "negotiation",

@@ -1,0 +1,67 @@
+//! How a batch ends.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::jobs::JobError;
+
+/// How a batch ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BatchEnding {
+    /// All boards were solved, or the check found nothing.
+    Clean,
+    /// Some boards failed, or the check found faults.
+    RowsFailed,
+    /// A signal of this number ended it.
+    Signalled(u8),
+}
+
+/// Why a batch failed.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// Arguments are invalid; holds a line for each.
+    #[error("{}", .0.join("\ntaquin: "))]
+    Arguments(Vec<String>),
+    /// A job cannot go on.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A row is faulty, and the input is strict.
+    #[error("{}, line {line}: {detail}", path.display())]
+    FaultyRow {
+        /// The input.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The directory has a job whose chunks have another size.
+    #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
+    OtherChunk {
+        /// The directory.
+        path: PathBuf,
+        /// Boards of a chunk.
+        chunk: u32,
+    },
+    /// The job is not complete.
+    #[error("{} lacks {missing} of {chunks} parts: run its job to the end first", path.display())]
+    Incomplete {
+        /// The directory.
+        path: PathBuf,
+        /// Chunks without a part.
+        missing: u64,
+        /// All chunks.
+        chunks: u64,
+    },
+    /// The signal handlers cannot be installed, or the system refuses a thread.
+    #[error("cannot start: {0}")]
+    Start(io::Error),
+}

@@ -1,0 +1,286 @@
+//! Labels of the rows of an input: as lines, or as the input of a job.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::arguments::{TextFormat, TextOutput};
+use super::input::{BlockSize, LineBlock, OpenInput, RowInput};
+use super::lines::columns;
+use super::problems::ProblemFile;
+use super::text_file::TextFile;
+use super::{BatchError, Session, TaskEnd};
+use crate::domain::{Board, Puzzle};
+use crate::http::{InputRow, Problem, ProblemKind, RequestError, RowReader, row_json, sweep_problem, unserved};
+use crate::jobs::{CsvColumns, Directory, InputRecord, InputWriter, Row, map_in_order};
+use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, Want};
+
+/// What is written about each row.
+#[derive(Clone, Copy)]
+enum RowLines {
+    Ndjson,
+    /// Boards of one size. Problems are written elsewhere.
+    Csv(CsvColumns),
+}
+
+/// What became of a block.
+#[derive(Default)]
+struct LabelledBlock {
+    lines: Vec<u8>,
+    /// Problems that the lines do not have.
+    problems: Vec<u8>,
+    /// The faulty row at which it ends, if the input is strict: its line, and what is wrong.
+    fault: Option<(u64, String)>,
+}
+
+/// A row of an input that a directory stores.
+struct StoredRow {
+    line: u64,
+    id: Option<Vec<u8>>,
+    puzzle: Result<Puzzle, Box<Problem>>,
+}
+
+/// Why the blocks end early.
+enum Early {
+    Cancelled,
+    Failed(BatchError),
+}
+
+impl From<BatchError> for Early {
+    fn from(error: BatchError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Session {
+    /// Writes the labels of an input as lines.
+    ///
+    /// # Errors
+    /// [`BatchError::File`], and [`BatchError::FaultyRow`] if the input is strict.
+    pub(super) fn solve_rows(
+        &self,
+        input: &RowInput,
+        want: Want,
+        limits: RequestedLimits,
+        output: &TextOutput,
+    ) -> Result<TaskEnd, BatchError> {
+        let mut open = input.open()?;
+        let lines = match output.format {
+            TextFormat::Ndjson => RowLines::Ndjson,
+            TextFormat::Csv => RowLines::Csv(columns(open.first_goal()?.size(), want, limits)),
+        };
+        let mut file = TextFile::open(output)?;
+        let resumed = file.rows();
+        open.skip_rows(resumed)?;
+        self.progress.resumed.store(resumed, Ordering::Relaxed);
+        if let (RowLines::Csv(columns), 0) = (lines, file.lines) {
+            let mut header = Vec::new();
+            columns.header(&mut header);
+            file.write(&header)?;
+        }
+        let mut problems = ProblemFile::beside(output);
+        let labeller =
+            Labeller { session: self, want, limits: self.sweep_limits(limits), lines, is_strict: input.is_strict };
+        let label = |block: &LineBlock, reader: &RowReader| labeller.block(block, reader);
+        let sink = |block: LabelledBlock| {
+            file.write(&block.lines)?;
+            problems.write(&block.problems)?;
+            match block.fault {
+                Some((line, detail)) => Err(BatchError::FaultyRow { path: input.path(), line, detail }.into()),
+                None => Ok(()),
+            }
+        };
+        let end = self.shown(|| self.blocks(open, label, sink));
+        // What was written before a failure remains.
+        file.finish()?;
+        problems.finish()?;
+        end
+    }
+
+    /// Passes the blocks of an input to `work` on all threads, and the results to `sink` in their order.
+    fn blocks<T: Send>(
+        &self,
+        input: OpenInput,
+        work: impl Fn(&LineBlock, &RowReader) -> Result<T, Early> + Sync,
+        mut sink: impl FnMut(T) -> Result<(), Early>,
+    ) -> Result<TaskEnd, BatchError> {
+        let (size, read, length) = (BlockSize::new(), AtomicU64::new(0), input.length);
+        let (reader, blocks) = input.blocks(&size, &read);
+        let blocks = blocks.take_while(|_| !self.is_cancelled());
+        let timed = |block: Result<LineBlock, BatchError>| {
+            let begun = Instant::now();
+            let done = work(&block?, &reader)?;
+            size.note(begun.elapsed());
+            if let Some(length) = length {
+                self.estimate_total(length, read.load(Ordering::Relaxed));
+            }
+            Ok(done)
+        };
+        let end = map_in_order(self.threads, blocks, timed, |done: Result<T, Early>| sink(done?));
+        match end {
+            Err(Early::Failed(error)) => Err(error),
+            Err(Early::Cancelled) => Ok(TaskEnd::Cancelled),
+            Ok(()) if self.is_cancelled() => Ok(TaskEnd::Cancelled),
+            Ok(()) => {
+                let progress = &self.progress;
+                let labelled = progress.labelled.load(Ordering::Relaxed);
+                progress.total.store(progress.resumed.load(Ordering::Relaxed) + labelled, Ordering::Relaxed);
+                Ok(self.end())
+            }
+        }
+    }
+
+    /// Estimates the number of rows of an input from the part of its bytes that was read.
+    fn estimate_total(&self, length: u64, read: u64) {
+        let labelled = self.progress.labelled.load(Ordering::Relaxed);
+        let total = (labelled as f64 * length as f64 / read.max(1) as f64) as u64;
+        self.progress.total.store(self.progress.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
+    }
+
+    /// Stores the rows of an input in the directory of a job, or compares them with those that it has. Returns `None` if
+    /// it is cancelled.
+    ///
+    /// # Errors
+    /// See [`BatchError`].
+    pub(super) fn store_input(&self, input: &RowInput, directory: &Path) -> Result<Option<InputRecord>, BatchError> {
+        let error = |source| BatchError::File { path: directory.to_owned(), source };
+        let mut open = input.open()?;
+        let goal = open.first_goal()?;
+        let files = Directory::create(directory).map_err(error)?;
+        let mut writer = InputWriter::new(&files, goal).map_err(error)?;
+        let mut problems = ProblemFile::of_input(directory);
+        let end = self.blocks(
+            open,
+            |block, reader| Ok(stored_rows(block, reader, &goal)),
+            |rows: Vec<StoredRow>| {
+                for row in rows {
+                    if let Err(problem) = &row.puzzle {
+                        if input.is_strict {
+                            let (path, detail) = (input.path(), problem.detail.clone());
+                            return Err(BatchError::FaultyRow { path, line: row.line, detail }.into());
+                        }
+                        problems.write(&row.problem_line(writer.count(), problem))?;
+                    }
+                    writer.push(row.puzzle.as_ref().ok()).map_err(error)?;
+                }
+                Ok(())
+            },
+        )?;
+        problems.finish()?;
+        if end == TaskEnd::Cancelled { Ok(None) } else { writer.finish().map(Some).map_err(error) }
+    }
+}
+
+/// Labels rows for lines.
+struct Labeller<'s> {
+    session: &'s Session,
+    want: Want,
+    limits: SweepLimits,
+    lines: RowLines,
+    is_strict: bool,
+}
+
+impl Labeller<'_> {
+    fn block(&self, block: &LineBlock, reader: &RowReader) -> Result<LabelledBlock, Early> {
+        let mut sweep = MixedSweep::new(&self.session.tables, self.want, self.limits);
+        let mut labelled = LabelledBlock::default();
+        for (line, InputRow { id, puzzle }) in block.rows(reader) {
+            let label = puzzle.and_then(|puzzle| {
+                self.lines.check(&puzzle)?;
+                self.label(&puzzle, &mut sweep).map(|label| (puzzle, label))
+            });
+            // A cancelled search is no fault of the row.
+            if self.session.is_cancelled() {
+                return Err(Early::Cancelled);
+            }
+            let row = label.as_ref().map_or(Row::Invalid, |(_, label)| Row::Solved(label.clone()));
+            self.session.progress.count(&row);
+            if let Err(problem) = &label
+                && self.is_strict
+            {
+                labelled.fault = Some((line, problem.detail.clone()));
+                break;
+            }
+            self.append(line, id.as_deref(), &label, &mut labelled);
+        }
+        Ok(labelled)
+    }
+
+    fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Label, Box<Problem>> {
+        if !sweep.has(puzzle.goal()) {
+            self.session.load_tables(puzzle.goal());
+        }
+        let sweep = sweep.of(puzzle.goal()).ok_or_else(|| unserved(puzzle.size()))?;
+        let context = SweepContext { cancel: &[&self.session.cancel], helpers: None };
+        sweep.label(puzzle, context).map_err(|error: SweepError| sweep_problem(error).into())
+    }
+
+    fn append(
+        &self,
+        line: u64,
+        id: Option<&[u8]>,
+        label: &Result<(Puzzle, Label), Box<Problem>>,
+        out: &mut LabelledBlock,
+    ) {
+        let RowLines::Csv(columns) = self.lines else {
+            let label = label.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
+            return row_json(line, id, label, self.want, &mut out.lines);
+        };
+        match label {
+            Ok((puzzle, label)) => columns.line(Some(puzzle.start()), &Row::Solved(label.clone()), &mut out.lines),
+            Err(problem) => {
+                columns.line(None, &Row::Invalid, &mut out.lines);
+                row_json(line, id, Err(problem), self.want, &mut out.problems);
+            }
+        }
+    }
+}
+
+/// The rows of a block, of which those with another goal are no boards.
+fn stored_rows(block: &LineBlock, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
+    let row = |(line, InputRow { id, puzzle }): (u64, InputRow<'_>)| {
+        let puzzle = puzzle.and_then(|puzzle| {
+            if puzzle.goal() == goal { Ok(puzzle) } else { Err(other_goal(puzzle.goal(), goal).into()) }
+        });
+        StoredRow { line, id: id.map(Cow::into_owned), puzzle }
+    };
+    block.rows(reader).map(row).collect()
+}
+
+fn other_goal(own: &Board, of_all: &Board) -> Problem {
+    let detail =
+        format!("a directory has boards of one goal: that of the first board is {of_all}, and this one's is {own}");
+    goal_mismatch(&detail)
+}
+
+fn goal_mismatch(detail: &str) -> Problem {
+    let error = RequestError::new("/board", "goal-mismatch", detail);
+    Problem::new(ProblemKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
+}
+
+impl StoredRow {
+    /// The line of a row that is no board: as in lines of labels, with its index before them.
+    fn problem_line(&self, index: u64, problem: &Problem) -> Vec<u8> {
+        let mut line = format!("{{\"index\":{index},").into_bytes();
+        let mut row = Vec::new();
+        row_json(self.line, self.id.as_deref(), Err(problem), Want::Length, &mut row);
+        line.extend_from_slice(&row[1..]);
+        line
+    }
+}
+
+impl RowLines {
+    /// Rejects a board that the lines cannot have.
+    fn check(self, puzzle: &Puzzle) -> Result<(), Box<Problem>> {
+        match self {
+            Self::Csv(CsvColumns { size, .. }) if size != puzzle.size() => {
+                let own = puzzle.size();
+                let detail =
+                    format!("a CSV file has boards of one size: the first one is {size}, and this one is {own}");
+                Err(goal_mismatch(&detail).into())
+            }
+            _ => Ok(()),
+        }
+    }
+}

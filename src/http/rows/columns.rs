@@ -1,0 +1,145 @@
+//! Lines of CSV: their fields, and the columns that a header names.
+
+use csv_core::{ReadRecordResult, Reader};
+
+/// The columns of a CSV file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum CsvInput {
+    /// Without a header each line is a board: its tiles, or a text in one field.
+    #[default]
+    Boards,
+    /// The columns that the header names, by their index.
+    Columns {
+        /// The id of a row.
+        id: Option<usize>,
+        /// A board as text in one field, or its tiles in the order of the cells.
+        board: Vec<usize>,
+    },
+}
+
+/// A row of a CSV file.
+pub(super) struct CsvRow {
+    pub(super) id: Option<String>,
+    /// The board as text.
+    pub(super) board: String,
+}
+
+impl CsvInput {
+    /// Reads the first line. Returns `None` if it is no header but a board.
+    ///
+    /// A header names a column `board`, or the cells as `0`, `1` and so on; it may name an `id` too. Other columns are
+    /// ignored. The line `0,1,2,…` is a header and no board.
+    ///
+    /// # Errors
+    /// The reason why a header does not say where the boards are.
+    pub(crate) fn of_first_line(line: &[u8]) -> Result<Option<Self>, String> {
+        let names: Vec<String> = fields(without_mark(line)).iter().map(|name| name.trim().to_lowercase()).collect();
+        let find = |name: &str| names.iter().position(|own| own == name);
+        let cells: Vec<usize> = (0..names.len()).map_while(|cell| find(&cell.to_string())).collect();
+        let is_row_of_cells = names.len() > 1 && cells.len() == names.len() && cells.is_sorted();
+        let is_header = is_row_of_cells || names.iter().any(|name| is_name(name));
+        if !is_header {
+            return Ok(None);
+        }
+        let board = match find("board") {
+            Some(board) => vec![board],
+            None if cells.len() > 1 => cells,
+            None => return Err("the header names neither a column `board` nor the cells `0`, `1`, …".to_owned()),
+        };
+        Ok(Some(Self::Columns { id: find("id"), board }))
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// The reason why it is no row.
+    pub(super) fn row(&self, line: &str) -> Result<CsvRow, String> {
+        let fields = fields(line.as_bytes());
+        let Self::Columns { id, board } = self else {
+            // Boards in text contain commas too.
+            let board = if let [board] = &fields[..] { board.clone() } else { line.to_owned() };
+            return Ok(CsvRow { id: None, board });
+        };
+        let field = |at: usize| {
+            let missing = || format!("the line has {} fields; the header names more columns", fields.len());
+            fields.get(at).map(|field| field.trim()).ok_or_else(missing)
+        };
+        let cells = board.iter().map(|at| field(*at)).collect::<Result<Vec<_>, _>>()?;
+        let id = id.map(field).transpose()?.filter(|id| !id.is_empty()).map(str::to_owned);
+        Ok(CsvRow { id, board: cells.join(" ") })
+    }
+}
+
+/// True for a word, which no board has: names have two letters or more. A cell may be `x` or `_`.
+fn is_name(field: &str) -> bool {
+    field.chars().filter(|c| c.is_alphabetic()).count() > 1
+}
+
+/// The bytes after a byte order mark, which some programs write at the start of a file.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line)
+}
+
+/// The fields of one line (RFC 4180). Quotes that are not closed end with the line.
+fn fields(line: &[u8]) -> Vec<String> {
+    let mut reader = Reader::new();
+    let (mut text, mut ends) = (vec![0; line.len()], vec![0; 1 + line.len()]);
+    let (mut read, mut written, mut ended) = (0, 0, 0);
+    loop {
+        let (result, nin, nout, nend) = reader.read_record(&line[read..], &mut text[written..], &mut ends[ended..]);
+        (read, written, ended) = (read + nin, written + nout, ended + nend);
+        match result {
+            // An empty input ends the record.
+            ReadRecordResult::InputEmpty => {}
+            _ => break,
+        }
+    }
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    let range = |(start, end): (usize, &usize)| String::from_utf8_lossy(&text[start..*end]).into_owned();
+    starts.zip(&ends[..ended]).map(range).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(header: &str) -> Option<CsvInput> {
+        CsvInput::of_first_line(header.as_bytes()).unwrap()
+    }
+
+    fn columns(id: Option<usize>, board: &[usize]) -> Option<CsvInput> {
+        Some(CsvInput::Columns { id, board: board.to_vec() })
+    }
+
+    #[test]
+    fn a_header_names_the_columns() {
+        assert_eq!(of("0,1,2,3,cost"), columns(None, &[0, 1, 2, 3]));
+        assert_eq!(of("\u{feff}id,cost,3,2,1,0"), columns(Some(0), &[5, 4, 3, 2]));
+        assert_eq!(of("\"board\",ID\r"), columns(Some(1), &[0]));
+        assert_eq!(of("0,1,2,3"), columns(None, &[0, 1, 2, 3]));
+        assert!(CsvInput::of_first_line(b"name,cost").unwrap_err().contains("`board`"));
+    }
+
+    #[test]
+    fn a_first_line_without_names_is_a_board() {
+        for line in ["1,2,3,0", "3,2,1,0", "8 6 7/2 5 4/3 0 1", "867254301", "1,2,3,x", "0", ""] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn rows_have_the_fields_of_their_columns() {
+        let row = |header: &str, line: &str| {
+            let row = of(header).unwrap_or_default().row(line);
+            row.map(|row| (row.id, row.board))
+        };
+        let text = |id: Option<&str>, board: &str| Ok((id.map(str::to_owned), board.to_owned()));
+        assert_eq!(row("0,1,2,3,cost", "1,2, 3,0,5"), text(None, "1 2 3 0"));
+        assert_eq!(row("id,board", "\"a, \"\"b\"\"\",\"1,2/3,0\""), text(Some("a, \"b\""), "1,2/3,0"));
+        assert_eq!(row("id,board", ",1230"), text(None, "1230"));
+        assert_eq!(row("1,2,3,0", "1,2,3,0"), text(None, "1,2,3,0"));
+        assert_eq!(row("1,2,3,0", "\"1 2/3 0\""), text(None, "1 2/3 0"));
+        assert!(row("0,1,2,3", "1,2,3").unwrap_err().contains("3 fields"));
+        assert_eq!(row("id,board", "a,\"1 2/3 0"), text(Some("a"), "1 2/3 0"), "a quote that is not closed");
+    }
+}

@@ -1,0 +1,16 @@
+//! Rows of a batch: boards as lines of JSON or CSV, and what is found out about them as lines of JSON.
+//!
+//! A row is a line. Blank lines are no rows. A line that is no valid board is a row with a problem, and the rows after it
+//! are read as if it were valid.
+
+mod columns;
+mod options;
+mod reader;
+mod written;
+
+pub(crate) use columns::CsvInput;
+#[cfg(test)]
+pub(crate) use options::RowGoal;
+pub(crate) use options::RowOptions;
+pub(crate) use reader::{InputRow, MAX_LINE, RowFormat, RowReader};
+pub(crate) use written::{row_json, sweep_problem, unserved};

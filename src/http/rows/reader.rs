@@ -1,0 +1,287 @@
+//! Reads rows: from the bytes of a line to a puzzle.
+
+use std::borrow::Cow;
+
+use super::columns::{CsvInput, CsvRow, without_mark};
+use super::options::RowOptions;
+use crate::domain::{Board, Puzzle};
+use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::reply::{json, puzzle_failure};
+use crate::http::request::{
+    BOARD_FIELDS, FieldReader, Json, RequestBody, RequestFields, board_and_goal, concat, plain_row,
+};
+
+/// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
+pub(crate) const MAX_LINE: usize = 16 << 10;
+
+/// Maximum length of an id in bytes.
+const MAX_ID: usize = 256;
+
+const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &["id"]]);
+
+/// The format of lines.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum RowFormat {
+    /// A board in any notation, or an object with `board`, and perhaps `id`, `goal`, `rows`, `cols` and `encoding`.
+    Json,
+    /// Comma-separated values.
+    Csv(CsvInput),
+}
+
+/// A row: its id as JSON, and its puzzle or what is wrong with it.
+#[derive(Clone, Debug)]
+pub(crate) struct InputRow<'l> {
+    /// A string or an integer, as JSON.
+    pub(crate) id: Option<Cow<'l, [u8]>>,
+    pub(crate) puzzle: Result<Puzzle, Box<Problem>>,
+}
+
+/// Reads the rows of one batch.
+#[derive(Clone, Debug)]
+pub(crate) struct RowReader {
+    options: RowOptions,
+    format: RowFormat,
+    /// Members that a row has if they are missing.
+    defaults: Vec<(&'static str, Json)>,
+}
+
+/// What a line holds before its board is read.
+type Fields = (Option<Vec<u8>>, Vec<(String, Json)>);
+
+impl RowReader {
+    /// Creates a reader.
+    pub(crate) fn new(options: RowOptions, format: RowFormat) -> Self {
+        let defaults = options.defaults();
+        Self { options, format, defaults }
+    }
+
+    /// True if a line is blank, and so no row.
+    pub(crate) fn is_blank(line: &[u8]) -> bool {
+        line.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// Reads a line, with or without its end.
+    pub(crate) fn read<'l>(&self, line: &'l [u8]) -> InputRow<'l> {
+        let line = without_mark(line);
+        if self.format == RowFormat::Json
+            && let Some((id, board)) = plain_row(line)
+            && let Some(puzzle) = self.options.puzzle(board)
+            && id.is_none_or(|id| id.len() <= MAX_ID)
+        {
+            return InputRow {
+                id: id.map(Cow::Borrowed),
+                puzzle: puzzle.map_err(|error| puzzle_failure(error).into()),
+            };
+        }
+        match self.fields(line) {
+            Ok((id, members)) => {
+                let puzzle = self.puzzle(members).map_err(|problem| of_line(problem).into());
+                InputRow { id: id.map(Cow::Owned), puzzle }
+            }
+            Err(problem) => InputRow { id: None, puzzle: Err(problem.into()) },
+        }
+    }
+
+    /// The id and the members of a line.
+    fn fields(&self, line: &[u8]) -> Result<Fields, Problem> {
+        if line.len() > MAX_LINE {
+            let detail = format!("The line exceeds the maximum of {MAX_LINE} bytes. A line is one board.");
+            return Err(Problem::new(ProblemKind::ContentTooLarge, detail));
+        }
+        let not_utf8 = |error: std::str::Utf8Error| {
+            let detail = format!("The line is not valid UTF-8 at byte {}.", error.valid_up_to() + 1);
+            Problem::new(ProblemKind::MalformedJson, detail)
+        };
+        let text = std::str::from_utf8(line).map_err(not_utf8)?.trim_ascii();
+        let board = |board: Json| vec![("board".to_owned(), board)];
+        match &self.format {
+            RowFormat::Csv(csv) => {
+                let wrong = |reason: String| {
+                    let error = RequestError::new("", "ragged-row", reason.clone());
+                    Problem::new(ProblemKind::InvalidRequest, format!("In this row, {reason}."))
+                        .with_errors(vec![error])
+                };
+                let CsvRow { id, board: text } = csv.row(text).map_err(wrong)?;
+                Ok((id.map(|id| json(&id)), board(Json::String(text))))
+            }
+            // No board in text begins like JSON.
+            RowFormat::Json if !text.starts_with(['{', '[', '"']) => Ok((None, board(Json::String(text.to_owned())))),
+            RowFormat::Json => match Json::parse_line(text)? {
+                Json::Object(members) => {
+                    let id = members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id));
+                    Ok((id, members))
+                }
+                other => Ok((None, board(other))),
+            },
+        }
+    }
+
+    /// The puzzle of an object.
+    fn puzzle(&self, mut members: Vec<(String, Json)>) -> Result<Puzzle, Problem> {
+        for (name, value) in &self.defaults {
+            if members.iter().all(|(own, _)| own != name) {
+                members.push(((*name).to_owned(), value.clone()));
+            }
+        }
+        let body = Some(RequestBody::Json(Json::Object(members)));
+        let mut fields = FieldReader::new(RequestFields { query: Vec::new(), body }, &FIELDS);
+        if let Some(id) = fields.take("id")
+            && id.to_json().as_ref().and_then(id_json).is_none()
+        {
+            let detail = format!("`id` must be an integer, or a string of at most {MAX_ID} bytes");
+            fields.reject(&id, "id", "wrong-type", detail);
+        }
+        let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
+        let (board, goal) = fields.finish(boards)?;
+        Puzzle::try_new(board, goal).map_err(puzzle_failure)
+    }
+}
+
+/// An id as it is echoed; `None` if it is none.
+fn id_json(id: &Json) -> Option<Vec<u8>> {
+    match id {
+        Json::Integer(id) => Some(id.to_string().into_bytes()),
+        Json::String(id) if id.len() <= MAX_ID => Some(json(id)),
+        _ => None,
+    }
+}
+
+/// Says that errors are those of a line.
+fn of_line(mut problem: Problem) -> Problem {
+    if let Some(errors) = problem.detail.strip_prefix("The request has ") {
+        problem.detail = format!("The line has {errors}");
+    }
+    problem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Encoding, Sides, Size, SplitMix, random_board};
+    use crate::http::request::NamedGoal;
+    use crate::http::rows::RowGoal;
+
+    fn reader(options: RowOptions) -> RowReader {
+        RowReader::new(options, RowFormat::Json)
+    }
+
+    fn csv(header: &str) -> RowReader {
+        let csv = CsvInput::of_first_line(header.as_bytes()).unwrap().unwrap_or_default();
+        RowReader::new(RowOptions::default(), RowFormat::Csv(csv))
+    }
+
+    fn board(row: InputRow<'_>) -> String {
+        row.puzzle.unwrap().start().to_string()
+    }
+
+    fn id_of(row: &InputRow<'_>) -> Option<String> {
+        row.id.as_ref().map(|id| String::from_utf8(id.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn a_line_is_a_board_in_any_notation() {
+        let reader = reader(RowOptions::default());
+        for line in [
+            "[[8,6,7],[2,5,4],[3,0,1]]",
+            "[8,6,7,2,5,4,3,null,1]\r\n",
+            "\"867254301\"",
+            "867254301",
+            "8 6 7/2 5 4/3 _ 1",
+            "{\"board\": \"8 6 7/2 5 4/3 0 1\"}",
+            "{\"id\": null, \"board\": [8,6,7,2,5,4,3,0,1], \"rows\": 3, \"cols\": 3}",
+            "{\"board\": [[8,6,7],[2,5,4],[3,0,1]], \"goal\": \"blank_last\"}",
+            "\u{feff}[[8,6,7],[2,5,4],[3,0,1]]",
+        ] {
+            let row = reader.read(line.as_bytes());
+            assert_eq!((board(row.clone()), id_of(&row)), ("8 6 7/2 5 4/3 0 1".to_owned(), None), "{line}");
+        }
+    }
+
+    #[test]
+    fn ids_are_echoed_also_beside_a_problem() {
+        let reader = reader(RowOptions::default());
+        for (id, echoed) in
+            [("7", "7"), ("-7", "-7"), ("\"a\\u00e9\"", "\"aé\""), ("\"\"", "\"\""), ("\"a b\"", "\"a b\"")]
+        {
+            for board in ["[[1,2],[3,0]]", "[[1,2],[3,4]]", "\"no\""] {
+                let line = format!("{{\"id\":{id},\"board\":{board}}}");
+                assert_eq!(id_of(&reader.read(line.as_bytes())).as_deref(), Some(echoed), "{line}");
+            }
+        }
+        for id in ["1.5", "true", "[1]", &format!("\"{}\"", "a".repeat(MAX_ID + 1))] {
+            let line = format!("{{\"id\":{id},\"board\":[[1,2],[3,0]]}}");
+            let row = reader.read(line.as_bytes());
+            let problem = row.puzzle.unwrap_err();
+            assert_eq!((row.id, problem.errors[0].pointer.as_str()), (None, "/id"), "{line}");
+        }
+    }
+
+    #[test]
+    fn problems_have_pointers_and_say_that_they_concern_a_line() {
+        let reader = reader(RowOptions::default());
+        let problem = |line: &[u8]| reader.read(line).puzzle.unwrap_err();
+        let duplicate = problem(b"[[8,6,7],[2,5,4],[3,0,7]]");
+        assert_eq!(duplicate.kind, ProblemKind::InvalidBoard);
+        assert_eq!(duplicate.errors[0].pointer, "/board/2/2");
+        assert_eq!(problem(b"[[2,1],[3,0]]").kind, ProblemKind::Unsolvable);
+        let json = problem(b"{\"board\": [[1,2],[3,0]}");
+        assert_eq!(json.kind, ProblemKind::MalformedJson);
+        assert!(json.detail.starts_with("The line is not valid JSON at column 23"), "{}", json.detail);
+        let unknown = problem(b"{\"bord\": 1, \"board\": 2}");
+        assert!(unknown.detail.starts_with("The line has 2 errors"), "{}", unknown.detail);
+        assert!(problem(b"[[1,2],\xff").detail.contains("UTF-8 at byte 8"));
+        assert_eq!(problem("[".repeat(MAX_LINE + 1).as_bytes()).kind, ProblemKind::ContentTooLarge);
+    }
+
+    #[test]
+    fn options_apply_to_rows_that_say_nothing_else() {
+        let snail = RowOptions { goal: RowGoal::Named(NamedGoal::Snail), ..RowOptions::default() };
+        let own = reader(snail).read(b"{\"board\":[[1,2],[0,3]],\"goal\":\"1 2/0 3\"}").puzzle.unwrap();
+        assert_eq!(own.goal().to_string(), "1 2/0 3");
+        let sides = Sides { rows: Some(2), cols: Some(3) };
+        let flat = RowOptions { sides, ..RowOptions::default() };
+        assert_eq!(board(reader(flat.clone()).read(b"[1,2,3,4,0,5]")), "1 2 3/4 0 5");
+        assert_eq!(board(reader(flat.clone()).read(b"[[1,2,3],[4,0,5]]")), "1 2 3/4 0 5");
+        assert!(reader(flat).read(b"[[1,2],[3,0]]").puzzle.is_err(), "it contradicts `rows` and `cols`");
+        let positions = RowOptions { encoding: Encoding::Positions, ..RowOptions::default() };
+        assert_eq!(board(reader(positions).read(b"[4,7,6,2,0,1,3,8,5]")), "4 5 3/6 0 8/2 1 7");
+        let goal = Board::snail(Size::try_from((3, 3)).unwrap());
+        let fixed = RowOptions { goal: RowGoal::Board(goal), ..RowOptions::default() };
+        let mismatch = reader(fixed).read(b"[[1,2],[3,0]]").puzzle.unwrap_err();
+        assert_eq!(mismatch.kind, ProblemKind::GoalMismatch);
+    }
+
+    #[test]
+    fn the_short_way_reads_what_the_general_way_reads() {
+        let mut random = SplitMix(9);
+        for size in Size::all() {
+            for goal in [NamedGoal::BlankLast, NamedGoal::Snail] {
+                let reader = reader(RowOptions { goal: RowGoal::Named(goal), ..RowOptions::default() });
+                let mut line = b"{\"id\":\"a\",\"board\":".to_vec();
+                crate::jobs::board_json(&random_board(&Board::blank_first(size), &mut random), &mut line);
+                line.push(b'}');
+                let short = reader.read(&line);
+                // A member that only the general way knows.
+                let long = [&line[..line.len() - 1], b",\"encoding\":\"tiles\"}"].concat();
+                let general = reader.read(&long);
+                assert_eq!(short.id, general.id);
+                assert_eq!(format!("{:?}", short.puzzle), format!("{:?}", general.puzzle));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_csv_are_rows() {
+        assert_eq!(board(csv("").read(b"8,6,7,2,5,4,3,0,1\r\n")), "8 6 7/2 5 4/3 0 1");
+        assert_eq!(board(csv("").read(b"\"8,6,7;2,5,4;3,0,1\"")), "8 6 7/2 5 4/3 0 1");
+        assert_eq!(board(csv("").read(b"8 6 7/2 5 4/3 0 1")), "8 6 7/2 5 4/3 0 1");
+        assert_eq!(board(csv("0,1,2,3,cost").read(b"1,2,3,0,0")), "1 2/3 0");
+        let row = csv("id,board").read(b"level \"1\",1230").clone();
+        assert_eq!((id_of(&row).as_deref(), board(row)), (Some("\"level \\\"1\\\"\""), "1 2/3 0".to_owned()));
+        let problem = csv("0,1,2,3").read(b"1,2,3").puzzle.unwrap_err();
+        assert_eq!((problem.kind, problem.errors[0].code), (ProblemKind::InvalidRequest, "ragged-row"));
+        let problem = csv("id,0,1,2,3").read(b"a,1,2,3,5");
+        assert_eq!(id_of(&problem).as_deref(), Some("\"a\""));
+        assert!(problem.puzzle.unwrap_err().errors.iter().any(|error| error.pointer == "/board"));
+    }
+}

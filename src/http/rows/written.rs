@@ -1,0 +1,66 @@
+//! What is found out about a row, as a line of JSON.
+
+use std::io::Write;
+
+use crate::domain::Size;
+use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::reply::service_failure;
+use crate::jobs::label_json;
+use crate::service::{Label, ServiceError, SweepError, Want};
+
+/// Appends the line of a row: its line number and id, and its label or its problem.
+pub(crate) fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &Problem>, want: Want, out: &mut Vec<u8>) {
+    let _ = write!(out, "{{\"line\":{line},");
+    if let Some(id) = id {
+        out.extend_from_slice(b"\"id\":");
+        out.extend_from_slice(id);
+        out.push(b',');
+    }
+    match row {
+        Ok(label) => label_json(label, want, out),
+        Err(problem) => {
+            let _ = write!(out, "\"status\":{},\"problem\":", problem.kind.status().as_u16());
+            let _ = serde_json::to_writer(&mut *out, problem);
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// The problem of a row whose board is too large for what is wanted.
+pub(crate) fn unserved(size: Size) -> Problem {
+    let detail = format!("`next` needs proven lengths, which are known on boards of up to 16 cells, not on {size}");
+    let error = RequestError::new("/want", "unsupported", detail.clone());
+    Problem::new(ProblemKind::UnsupportedCombination, format!("{detail}.")).with_errors(vec![error])
+}
+
+/// The problem of a row whose search failed.
+pub(crate) fn sweep_problem(error: SweepError) -> Problem {
+    service_failure(match error {
+        SweepError::Cancelled => &ServiceError::ShuttingDown,
+        SweepError::Failed(ref error) => error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: Option<&[u8]>, row: Result<&Label, &Problem>) -> serde_json::Value {
+        let mut out = Vec::new();
+        row_json(3, id, row, Want::Length, &mut out);
+        assert_eq!(out.pop(), Some(b'\n'));
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn a_row_has_a_label_or_a_problem() {
+        let label = Label { lower_bound: 5, length: 5, next: None, expanded: None, path: None };
+        let solved = serde_json::json!({"line": 3, "id": "a", "length": 5, "optimal": true});
+        assert_eq!(line(Some(b"\"a\""), Ok(&label)), solved);
+        let size = Size::try_from((5, 5)).unwrap();
+        let failed = line(None, Err(&unserved(size)));
+        assert_eq!((&failed["line"], &failed["status"]), (&3.into(), &422.into()));
+        assert_eq!(failed["problem"]["errors"][0]["pointer"], "/want");
+        assert!(failed["problem"].get("instance").is_none() && failed.get("id").is_none());
+    }
+}
