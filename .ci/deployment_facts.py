@@ -8,6 +8,7 @@ COMPOSE is the output of `docker compose config --format json`, each RENDERED fi
 """
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -41,8 +42,10 @@ def amount(text):
 def planned_memory(settings):
     """Returns the bytes that give every worker its full share, as docs/OPERATING.md plans them."""
     searches = int(settings["TAQUIN_WORKERS"]) * amount(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
-    # Searches that store no nodes, and small ones.
+    # Searches that store no nodes, and small ones; then those of bulk work.
     searches += amount("64MiB") + max(amount("32MiB"), searches / 32)
+    bulk_workers = math.ceil(int(settings["TAQUIN_WORKERS"]) * float(settings.get("TAQUIN_BULK_SHARE", "1")))
+    searches += bulk_workers * amount("32MiB")
     base = amount(BASE_MEMORY[settings.get("TAQUIN_TABLES", "standard")])
     tables = amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB"))
     cache = amount(settings.get("TAQUIN_CACHE_MEMORY", "32MiB"))

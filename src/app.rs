@@ -32,7 +32,7 @@ use self::signals::Signals;
 use self::timeouts::Timeouts;
 use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
-use crate::service::{BeforeSearchHook, SearchMemory, Service, ServiceSettings, Tier};
+use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
@@ -169,6 +169,8 @@ impl App {
             memory_bytes = settings.memory,
             // Limit of all searches together, without tables and the rest of the process.
             searches_max_bytes = settings.searches_memory.total(),
+            bulk_workers = settings.bulk.workers,
+            bulk_search_max_bytes = settings.bulk.search_memory,
             connection_threads = self.threads.connections,
             search_threads = self.threads.searches,
             tables = settings.tables.name(),
@@ -257,9 +259,11 @@ fn service_settings(config: &Config) -> ServiceSettings {
         memory: config.memory.total,
         search_memory: config.memory.search,
         searches_memory: {
-            let MemoryPlan { searches, small_searches: small, light_searches: light, .. } = config.memory;
-            SearchMemory { shared: searches - small - light, small, light }
+            let MemoryPlan { searches, small_searches: small, light_searches: light, bulk_searches: bulk, .. } =
+                config.memory;
+            SearchMemory { shared: searches - small - light - bulk, small, light }
         },
+        bulk: BulkSettings { workers: config.threads.bulk, search_memory: config.memory.bulk_search },
         answer_memory: config.memory.cache,
         reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,

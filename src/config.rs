@@ -89,6 +89,13 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_WORKERS", value_name = "N", global = true)]
     workers: Option<String>,
 
+    /// Share of the workers that bulk work may have; 0 turns it off [range: 0 to 1]
+    ///
+    /// Bulk work takes workers that no search could use, and gives them back at once. A share above 0 is one worker at
+    /// least.
+    #[arg(long, env = "TAQUIN_BULK_SHARE", default_value = "1", value_name = "RATIO")]
+    bulk_share: String,
+
     /// Maximum number of requests that wait for a worker [range: 0 to 100000]
     #[arg(long, env = "TAQUIN_QUEUE", default_value = "256", value_name = "N")]
     queue: String,
@@ -245,9 +252,10 @@ impl TryFrom<&Flags> for Config {
         let mut parser = SettingsParser::default();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
         let admin_listen = flags.admin_listen.as_deref().filter(|text| !text.is_empty());
-        let workers = flags.workers.as_deref();
         let listen = parser.address("listen", &flags.listen);
-        let worker_count = workers.map_or_else(cores, |text| parser.number("workers", text, 1..=256));
+        let workers = flags.workers.as_deref().map_or_else(cores, |text| parser.number("workers", text, 1..=256));
+        let bulk_share = parser.ratio("bulk-share", &flags.bulk_share);
+        let threads = ThreadPlan::new(cores(), workers, bulk_workers(bulk_share, workers));
         let tables = parser.tables("tables", &flags.tables);
         let log_format = flags.log_format.as_deref();
         let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000);
@@ -256,14 +264,14 @@ impl TryFrom<&Flags> for Config {
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
             base_path: parser.base_path("base-path", flags.base_path.as_deref().unwrap_or_default()),
             max_connections: parser.number("max-connections", &flags.max_connections, 1..=1_000_000),
-            workers: worker_count,
+            workers,
             queue: parser.number("queue", &flags.queue, 0..=100_000),
             shutdown_grace: parser.duration("shutdown-grace", &flags.shutdown_grace, Duration::ZERO),
             time_limit: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
             max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            memory: flags.memory.parse(&mut parser, worker_count as u64, tables, max_expansions as u64),
-            threads: ThreadPlan::new(cores(), worker_count),
+            memory: flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64),
+            threads,
             max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
@@ -282,6 +290,12 @@ impl TryFrom<&Flags> for Config {
         parser.finish()?;
         Ok(config)
     }
+}
+
+/// Number of workers in a share of them.
+fn bulk_workers(share: f64, workers: usize) -> usize {
+    // A product such as 0.07 × 100 is a little too large.
+    (share * workers as f64 - 1e-9).ceil() as usize
 }
 
 impl Config {

@@ -59,6 +59,10 @@ pub struct MemoryPlan {
     pub small_searches: u64,
     /// The part of `searches` for those that store no nodes.
     pub light_searches: u64,
+    /// The part of `searches` for bulk work.
+    pub bulk_searches: u64,
+    /// Nodes of one search of bulk work.
+    pub bulk_search: u64,
     /// Long responses that clients have not read yet.
     pub replies: u64,
     /// Bodies of requests and what is read from them.
@@ -79,12 +83,14 @@ impl MemoryPlan {
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes / MIB;
-        let Self { total, base, tables, cache, searches, search, replies, requests, expansions, .. } = *self;
+        let Self { total, base, tables, cache, searches, search, bulk_search, replies, requests, expansions, .. } =
+            *self;
         writeln!(f, "memory: {} MiB", mib(total))?;
         writeln!(f, "  process, connections and first tables: {} MiB", mib(base))?;
         writeln!(f, "  tables built on first use: {} MiB", mib(tables))?;
         writeln!(f, "  cached results: {} MiB", mib(cache))?;
-        writeln!(f, "  searches: {} MiB, at most {} MiB each for nodes", mib(searches), mib(search))?;
+        let each = format!("at most {} MiB each for nodes, {} in bulk work", mib(search), mib(bulk_search));
+        writeln!(f, "  searches: {} MiB, {each}", mib(searches))?;
         let longest = expansions * LISTED_EXPANSION;
         let most =
             format!("{expansions} expansions and generated nodes take up to {:.1} MiB", longest as f64 / MIB as f64);
@@ -108,6 +114,9 @@ const REPLIES: u64 = 256 * MIB;
 const REQUESTS: u64 = 128 * MIB;
 const SMALL_SEARCHES: u64 = 32 * MIB;
 const LIGHT_SEARCHES: u64 = 64 * MIB;
+const BULK_SEARCH: u64 = 32 * MIB;
+/// What a search of bulk work needs if it stores no nodes.
+const MIN_BULK_SEARCH: u64 = 2 * MIB;
 /// With less than this for each search the service does not start.
 const MIN_SEARCH: u64 = 16 * MIB;
 /// Total if neither a container's limit nor the machine's memory is known.
@@ -139,10 +148,11 @@ impl MemoryFlags {
     pub(crate) fn parse(
         &self,
         parser: &mut SettingsParser,
-        workers: u64,
+        [workers, bulk_workers]: [usize; 2],
         tier: TableTier,
         expansions: u64,
     ) -> MemoryPlan {
+        let (workers, bulk_workers) = (workers as u64, bulk_workers as u64);
         let total = self.total(parser);
         let usable = total / 10 * 9;
         let tables = sized(parser, "table-memory", self.table_memory.as_ref(), 64 * MIB);
@@ -152,7 +162,8 @@ impl MemoryFlags {
         let (replies, requests) = (REPLIES.min(total / 20), REQUESTS.min(total / 40));
         let plan = MemoryPlan { base, tables, cache, replies, requests, expansions, ..MemoryPlan::of(total) };
         let search = sized(parser, "search-memory", self.search_memory.as_ref(), MIB);
-        let plan = plan.with_searches(usable.saturating_sub(base + tables + cache), search, workers);
+        let left = usable.saturating_sub(base + tables + cache);
+        let plan = plan.with_bulk(left, bulk_workers).with_searches(left, search, workers);
         let flags = ["memory", "table-memory", "cache-memory", "search-memory", "max-expansions"];
         if flags.iter().all(|flag| parser.is_valid(flag)) {
             plan.check(parser, search, workers);
@@ -172,10 +183,18 @@ impl MemoryPlan {
             search: 0,
             small_searches: 0,
             light_searches: 0,
+            bulk_searches: 0,
+            bulk_search: 0,
             replies: 0,
             requests: 0,
             expansions: 0,
         }
+    }
+
+    /// Reserves memory for bulk work: up to 32 MiB for each of its searches, but at most an eighth of what there is.
+    fn with_bulk(self, left: u64, workers: u64) -> Self {
+        let each = (left / 8).checked_div(workers).map_or(0, |each| each.clamp(MIN_BULK_SEARCH, BULK_SEARCH));
+        Self { bulk_searches: each * workers, bulk_search: each, ..self }
     }
 
     /// Divides the memory of the searches. Parts of it are for the expansions of one search, for searches without nodes
@@ -183,14 +202,15 @@ impl MemoryPlan {
     /// thirty-second of the nodes of all searches if that is more, but at most an eighth of what there is.
     fn with_searches(self, left: u64, search: Option<u64>, workers: u64) -> Self {
         let recorded = self.expansions * RECORDED_EXPANSION;
-        let left = left.saturating_sub(recorded);
+        let left = left.saturating_sub(recorded + self.bulk_searches);
         let light = LIGHT_SEARCHES.min(left / 4);
         // Small is small beside the nodes of all searches, which may be far less than there is memory for.
         let nodes = search.unwrap_or(SEARCH).saturating_mul(workers).min(left);
         let small = (nodes / 32).max(SMALL_SEARCHES.min(nodes / 4)).min(left / 8);
         let each = (left - light - small) / workers.max(1);
         let search = search.unwrap_or(SEARCH.min(each));
-        let searches = recorded.saturating_add(small + light).saturating_add(search.saturating_mul(workers));
+        let beside = recorded + self.bulk_searches + small + light;
+        let searches = beside.saturating_add(search.saturating_mul(workers));
         Self { search, searches, small_searches: small, light_searches: light, ..self }
     }
 
@@ -211,8 +231,9 @@ impl MemoryPlan {
         if self.searches > left || self.search < search.unwrap_or(MIN_SEARCH) {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
             let reason = format!(
-                "tables and cache leave {} MiB of {} MiB for {workers} workers, but a search needs {} and short ones and \
-                 expansions {}; raise --memory, or reduce --workers, --tables, --table-memory or --max-expansions",
+                "tables and cache leave {} MiB of {} MiB for {workers} workers, but a search needs {} and short ones, bulk work and \
+                 expansions {}; raise --memory, or reduce --workers, --bulk-share, --tables, --table-memory or \
+                 --max-expansions",
                 left / MIB,
                 total / MIB,
                 want.map_or_else(|| format!("at least {} MiB", MIN_SEARCH / MIB), |want| format!("{} MiB", want / MIB)),

@@ -87,6 +87,13 @@ impl SettingsParser {
         })
     }
 
+    pub(crate) fn ratio(&mut self, flag: &'static str, text: &str) -> f64 {
+        text.trim().parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or_else(|| {
+            self.report(flag, format!("{text:?} is not a number from 0 to 1"));
+            0.0
+        })
+    }
+
     pub(crate) fn duration(&mut self, flag: &'static str, text: &str, least: Duration) -> Duration {
         let reason = match humantime::parse_duration(text.trim()) {
             Ok(duration) if (least..=DAY).contains(&duration) => return duration,

@@ -180,7 +180,7 @@ fn the_parts_of_the_memory_plan_do_not_exceed_the_whole() {
             assert!(plan.free() >= total / 50, "{plan}");
             let recorded = plan.expansions * RECORDED_EXPANSION;
             assert_eq!(
-                plan.search * workers + plan.small_searches + plan.light_searches + recorded,
+                plan.search * workers + plan.small_searches + plan.light_searches + plan.bulk_searches + recorded,
                 searches,
                 "{plan}"
             );
@@ -188,6 +188,24 @@ fn the_parts_of_the_memory_plan_do_not_exceed_the_whole() {
         }
     }
     assert!(config(&["--memory=512MB", "--workers=2"]).is_ok() && config(&["--memory=2GB", "--workers=2"]).is_ok());
+}
+
+#[test]
+fn bulk_work_has_a_share_of_the_workers_and_memory_of_its_own() {
+    let plan = |share: &str, workers: usize| {
+        let flags = ["--memory=64GiB", &format!("--workers={workers}"), &format!("--bulk-share={share}")];
+        let Config { threads, memory, .. } = config(&flags).unwrap();
+        assert_eq!(memory.bulk_searches, threads.bulk as u64 * memory.bulk_search);
+        (threads.bulk, memory.bulk_search >> 20)
+    };
+    assert_eq!([plan("1", 4), plan("0.5", 4), plan("0.3", 4), plan("0.01", 4)], [(4, 32), (2, 32), (2, 32), (1, 32)]);
+    assert_eq!([plan("0.07", 100), plan("0", 4)], [(7, 32), (0, 0)]);
+    assert_eq!(bulk_workers(1.0 / 3.0, 3), 1);
+    let little = config(&["--memory=512MiB", "--workers=2"]).unwrap().memory;
+    assert!(little.bulk_searches >= 4 << 20 && little.bulk_searches < little.search, "{little:?}");
+    for ratio in ["", "-0.1", "1.01", "NaN", "all"] {
+        assert_eq!(errors(&[&format!("--bulk-share={ratio}")]).len(), 1, "{ratio}");
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub struct ThreadPlan {
     pub connections: usize,
     /// Maximum number of threads that run searches, or hold paused ones.
     pub searches: usize,
+    /// Maximum number of threads of bulk work, each with a worker or waiting for one.
+    pub bulk: usize,
 }
 
 /// A limit on threads, and what it leaves to this process.
@@ -43,19 +45,21 @@ const PAUSED: usize = 240;
 
 impl ThreadPlan {
     /// Divides the threads that the system allows.
-    pub(crate) fn new(cores: usize, workers: usize) -> Self {
-        Self::within(most_restrictive(), cores, workers)
+    pub(crate) fn new(cores: usize, workers: usize, bulk_workers: usize) -> Self {
+        Self::within(most_restrictive(), cores, workers, bulk_workers)
     }
 
-    /// Divides the threads that a limit leaves. Connections and helpers of searches get at most a quarter each.
-    fn within(limit: Option<ThreadLimit>, cores: usize, workers: usize) -> Self {
+    /// Divides the threads that a limit leaves. Connections and helpers of searches get at most a quarter each, and bulk
+    /// work an eighth.
+    fn within(limit: Option<ThreadLimit>, cores: usize, workers: usize, bulk_workers: usize) -> Self {
         let free = limit.map_or(u64::MAX, |limit| limit.free).saturating_sub(OTHERS);
         let free = usize::try_from(free).unwrap_or(usize::MAX);
         let connections = cores.min(free / 4).max(1);
         let helpers = (workers - 1).min(free / 4);
-        let searches = free.saturating_sub(connections + helpers).clamp(1, workers + PAUSED);
-        let is_limiting = connections < cores || searches < workers + PAUSED;
-        Self { limit: limit.filter(|_| is_limiting), connections, searches }
+        let bulk = bulk_workers.min((free / 8).max(1));
+        let searches = free.saturating_sub(connections + helpers + bulk).clamp(1, workers + PAUSED);
+        let is_limiting = connections < cores || searches < workers + PAUSED || bulk < bulk_workers;
+        Self { limit: limit.filter(|_| is_limiting), connections, searches, bulk }
     }
 }
 
@@ -71,8 +75,8 @@ impl LimitSource {
 
 impl fmt::Display for ThreadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limit, connections, searches } = self;
-        write!(f, "threads: at most {connections} for connections and {searches} for searches")?;
+        let Self { limit, connections, searches, bulk } = self;
+        write!(f, "threads: at most {connections} for connections, {searches} for searches and {bulk} for bulk work")?;
         match limit {
             None => Ok(()),
             Some(limit) => write!(f, ", because {limit}"),
@@ -145,39 +149,40 @@ fn user_limit() -> Option<ThreadLimit> {
 mod tests {
     use super::*;
 
-    fn plan(free: Option<u64>, cores: usize, workers: usize) -> (usize, usize) {
+    fn plan(free: Option<u64>, cores: usize, workers: usize) -> (usize, usize, usize) {
         let limit = free.map(|free| ThreadLimit { source: LimitSource::ControlGroup, limit: 1000, free });
-        let plan = ThreadPlan::within(limit, cores, workers);
-        (plan.connections, plan.searches)
+        let plan = ThreadPlan::within(limit, cores, workers, workers);
+        (plan.connections, plan.searches, plan.bulk)
     }
 
     #[test]
     fn all_parts_fit_into_the_limit() {
-        assert_eq!(plan(None, 16, 16), (16, 256));
-        assert_eq!(plan(Some(100_000), 2, 2), (2, 242));
+        assert_eq!(plan(None, 16, 16), (16, 256, 16));
+        assert_eq!(plan(Some(100_000), 2, 2), (2, 242, 2));
         // 16 for connections, 15 for helpers.
-        assert_eq!(plan(Some(255), 16, 16), (16, 212));
-        assert_eq!(plan(Some(59), 2, 2), (2, 44));
-        assert_eq!(plan(Some(28), 16, 16), (4, 8));
+        assert_eq!(plan(Some(255), 16, 16), (16, 196, 16));
+        assert_eq!(plan(Some(59), 2, 2), (2, 42, 2));
+        assert_eq!(plan(Some(28), 16, 16), (4, 6, 2));
         // The service always has a thread of each kind, if the system grants it.
         for free in 0..13 {
-            assert_eq!(plan(Some(free), 16, 16), (1, 1));
+            assert_eq!(plan(Some(free), 16, 16), (1, 1, 1));
         }
+        assert_eq!(ThreadPlan::within(None, 2, 2, 0).bulk, 0);
         for (free, cores) in (16..400).flat_map(|free| [1, 2, 7, 64].map(|cores| (free, cores))) {
-            let (connections, searches) = plan(Some(free), cores, cores);
+            let (connections, searches, bulk) = plan(Some(free), cores, cores);
             let helpers = (cores - 1).min((free - OTHERS) as usize / 4);
-            assert!((connections + searches + helpers) as u64 + OTHERS <= free, "{free} for {cores}");
+            assert!((connections + searches + bulk + helpers) as u64 + OTHERS <= free, "{free} for {cores}");
         }
     }
 
     #[test]
     fn a_limit_is_reported_where_it_changes_the_plan() {
         let limit = |free| Some(ThreadLimit { source: LimitSource::ControlGroup, limit: 64, free });
-        let text = ThreadPlan::within(limit(60), 2, 2).to_string();
-        let expected = "threads: at most 2 for connections and 45 for searches, because the control group may have 64 \
-                        threads, and 60 are left";
+        let text = ThreadPlan::within(limit(60), 2, 2, 1).to_string();
+        let expected = "threads: at most 2 for connections, 44 for searches and 1 for bulk work, because the control group \
+                        may have 64 threads, and 60 are left";
         assert_eq!(text, expected);
-        assert_eq!(ThreadPlan::within(limit(1000), 2, 2).limit, None);
+        assert_eq!(ThreadPlan::within(limit(1000), 2, 2, 2).limit, None);
     }
 
     #[test]

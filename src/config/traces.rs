@@ -50,13 +50,6 @@ impl SettingsParser {
         }
         url
     }
-
-    fn ratio(&mut self, flag: &'static str, text: &str) -> f64 {
-        text.trim().parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or_else(|| {
-            self.report(flag, format!("{text:?} is not a number from 0 to 1"));
-            0.0
-        })
-    }
 }
 
 /// Appends the OTLP path of traces to the endpoint of all signals.

@@ -22,7 +22,7 @@ use super::routes::ROUTES;
 use super::routes_table::Routes;
 use super::state::{HttpSettings, Site};
 
-use crate::service::{Metrics, SearchMemory, Service, ServiceSettings, Tier};
+use crate::service::{BulkSettings, Metrics, SearchMemory, Service, ServiceSettings, Tier};
 
 const SETTINGS: HttpSettings =
     HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
@@ -38,6 +38,7 @@ pub(crate) fn service() -> Arc<Service> {
         memory: 1 << 30,
         search_memory: 64 << 20,
         searches_memory: SearchMemory { shared: 128 << 20, small: 16 << 20, light: 16 << 20 },
+        bulk: BulkSettings { workers: 1, search_memory: 16 << 20 },
         answer_memory: 1 << 20,
         reply_memory: 1 << 20,
         max_expansions: 10,

@@ -31,11 +31,16 @@ impl Collector for ServiceGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let service = &self.0;
         let (settings, load, cache) = (service.settings(), service.load(), service.cache_usage());
-        let gauges: [(&str, &str, u64); 13] = [
+        let bulk = service.bulk_load();
+        let gauges: [(&str, &str, u64); 17] = [
             ("queue_waiting", "Jobs that wait for a worker, queued or paused", load.waiting as u64),
             ("queue_capacity", "Jobs that may be queued", settings.queue as u64),
             ("workers", "Maximum number of searches that run at the same time", settings.workers as u64),
-            ("workers_busy", "Workers that search or help a search", load.busy as u64),
+            ("workers_busy", "Workers that search or help a search, with those of bulk work", load.busy as u64),
+            ("bulk_workers", "Maximum number of workers of bulk work", settings.bulk.workers as u64),
+            ("bulk_workers_busy", "Busy workers that bulk work has", load.bulk as u64),
+            ("bulk_works", "Bulk work that is not over", bulk.works as u64),
+            ("bulk_oldest_seconds", "Age of the oldest bulk work, or 0", bulk.oldest.as_secs()),
             ("jobs_in_progress", "Jobs that have started and not ended", load.begun as u64),
             ("cache_entries", "Entries of the result and hint caches", cache.entries),
             ("cache_bytes", "Memory of the result and hint caches", cache.bytes),

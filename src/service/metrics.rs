@@ -1,5 +1,6 @@
 //! Counters and histograms of jobs.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ struct MetricFamilies {
     cache_requests: Family<ResultLabel, Counter>,
     restarts: Counter,
     panics: Counter,
+    bulk_boards: Family<OutcomeLabel, Counter>,
+    bulk_seconds: Counter<f64, AtomicU64>,
 }
 
 /// Metrics of one combination of labels.
@@ -63,6 +66,11 @@ struct ReasonLabel {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct PhaseLabel {
     stage: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -132,6 +140,17 @@ pub(crate) enum JobPhase {
     Searching,
 }
 
+/// Number of boards of bulk work by outcome.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BoardCounts {
+    /// Boards with a solution.
+    pub solved: u64,
+    /// Boards whose search failed.
+    pub failed: u64,
+    /// Entries that are no solvable board.
+    pub invalid: u64,
+}
+
 /// Size classes of boards, by their maximum of cells.
 const CELLS: [(usize, &str); 4] = [(9, "4-9"), (16, "10-16"), (25, "17-25"), (100, "26-100")];
 
@@ -157,6 +176,8 @@ impl Default for Metrics {
             cache_requests: Family::default(),
             restarts: Counter::default(),
             panics: Counter::default(),
+            bulk_boards: Family::default(),
+            bulk_seconds: Counter::default(),
         };
         // Created at start, so that the first increase is visible as one.
         for reason in Refusal::ALL {
@@ -167,6 +188,9 @@ impl Default for Metrics {
         }
         for result in ["hit", "miss", "joined"] {
             drop(inner.cache_requests.get_or_create(&ResultLabel { result }));
+        }
+        for outcome in ["solved", "failed", "invalid"] {
+            drop(inner.bulk_boards.get_or_create(&OutcomeLabel { outcome }));
         }
         Self(Arc::new(inner))
     }
@@ -203,6 +227,14 @@ impl Metrics {
             Origin::Cached => "hit",
         };
         self.0.cache_requests.get_or_create(&ResultLabel { result }).inc();
+    }
+
+    /// Counts the boards of a slice of bulk work, and its time with a worker.
+    pub(crate) fn bulk_slice(&self, BoardCounts { solved, failed, invalid }: BoardCounts, worked: Duration) {
+        for (outcome, boards) in [("solved", solved), ("failed", failed), ("invalid", invalid)] {
+            self.0.bulk_boards.get_or_create(&OutcomeLabel { outcome }).inc_by(boards);
+        }
+        self.0.bulk_seconds.inc_by(worked.as_secs_f64());
     }
 
     pub(crate) fn waited(&self, queued: Duration) {
@@ -244,6 +276,8 @@ impl Metrics {
             cache_requests,
             restarts,
             panics,
+            bulk_boards,
+            bulk_seconds,
             ..
         } = &*self.0;
         registry.register("queue_wait_seconds", "Time that jobs waited for workers, in total", queue_wait.clone());
@@ -258,6 +292,8 @@ impl Metrics {
         registry.register("cancellations", "Jobs whose clients left before the response", cancellations.clone());
         registry.register("cache_requests", "Requested searches, by origin of the result", cache_requests.clone());
         registry.register("search_restarts", "Searches that gave their thread back and start again", restarts.clone());
+        registry.register("bulk_boards", "Boards of bulk work, by outcome", bulk_boards.clone());
+        registry.register("bulk_worker_seconds", "Worker time of bulk work", bulk_seconds.clone());
         registry.register("panics", "Caught panics; each is a bug", panics.clone());
     }
 }

@@ -14,7 +14,7 @@
 //! - `sweep`: many boards of one goal, one after another
 //! - `distance`: bounds on the distance to the goal without a search; checks of attempts
 //! - `reply_memory`: memory limit of long responses
-//! - `pool`: admission, result cache, scheduling and progress of searches
+//! - `pool`: admission, result cache, scheduling and progress of searches; the lane for bulk work
 //! - `spans`: OpenTelemetry spans of searches
 //! - `solver`: one job on the caller's thread, and the dispatch from enums to compiled searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
@@ -47,8 +47,11 @@ pub use job::{
     Answer, BeforeSearchHook, Job, Limits, Origin, Overload, Plan, PlanConflict, Records, Report, RequestedLimits,
     RequestedSolutions, SearchOptions, ServiceError, Solution,
 };
-pub use metrics::{Metrics, Refusal};
-pub use pool::{CacheUsage, FoundSolution, Load, Pool, PoolSettings, SearchEvent, SearchMemory, Subscription};
+pub use metrics::{BoardCounts, Metrics, Refusal};
+pub use pool::{
+    BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, FoundSolution, Load, Pool, PoolSettings,
+    SearchEvent, SearchMemory, Slice, SliceContext, SliceEnd, Subscription,
+};
 pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, board_of_seed, fresh_seed};
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};

@@ -16,7 +16,10 @@ use crate::service::explain::{self, Explanation, explain};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::pool::{CacheUsage, Load, Pool, PoolSettings, SearchMemory, Subscription};
+use crate::service::pool::{
+    BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, Load, Pool, PoolSettings, SearchMemory,
+    Subscription,
+};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
 use crate::service::solver::{SearchContext, nodes_within};
@@ -43,6 +46,8 @@ pub struct ServiceSettings {
     pub search_memory: u64,
     /// Memory of all searches.
     pub searches_memory: SearchMemory,
+    /// What bulk work may use.
+    pub bulk: BulkSettings,
     /// Memory of the result and hint caches, in bytes.
     pub answer_memory: u64,
     /// Memory of long responses that are still being sent, in bytes.
@@ -92,6 +97,7 @@ impl Service {
             threads: settings.job_threads,
             memory: settings.searches_memory,
             results: settings.answer_memory - settings.answer_memory / 8,
+            bulk: settings.bulk,
             before_search: settings.before_search,
         };
         let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
@@ -146,6 +152,20 @@ impl Service {
     /// See [`ServiceError`].
     pub async fn watch(&self, job: Job) -> Result<Subscription, ServiceError> {
         self.pool.watch(job).await
+    }
+
+    /// Registers bulk work, which runs beside all jobs, with workers that no job could use. It runs until it is done or
+    /// its handle is dropped. A search of it may use [`BulkSettings::search_memory`] of the [settings](Self::settings).
+    ///
+    /// # Errors
+    /// See [`BulkError`].
+    pub fn bulk(&self, work: Arc<dyn BulkWork>) -> Result<BulkHandle, BulkError> {
+        self.pool.bulk(work)
+    }
+
+    /// Bulk work in progress.
+    pub fn bulk_load(&self) -> BulkLoad {
+        self.pool.bulk_load()
     }
 
     /// Returns the next move of the best solution that [`auto`](Plan::auto) finds, or of a cached solution of an
@@ -281,21 +301,21 @@ impl Service {
         self.pool.is_draining()
     }
 
-    /// Rejects new jobs from now on; those in the pool continue.
+    /// Rejects new jobs and bulk work from now on; those in the pool continue.
     pub fn drain(&self) {
         self.pool.drain();
     }
 
-    /// Stops every search.
+    /// Stops every search, and ends all bulk work.
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
     }
 
-    /// Waits until no job runs.
+    /// Waits until no job and no slice of bulk work runs.
     pub async fn idle(&self) {
         /// Much shorter than a cancelled search takes to notice.
         const POLL_INTERVAL: Duration = Duration::from_millis(1);
-        while self.load().begun > 0 {
+        while self.load().begun > 0 || self.bulk_load().slices > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }

@@ -12,6 +12,7 @@ use crate::search::heuristic::{DistanceTable, GoalClass, Tier};
 use crate::search::{Helpers, StopReason, named};
 use crate::service::distance::Distance;
 use crate::service::job::{Job, Limits, Plan, Report, RequestedLimits, ServiceError};
+use crate::service::pool::SliceContext;
 use crate::service::solver::{JobTables, SearchContext, nodes_within, solve_with};
 use crate::service::tables::Tables;
 
@@ -103,6 +104,12 @@ pub struct SweepContext<'a> {
     pub cancel: &'a [&'a AtomicBool],
     /// Pauses the sweep for more important work.
     pub helpers: Option<&'a dyn Helpers>,
+}
+
+impl<'a> From<&'a SliceContext<'_>> for SweepContext<'a> {
+    fn from(slice: &'a SliceContext<'_>) -> Self {
+        Self { cancel: slice.cancel(), helpers: Some(slice.helpers()) }
+    }
 }
 
 impl<'t> Sweep<'t> {
@@ -297,8 +304,14 @@ impl Tables {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
     use super::*;
     use crate::domain::{SplitMix, random_board};
+    use crate::service::metrics::{BoardCounts, Metrics};
+    use crate::service::pool::{BulkSettings, BulkWork, Pool, PoolSettings, SearchMemory, Slice, SliceEnd};
 
     fn size(rows: usize, cols: usize) -> Size {
         Size::try_from((rows, cols)).unwrap()
@@ -400,5 +413,52 @@ mod tests {
         let boards = (0..20).map(|_| Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
         let labels: Vec<_> = boards.map(|puzzle| sweep.label(&puzzle, context)).collect();
         assert!(labels.contains(&Err(SweepError::Cancelled)), "searches of 512 expansions and more are stopped");
+    }
+
+    /// Labels one board of a large shape until it is cancelled.
+    struct Endless {
+        tables: Tables,
+        puzzle: Puzzle,
+        ends: Mutex<Vec<Result<Label, SweepError>>>,
+    }
+
+    impl BulkWork for Endless {
+        fn run_slice(&self, context: &SliceContext<'_>) -> Slice {
+            let requested = RequestedLimits { time: Some(Duration::from_secs(3600)), ..RequestedLimits::default() };
+            let sweep = Sweep::new(&self.tables, *self.puzzle.goal(), Want::Length, requested, 8 << 20);
+            let end = sweep.label(&self.puzzle, SweepContext::from(context));
+            self.ends.lock().push(end);
+            Slice { end: SliceEnd::Done, boards: BoardCounts::default() }
+        }
+
+        fn aborted(&self, error: ServiceError) {
+            panic!("{error}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_sweep_in_bulk_work_pauses_for_jobs_and_ends_with_its_handle() {
+        let goal = Board::blank_last(size(5, 5));
+        let puzzle = Puzzle::try_new(random_board(&goal, &mut SplitMix(6)), goal).unwrap();
+        let work = Arc::new(Endless { tables: Tables::default(), puzzle, ends: Mutex::default() });
+        let memory = SearchMemory { shared: 1 << 30, small: 1 << 20, light: 1 << 20 };
+        let bulk = BulkSettings { workers: 1, search_memory: 8 << 20 };
+        let settings =
+            PoolSettings { workers: 1, queue: 1, threads: 4, memory, results: 1 << 20, bulk, before_search: None };
+        let pool = Pool::new(settings, Arc::default(), Metrics::default());
+        let handle = pool.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).unwrap();
+        while pool.load().bulk == 0 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..3 {
+            // There is one worker.
+            assert_eq!(pool.run_work(Duration::from_secs(3600), 0, |_| 7).await, Ok(7));
+        }
+        assert!(pool.bulk_load().slices == 1 && work.ends.lock().is_empty());
+        drop(handle);
+        while pool.bulk_load().slices > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(*work.ends.lock(), [Err(SweepError::Cancelled)]);
     }
 }

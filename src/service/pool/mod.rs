@@ -4,11 +4,13 @@ mod admission;
 mod caller_context;
 mod cancel_on_drop;
 mod job_log;
+mod lane;
 mod prepared_job;
 mod progress;
 mod result_cache;
 mod scheduler;
 mod searcher;
+mod slice;
 mod subscription;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,7 @@ use tokio::time::timeout_at;
 use admission::{Admission, AdmissionPermit};
 use caller_context::CallerContext;
 use cancel_on_drop::CancelOnDrop;
+use lane::BulkLane;
 use prepared_job::{PreparedJob, TablesAtHand, prepare};
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
@@ -33,9 +36,11 @@ use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler, Trial};
 use searcher::{SearchEnd, SearchTask, Searcher};
 use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
 
+pub use lane::{BulkError, BulkHandle, BulkLoad};
 pub use progress::FoundSolution;
 pub use result_cache::CacheUsage;
 pub use scheduler::{Load, SearchMemory};
+pub use slice::{BulkWork, Slice, SliceContext, SliceEnd};
 pub use subscription::{SearchEvent, Subscription};
 
 use crate::search::StopReason;
@@ -54,6 +59,7 @@ pub struct Pool {
     admission: Arc<Admission>,
     scheduler: Arc<Scheduler>,
     threads: JobThreads,
+    lane: BulkLane,
     results: Arc<ResultCache>,
     tables: Arc<Tables>,
     metrics: Metrics,
@@ -62,6 +68,8 @@ pub struct Pool {
     cancel_all: Arc<AtomicBool>,
     shutdown: watch::Sender<bool>,
     searcher: Arc<Searcher>,
+    /// Memory of a slice of bulk work, in bytes.
+    slice_memory: u64,
 }
 
 /// Sizes of a pool.
@@ -77,8 +85,19 @@ pub struct PoolSettings {
     pub memory: SearchMemory,
     /// Memory of the result cache, in bytes.
     pub results: u64,
+    /// What bulk work may use.
+    pub bulk: BulkSettings,
     /// Called before each search.
     pub before_search: Option<BeforeSearchHook>,
+}
+
+/// What bulk work may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BulkSettings {
+    /// Workers that bulk work may have at a time; 0 turns it off.
+    pub workers: usize,
+    /// Memory of each of its searches, in bytes, beside that of all jobs.
+    pub search_memory: u64,
 }
 
 /// A job after its submission.
@@ -116,20 +135,23 @@ impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
 impl Pool {
     /// Creates an idle pool.
     pub fn new(settings: PoolSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
-        let PoolSettings { workers, queue, threads, memory, results, before_search } = settings;
+        let PoolSettings { workers, queue, threads, memory, results, bulk, before_search } = settings;
         let (scheduler, admission) = (Scheduler::new(workers, memory), Admission::new(workers + queue, workers));
         let searcher = Searcher::new(&tables, &metrics, &admission, before_search);
+        let cancel_all = Arc::default();
         Arc::new(Self {
             admission,
             threads: JobThreads::start(&scheduler, workers, threads),
+            lane: BulkLane::new(&scheduler, &metrics, bulk.workers.min(workers), &cancel_all),
             scheduler,
             results: ResultCache::new(results),
             tables,
             metrics,
             is_draining: AtomicBool::new(false),
-            cancel_all: Arc::default(),
+            cancel_all,
             shutdown: watch::Sender::new(false),
             searcher: Arc::new(searcher),
+            slice_memory: bulk.search_memory,
         })
     }
 
@@ -266,6 +288,21 @@ impl Pool {
             done
         };
         self.threads.run(run).await
+    }
+
+    /// Registers bulk work, which runs beside all jobs, with workers that no job could use. It runs until it is done or
+    /// its handle is dropped.
+    ///
+    /// # Errors
+    /// See [`BulkError`].
+    pub fn bulk(&self, work: Arc<dyn BulkWork>) -> Result<BulkHandle, BulkError> {
+        self.reject_while_draining()?;
+        self.lane.add(work)
+    }
+
+    /// Bulk work in progress.
+    pub fn bulk_load(&self) -> BulkLoad {
+        self.lane.load()
     }
 
     fn reject_while_draining(&self) -> Result<(), ServiceError> {
@@ -413,7 +450,8 @@ impl Pool {
 
     /// Workers and memory in use.
     pub fn load(&self) -> Load {
-        self.scheduler.load()
+        let (load, slices) = (self.scheduler.load(), self.lane.load().slices as u64);
+        Load { reserved: load.reserved.saturating_add(slices * self.slice_memory), ..load }
     }
 
     /// Entries and bytes of the result cache.
@@ -431,10 +469,11 @@ impl Pool {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops every search and ends every wait for one.
+    /// Stops every search, ends every wait for one, and ends all bulk work.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
         self.shutdown.send_replace(true);
         self.scheduler.wake_all();
+        self.lane.close();
     }
 }

@@ -15,7 +15,7 @@ fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> Job {
     Job::new(puzzle, plan, Limits { time, expanded: u64::MAX, nodes: u64::MAX })
 }
 
-fn easy() -> Job {
+pub(super) fn easy() -> Job {
     job("8 6 7/2 5 4/3 0 1", None, Duration::from_secs(60))
 }
 
@@ -29,12 +29,13 @@ fn stored(time: Duration) -> Job {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
 }
 
-fn settings(workers: usize, queue: usize) -> PoolSettings {
+pub(super) fn settings(workers: usize, queue: usize) -> PoolSettings {
     let memory = SearchMemory::of(u64::MAX / 2);
-    PoolSettings { workers, queue, threads: 64, memory, results: 1 << 20, before_search: None }
+    let bulk = BulkSettings { workers, search_memory: 1 << 20 };
+    PoolSettings { workers, queue, threads: 64, memory, results: 1 << 20, bulk, before_search: None }
 }
 
-fn pool(workers: usize, queue: usize) -> Arc<Pool> {
+pub(super) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
     Pool::new(settings(workers, queue), Arc::default(), Metrics::default())
 }
 

@@ -1,5 +1,6 @@
 //! Fair scheduling of searches: least service first.
 
+mod bulk;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -8,11 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
 
+pub(crate) use bulk::BulkPermit;
 pub use state::SearchMemory;
 pub(crate) use state::{Arrival, Trial};
 
@@ -33,6 +35,9 @@ use crate::search::{Help, Helpers, MainWork};
 /// jobs hold a thread by then, the job is stopped and starts again when one of them ends (task assignment by guessing
 /// size: Harchol-Balter 2002). So a short job waits for no long one, only for the trials before it; a long
 /// one waits, and loses 50 ms of work at most.
+///
+/// Bulk work takes the workers that are left, and gives each back at its next poll once a job could run or a search
+/// asks for help (docs/adr/0044).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
@@ -40,13 +45,19 @@ pub(crate) struct Scheduler {
     state: Mutex<State>,
     /// Lowest level of the waiting jobs that could run now.
     waiting: AtomicU8,
+    /// True if bulk work is to give back a worker.
+    takes_bulk_workers: AtomicBool,
+    /// Notified when bulk work may take a worker.
+    bulk_turn: Condvar,
 }
 
 /// Workers and memory in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Load {
-    /// Workers that search.
+    /// Workers in use, those of bulk work included.
     pub busy: usize,
+    /// Workers of these that bulk work has.
+    pub bulk: usize,
     /// Jobs without a worker, started or not.
     pub waiting: usize,
     /// Jobs that have started and not ended.
@@ -62,7 +73,14 @@ impl Scheduler {
     /// Creates a scheduler of so many workers and bytes. It starts no job until it has a thread.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState::new(workers, memory);
-        Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
+        Arc::new(Self {
+            workers,
+            memory,
+            state: Mutex::new(state),
+            waiting: AtomicU8::new(NO_LEVEL),
+            takes_bulk_workers: AtomicBool::new(false),
+            bulk_turn: Condvar::new(),
+        })
     }
 
     /// Queues a job for a worker, a thread and memory.
@@ -79,6 +97,7 @@ impl Scheduler {
         let state = self.lock();
         Load {
             busy: self.workers - state.free,
+            bulk: state.bulk.busy,
             waiting: state.waiting(),
             begun: state.begun,
             reserved: self.memory.total() - state.memory,
@@ -134,14 +153,22 @@ impl Scheduler {
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
 
-    /// Returns an idle worker if no job waits for one.
+    /// Returns an idle worker if no job waits for one. If bulk work has all idle workers, it gives them back at its
+    /// next poll, and later requests get them.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
         let mut state = self.lock();
-        let is_free = state.free > 0 && state.next().is_none();
-        is_free.then(|| {
-            state.free -= 1;
-            BorrowedWorker(Arc::clone(self))
-        })
+        if state.next().is_some() {
+            return None;
+        }
+        if state.free == 0 {
+            if state.bulk.busy > 0 {
+                state.bulk.help_until = Some(Instant::now() + MIN_SLICE);
+                self.takes_bulk_workers.store(true, Ordering::Relaxed);
+            }
+            return None;
+        }
+        state.free -= 1;
+        Some(BorrowedWorker(Arc::clone(self)))
     }
 
     /// Counts a job as long, if it may keep its thread after its trial. Returns true if so.
@@ -172,6 +199,10 @@ impl Scheduler {
             }
         }
         self.waiting.store(state.lowest_level(), Ordering::Relaxed);
+        self.takes_bulk_workers.store(state.wants_bulk_worker(), Ordering::Relaxed);
+        for _ in 0..state.free.min(state.bulk.waiting) {
+            self.bulk_turn.notify_one();
+        }
         drop(state);
         // Dropping a permit changes the state again, so the lock is released first.
         drop(undelivered);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Jobs by class and number, which rises with their arrival.
 type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
@@ -55,6 +55,19 @@ pub(super) struct SchedulerState<S> {
     pub(super) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
     /// Jobs started or resumed since the oldest one last ran.
     since_oldest: u32,
+    /// Workers of bulk work.
+    pub(super) bulk: BulkWorkers,
+}
+
+/// Workers that bulk work has, and waits for.
+#[derive(Debug, Default)]
+pub(super) struct BulkWorkers {
+    /// Busy workers that it has.
+    pub(super) busy: usize,
+    /// Threads of it that wait for a worker.
+    pub(super) waiting: usize,
+    /// It leaves free workers to the helpers of a search until this time.
+    pub(super) help_until: Option<Instant>,
 }
 
 /// A job without a thread.
@@ -136,7 +149,14 @@ impl<S> SchedulerState<S> {
             restarts: Default::default(),
             paused: BTreeMap::new(),
             since_oldest: 0,
+            bulk: BulkWorkers::default(),
         }
+    }
+
+    /// True if a job or a helper of a search could use a worker that bulk work has.
+    pub(super) fn wants_bulk_worker(&self) -> bool {
+        let helps = |until: Instant| until > Instant::now();
+        self.lowest_level() != NO_LEVEL || self.bulk.help_until.is_some_and(helps)
     }
 
     /// Queues a job of a class. Returns its number.

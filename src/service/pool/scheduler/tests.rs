@@ -101,7 +101,7 @@ async fn jobs_wait_for_memory_and_small_ones_overtake() {
     let mut second = Box::pin(scheduler.acquire(need(60, false), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
     let small = scheduler.acquire(need(3, false), Arrival::New, Cancellation::default()).await;
-    assert_eq!(scheduler.load(), Load { busy: 2, waiting: 1, begun: 2, reserved: 63 });
+    assert_eq!(scheduler.load(), Load { busy: 2, bulk: 0, waiting: 1, begun: 2, reserved: 63 });
     drop((large, small));
     let second = second.await;
     assert_eq!(scheduler.load().reserved, 60);
@@ -153,12 +153,12 @@ async fn a_cancelled_wait_releases_everything() {
             .await
             .is_err()
     );
-    assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 2, reserved: 0 });
+    assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 1, begun: 2, reserved: 0 });
     // The paused job is cancelled.
     flags[0].store(true, Ordering::Relaxed);
     scheduler.wake(1);
     hog.thread.join().unwrap();
-    assert_eq!(scheduler.load(), Load { busy: 1, waiting: 0, begun: 1, reserved: 0 });
+    assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 0, begun: 1, reserved: 0 });
     drop(permit);
     assert_eq!(scheduler.load(), Load::default());
 }
@@ -181,7 +181,7 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
     assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
     assert!(scheduler.lacks_thread());
     // A job without a thread takes no worker from the one that runs.
-    assert_eq!(scheduler.load(), Load { busy: 1, waiting: 1, begun: 1, reserved: 0 });
+    assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 1, begun: 1, reserved: 0 });
     hog.end();
     drop(fourth.await);
 }
@@ -290,4 +290,119 @@ async fn jobs_that_wait_for_memory_keep_no_threads_and_their_place() {
     drop(large);
     drop((restart.await, small_enough.await));
     assert_eq!(scheduler.load(), Load::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bulk_work_gives_its_worker_to_a_job_at_its_next_poll() {
+    let scheduler = scheduler(1, SearchMemory::of(0));
+    let bulk = scheduler.bulk_permit(&|| false).unwrap();
+    assert_eq!(scheduler.load(), Load { busy: 1, bulk: 1, ..Load::default() });
+    bulk.pause(&|| panic!("no job waits"));
+    let mut job = Box::pin(scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()));
+    assert!(futures_util::FutureExt::now_or_never(&mut job).is_none());
+    assert!(bulk.is_wanted_back());
+    let polling = std::thread::spawn(move || {
+        bulk.pause(&|| false);
+        bulk
+    });
+    let job = job.await;
+    assert_eq!(scheduler.load(), Load { busy: 1, begun: 1, ..Load::default() });
+    assert!(!polling.is_finished(), "the job has the worker");
+    drop(job);
+    let bulk = polling.join().unwrap();
+    assert_eq!(scheduler.load(), Load { busy: 1, bulk: 1, ..Load::default() });
+    assert!(bulk.times().1 > Duration::ZERO && !bulk.is_wanted_back());
+    drop(bulk);
+    assert_eq!(scheduler.load(), Load::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bulk_work_takes_no_worker_that_a_paused_job_could_use() {
+    let scheduler = scheduler(1, SearchMemory::of(0));
+    let hog = Hog::start(&scheduler, Cancellation::default()).await;
+    let waiting = std::thread::spawn({
+        let scheduler = Arc::clone(&scheduler);
+        move || scheduler.bulk_permit(&|| false)
+    });
+    while scheduler.lock().bulk.waiting == 0 {
+        tokio::task::yield_now().await;
+    }
+    // Each time the hog pauses and resumes, the worker changes hands.
+    for _ in 0..5 {
+        drop(scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await);
+        assert!(!waiting.is_finished() && scheduler.load().bulk == 0);
+    }
+    hog.end();
+    assert!(waiting.join().unwrap().is_some());
+    assert_eq!(scheduler.load(), Load::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn helpers_of_a_search_come_before_bulk_work() {
+    let scheduler = scheduler(2, SearchMemory::of(0));
+    let own = scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await;
+    let bulk = scheduler.bulk_permit(&|| false).unwrap();
+    let [is_helped, is_over, is_done] = [(); 3].map(|()| Arc::<AtomicBool>::default());
+    let search = std::thread::spawn({
+        let [is_helped, is_over] = [&is_helped, &is_over].map(Arc::clone);
+        move || {
+            let help = |_: &dyn Fn() -> bool| {
+                is_helped.store(true, Ordering::Relaxed);
+                while !is_over.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+            };
+            let mut main = |ask: &dyn Fn()| {
+                while !is_helped.load(Ordering::Relaxed) {
+                    ask();
+                }
+            };
+            own.work(&mut main, &help);
+        }
+    });
+    let polling = std::thread::spawn({
+        let is_done = Arc::clone(&is_done);
+        move || {
+            while !is_done.load(Ordering::Relaxed) {
+                bulk.pause(&|| false);
+            }
+        }
+    });
+    // Or the test hangs.
+    while !is_helped.load(Ordering::Relaxed) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(scheduler.load(), Load { busy: 2, begun: 1, ..Load::default() });
+    is_over.store(true, Ordering::Relaxed);
+    search.join().unwrap();
+    while scheduler.load().bulk == 0 {
+        tokio::task::yield_now().await;
+    }
+    is_done.store(true, Ordering::Relaxed);
+    polling.join().unwrap();
+    assert_eq!(scheduler.load(), Load::default());
+}
+
+#[test]
+fn bulk_work_that_is_over_passes_its_turn_on() {
+    let scheduler = scheduler(1, SearchMemory::of(0));
+    let first = scheduler.bulk_permit(&|| false).unwrap();
+    let is_over = Arc::<AtomicBool>::default();
+    let waiting = [Arc::clone(&is_over), Arc::default()].map(|is_over: Arc<AtomicBool>| {
+        let before = scheduler.lock().bulk.waiting;
+        let own = Arc::clone(&scheduler);
+        let waiting = std::thread::spawn(move || own.bulk_permit(&|| is_over.load(Ordering::Relaxed)).is_some());
+        while scheduler.lock().bulk.waiting == before {
+            std::thread::yield_now();
+        }
+        waiting
+    });
+    // The one that is woken first does not take the worker, and the other one gets it, or the test hangs.
+    is_over.store(true, Ordering::Relaxed);
+    drop(first);
+    let [over, other] = waiting;
+    assert!(other.join().unwrap());
+    scheduler.wake_bulk();
+    assert!(!over.join().unwrap());
+    assert_eq!((scheduler.load(), scheduler.lock().bulk.waiting), (Load::default(), 0));
 }

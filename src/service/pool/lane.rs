@@ -1,0 +1,392 @@
+//! The lane for bulk work: its threads, and whose slice is next.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use tracing::Level;
+
+use super::caller_context::CallerContext;
+use super::scheduler::{BulkPermit, Scheduler};
+use super::slice::{BulkWork, Slice, SliceContext, SliceEnd};
+use super::threads::RETRY_WITHOUT_THREAD;
+use crate::service::job::{Overload, ServiceError};
+use crate::service::metrics::{Metrics, Refusal};
+
+/// Runs the slices of bulk work, on threads of its own, with the workers that no job could use.
+///
+/// The works take turns: each thread takes a worker, runs a slice of the first work of the rotation, and gives the worker
+/// back. The threads are created when there is work, and end soon after the last one.
+#[derive(Debug)]
+pub(crate) struct BulkLane(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    scheduler: Arc<Scheduler>,
+    metrics: Metrics,
+    /// Maximum number of threads.
+    max: usize,
+    /// Ends all work when raised.
+    cancel_all: Arc<AtomicBool>,
+    state: Mutex<LaneState>,
+    changed: Condvar,
+    /// True while the system refuses threads.
+    is_refused: AtomicBool,
+    spawn: Spawn,
+}
+
+#[derive(Debug, Default)]
+struct LaneState {
+    /// Works that are not over, by number, which rises with their arrival.
+    works: BTreeMap<u64, Entry>,
+    arrivals: u64,
+    /// Works that may have something to do, in the order of their turns.
+    rotation: VecDeque<u64>,
+    threads: usize,
+    /// Threads that wait for work.
+    idle: usize,
+    /// Slices that have begun and not ended.
+    slices: usize,
+    is_closed: bool,
+}
+
+/// Bulk work that is not over.
+struct Entry {
+    work: Arc<dyn BulkWork>,
+    cancel: Arc<AtomicBool>,
+    caller: CallerContext,
+    since: Instant,
+    /// How often something to do was announced, by a slice or by the handle.
+    wakes: u64,
+    is_in_rotation: bool,
+}
+
+/// The turn of a work.
+struct Turn {
+    number: u64,
+    work: Arc<dyn BulkWork>,
+    cancel: Arc<AtomicBool>,
+    caller: CallerContext,
+    /// The wakes before the slice.
+    wakes: u64,
+}
+
+/// Creates a thread that runs this.
+type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
+
+/// Time after which an idle thread ends.
+const IDLE_TIME: Duration = Duration::from_millis(200);
+
+/// Bulk work in progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BulkLoad {
+    /// Works that are not over.
+    pub works: usize,
+    /// Slices that have begun and not ended, with a worker or paused.
+    pub slices: usize,
+    /// Age of the oldest work.
+    pub oldest: Duration,
+}
+
+/// Registered bulk work. Dropping it ends the work: running searches stop at their next poll.
+#[must_use = "dropping it ends the work"]
+#[derive(Debug)]
+pub struct BulkHandle {
+    lane: Arc<Shared>,
+    number: u64,
+    cancel: Arc<AtomicBool>,
+}
+
+/// Reason why bulk work is not accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BulkError {
+    /// The settings leave no worker to bulk work.
+    #[error("bulk work is turned off")]
+    Off,
+    /// The service shuts down, or the system refuses a thread.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
+impl BulkLane {
+    /// Creates a lane of at most `max` threads, without work. `cancel_all` ends all work.
+    pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, max: usize, cancel_all: &Arc<AtomicBool>) -> Self {
+        Self::with_spawn(scheduler, metrics, max, cancel_all, |run| {
+            Builder::new().name("taquin-bulk".to_owned()).spawn(run).map(drop)
+        })
+    }
+
+    fn with_spawn(
+        scheduler: &Arc<Scheduler>,
+        metrics: &Metrics,
+        max: usize,
+        cancel_all: &Arc<AtomicBool>,
+        spawn: Spawn,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            scheduler: Arc::clone(scheduler),
+            metrics: metrics.clone(),
+            max,
+            cancel_all: Arc::clone(cancel_all),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            is_refused: AtomicBool::new(false),
+            spawn,
+        }))
+    }
+
+    /// Adds work to the rotation.
+    ///
+    /// # Errors
+    /// See [`BulkError`].
+    pub(crate) fn add(&self, work: Arc<dyn BulkWork>) -> Result<BulkHandle, BulkError> {
+        if self.0.max == 0 {
+            return Err(BulkError::Off);
+        }
+        let cancel = Arc::<AtomicBool>::default();
+        let number = {
+            let mut state = self.0.state.lock();
+            if state.is_closed {
+                self.0.metrics.refused(Refusal::Draining);
+                return Err(ServiceError::ShuttingDown.into());
+            }
+            let (cancel, caller) = (Arc::clone(&cancel), CallerContext::current());
+            state.add(Entry { work, cancel, caller, since: Instant::now(), wakes: 0, is_in_rotation: false })
+        };
+        let handle = BulkHandle { lane: Arc::clone(&self.0), number, cancel };
+        if self.0.provide() {
+            return Ok(handle);
+        }
+        self.0.metrics.refused(Refusal::NoThread);
+        Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread }.into())
+    }
+
+    /// Works and slices in progress.
+    pub(crate) fn load(&self) -> BulkLoad {
+        let state = self.0.state.lock();
+        let oldest = state.works.first_key_value().map_or(Duration::ZERO, |(_, oldest)| oldest.since.elapsed());
+        BulkLoad { works: state.works.len(), slices: state.slices, oldest }
+    }
+
+    /// Accepts no more work, and ends all of it. The caller has raised the flag that stops the slices.
+    pub(crate) fn close(&self) {
+        let works = {
+            let mut state = self.0.state.lock();
+            state.is_closed = true;
+            state.rotation.clear();
+            std::mem::take(&mut state.works)
+        };
+        self.0.changed.notify_all();
+        self.0.scheduler.wake_bulk();
+        works.into_values().for_each(|entry| self.0.abort(&*entry.work, ServiceError::ShuttingDown));
+    }
+}
+
+impl Drop for BulkLane {
+    fn drop(&mut self) {
+        self.0.cancel_all.store(true, Ordering::Relaxed);
+        self.close();
+    }
+}
+
+impl BulkHandle {
+    /// Announces that there is something to do after [`SliceEnd::Idle`].
+    pub fn wake(&self) {
+        self.lane.state.lock().wake(self.number);
+        // As long as there is work, there is a thread.
+        self.lane.provide();
+    }
+}
+
+impl Drop for BulkHandle {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        let removed = self.lane.state.lock().remove(self.number);
+        self.lane.scheduler.wake_bulk();
+        // The work may own much, so it is dropped without the lock.
+        drop(removed);
+    }
+}
+
+impl Shared {
+    fn has_turn(&self) -> bool {
+        !self.state.lock().rotation.is_empty()
+    }
+
+    /// Wakes or creates a thread for the next turn, if there is one. Returns false if there is no thread at all.
+    fn provide(self: &Arc<Self>) -> bool {
+        {
+            let mut state = self.state.lock();
+            if state.rotation.is_empty() || state.idle > 0 || state.threads >= self.max {
+                self.changed.notify_one();
+                return true;
+            }
+            state.threads += 1;
+        }
+        let own = Arc::clone(self);
+        let Err(error) = (self.spawn)(Box::new(move || own.run())) else {
+            self.is_refused.store(false, Ordering::Relaxed);
+            return true;
+        };
+        let left = {
+            let mut state = self.state.lock();
+            state.threads -= 1;
+            state.threads
+        };
+        if !self.is_refused.swap(true, Ordering::Relaxed) {
+            tracing::event!(target: "taquin::bulk", Level::WARN, threads = left, %error, "the system refuses another thread for bulk work");
+        }
+        left > 0
+    }
+
+    /// Runs turns until there have been none for a while.
+    fn run(self: Arc<Self>) {
+        while self.wait_for_turn() {
+            if let Some(permit) = self.scheduler.bulk_permit(&|| !self.has_turn())
+                && let Some(turn) = self.take_turn()
+            {
+                // A thread that has its worker leaves the next one to another thread.
+                self.provide();
+                self.run_turn(turn, permit);
+            }
+        }
+    }
+
+    /// Waits for a turn. Returns false if the thread is to end. As long as there is work, a thread waits for it.
+    fn wait_for_turn(&self) -> bool {
+        let mut state = self.state.lock();
+        while state.rotation.is_empty() {
+            state.idle += 1;
+            let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
+            state.idle -= 1;
+            let is_spare = state.works.is_empty() || state.threads > 1;
+            if state.rotation.is_empty() && (state.is_closed || is_idle && is_spare) {
+                state.threads -= 1;
+                return false;
+            }
+        }
+        true
+    }
+
+    fn take_turn(&self) -> Option<Turn> {
+        self.state.lock().take_turn()
+    }
+
+    /// Runs a slice, and counts and logs it.
+    fn run_turn(&self, turn: Turn, permit: BulkPermit) {
+        let Turn { number, work, cancel, caller, wakes } = turn;
+        let run = || work.run_slice(&SliceContext::new(&permit, [&cancel, &self.cancel_all]));
+        let done = caller.clone().in_scope(|| catch_unwind(AssertUnwindSafe(run)));
+        let (worked, paused) = permit.times();
+        match done {
+            Ok(slice) => {
+                self.metrics.bulk_slice(slice.boards, worked);
+                caller.in_scope(|| log(number, slice, worked, paused));
+                self.state.lock().end_turn(number, slice.end, wakes);
+            }
+            Err(_) => {
+                self.metrics.panicked();
+                cancel.store(true, Ordering::Relaxed);
+                let removed = self.state.lock().remove(number);
+                self.scheduler.wake_bulk();
+                if removed.is_some() {
+                    self.abort(&*work, ServiceError::Failed("bulk work panicked"));
+                }
+            }
+        }
+        drop((work, permit));
+        self.state.lock().slices -= 1;
+    }
+
+    /// Tells work that it is over. A panic of it must not end the lane.
+    fn abort(&self, work: &dyn BulkWork, error: ServiceError) {
+        if catch_unwind(AssertUnwindSafe(|| work.aborted(error))).is_err() {
+            self.metrics.panicked();
+        }
+    }
+}
+
+impl LaneState {
+    fn add(&mut self, entry: Entry) -> u64 {
+        self.arrivals += 1;
+        self.works.insert(self.arrivals, entry);
+        self.wake(self.arrivals);
+        self.arrivals
+    }
+
+    /// Puts a work into the rotation, unless it is over.
+    fn wake(&mut self, number: u64) {
+        let Some(entry) = self.works.get_mut(&number) else { return };
+        entry.wakes += 1;
+        if !entry.is_in_rotation {
+            entry.is_in_rotation = true;
+            self.rotation.push_back(number);
+        }
+    }
+
+    /// Takes the first turn. Its work is the last from now on, so that several threads may serve it.
+    fn take_turn(&mut self) -> Option<Turn> {
+        let number = self.rotation.pop_front()?;
+        self.rotation.push_back(number);
+        let Entry { work, cancel, caller, wakes, .. } = self.works.get(&number)?;
+        self.slices += 1;
+        let (work, cancel, caller) = (Arc::clone(work), Arc::clone(cancel), caller.clone());
+        Some(Turn { number, work, cancel, caller, wakes: *wakes })
+    }
+
+    /// Keeps a work in the rotation after a slice that began at so many wakes, or removes it.
+    fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
+        match end {
+            // Another slice may have found nothing only because this one had it.
+            SliceEnd::More => self.wake(number),
+            SliceEnd::Idle => {
+                if let Some(entry) = self.works.get_mut(&number).filter(|entry| entry.wakes == wakes) {
+                    entry.is_in_rotation = false;
+                    self.rotation.retain(|other| *other != number);
+                }
+            }
+            SliceEnd::Done => drop(self.remove(number)),
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Entry> {
+        self.rotation.retain(|other| *other != number);
+        self.works.remove(&number)
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cancel, since, wakes, is_in_rotation, .. } = self;
+        f.debug_struct("Entry")
+            .field("cancel", cancel)
+            .field("since", since)
+            .field("wakes", wakes)
+            .field("is_in_rotation", is_in_rotation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Logs a slice, with the fields that docs/LOGGING.md lists.
+fn log(number: u64, slice: Slice, worked: Duration, paused: Duration) {
+    tracing::event!(
+        target: "taquin::bulk",
+        Level::DEBUG,
+        message = "slice finished",
+        bulk.work = number,
+        bulk.solved = slice.boards.solved,
+        bulk.failed = slice.boards.failed,
+        bulk.invalid = slice.boards.invalid,
+        bulk.worked_us = worked.as_micros() as u64,
+        bulk.paused_us = paused.as_micros() as u64,
+    );
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Workers for bulk work, which takes those that no job could use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::Scheduler;
+
+/// A worker of bulk work, unless jobs have it back meanwhile.
+#[derive(Debug)]
+pub(crate) struct BulkPermit {
+    scheduler: Arc<Scheduler>,
+    has_worker: AtomicBool,
+    clock: Mutex<BulkClock>,
+}
+
+/// Time with and without the worker.
+#[derive(Debug)]
+struct BulkClock {
+    /// When the worker was last taken or given back.
+    since: Instant,
+    /// Time with the worker before that.
+    worked: Duration,
+    /// Time without it before that.
+    paused: Duration,
+}
+
+impl Scheduler {
+    /// Blocks until there is a worker that no job could use. Returns none if `is_over` is true first. It is checked
+    /// again after [`wake_bulk`](Self::wake_bulk), and must not call the scheduler.
+    pub(crate) fn bulk_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<BulkPermit> {
+        self.take_for_bulk(is_over).then(|| BulkPermit {
+            scheduler: Arc::clone(self),
+            has_worker: AtomicBool::new(true),
+            clock: Mutex::new(BulkClock { since: Instant::now(), worked: Duration::ZERO, paused: Duration::ZERO }),
+        })
+    }
+
+    /// Wakes the bulk work that waits for a worker, so that it checks again whether it is over.
+    pub(crate) fn wake_bulk(&self) {
+        // Under the lock nobody is between the check and the wait.
+        let _state = self.lock();
+        self.bulk_turn.notify_all();
+    }
+
+    /// Waits for a worker and takes it. Returns false if `is_over` is true first.
+    fn take_for_bulk(&self, is_over: &dyn Fn() -> bool) -> bool {
+        let mut state = self.lock();
+        state.bulk.waiting += 1;
+        let is_taken = loop {
+            if is_over() {
+                break false;
+            }
+            let is_free = state.free > 0 && state.next().is_none();
+            match state.bulk.help_until.filter(|until| *until > Instant::now()) {
+                Some(until) if is_free => drop(self.bulk_turn.wait_until(&mut state, until)),
+                None if is_free => break true,
+                _ => self.bulk_turn.wait(&mut state),
+            }
+        };
+        state.bulk.waiting -= 1;
+        if is_taken {
+            state.free -= 1;
+            state.bulk.busy += 1;
+            state.bulk.help_until = None;
+            self.takes_bulk_workers.store(false, Ordering::Relaxed);
+        } else if state.free > 0 {
+            // This thread may have been notified of a worker that another one now has to take.
+            self.bulk_turn.notify_one();
+        }
+        is_taken
+    }
+}
+
+impl BulkPermit {
+    /// True if the worker is to be given back.
+    pub(crate) fn is_wanted_back(&self) -> bool {
+        self.scheduler.takes_bulk_workers.load(Ordering::Relaxed)
+    }
+
+    /// Gives the worker back if a job could use it, and blocks until bulk work may have one again or `is_over` is true.
+    pub(crate) fn pause(&self, is_over: &dyn Fn() -> bool) {
+        if self.is_wanted_back() {
+            self.without_worker(is_over, || ());
+        }
+    }
+
+    /// Runs something without the worker. Then blocks until bulk work may have one again, or `is_over` is true: work
+    /// that is over ends without a worker.
+    pub(crate) fn without_worker<T>(&self, is_over: &dyn Fn() -> bool, run: impl FnOnce() -> T) -> T {
+        if self.has_worker.swap(false, Ordering::Relaxed) {
+            self.clock.lock().stop();
+            self.give_back();
+        }
+        let done = run();
+        if self.scheduler.take_for_bulk(is_over) {
+            self.clock.lock().start();
+            self.has_worker.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Time with the worker, and without it, since the permit.
+    pub(crate) fn times(&self) -> (Duration, Duration) {
+        let clock = self.clock.lock();
+        let last = clock.since.elapsed();
+        let is_working = self.has_worker.load(Ordering::Relaxed);
+        if is_working { (clock.worked + last, clock.paused) } else { (clock.worked, clock.paused + last) }
+    }
+
+    fn give_back(&self) {
+        self.scheduler.change(|state| {
+            state.free += 1;
+            state.bulk.busy -= 1;
+        });
+    }
+}
+
+impl Drop for BulkPermit {
+    fn drop(&mut self) {
+        if *self.has_worker.get_mut() {
+            self.give_back();
+        }
+    }
+}
+
+impl BulkClock {
+    /// Counts the time with the worker.
+    fn stop(&mut self) {
+        self.worked += self.since.elapsed();
+        self.since = Instant::now();
+    }
+
+    /// Counts the time without the worker.
+    fn start(&mut self) {
+        self.paused += self.since.elapsed();
+        self.since = Instant::now();
+    }
+}
