@@ -31,7 +31,7 @@ use self::open_connections::OpenConnections;
 use self::signals::Signals;
 use self::timeouts::Timeouts;
 use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
-use crate::http::{Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
+use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
 use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
@@ -280,6 +280,7 @@ fn http_settings(config: &Config) -> HttpSettings {
         body_timeout: config.body_timeout,
         strict_content_type: config.strict_content_type,
         traces: config.traces.is_some(),
+        batch: BatchLimits { boards: config.batch.boards, bytes: config.batch.bytes },
     }
 }
 

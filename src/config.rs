@@ -5,6 +5,7 @@
 
 mod address;
 mod batch;
+mod bulk;
 mod choices;
 mod generate;
 mod guard;
@@ -25,6 +26,8 @@ use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
 pub use batch::BatchFlags;
+pub use bulk::BatchLimits;
+use bulk::BulkFlags;
 pub use choices::{LogFormat, TableTier};
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
@@ -89,12 +92,8 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_WORKERS", value_name = "N", global = true)]
     workers: Option<String>,
 
-    /// Share of the workers that bulk work may have; 0 turns it off [range: 0 to 1]
-    ///
-    /// Bulk work takes workers that no search could use, and gives them back at once. A share above 0 is one worker at
-    /// least.
-    #[arg(long, env = "TAQUIN_BULK_SHARE", default_value = "1", value_name = "RATIO")]
-    bulk_share: String,
+    #[command(flatten)]
+    bulk: BulkFlags,
 
     /// Maximum number of requests that wait for a worker [range: 0 to 100000]
     #[arg(long, env = "TAQUIN_QUEUE", default_value = "256", value_name = "N")]
@@ -130,7 +129,7 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_MAX_BODY", default_value = "64KiB", value_name = "SIZE")]
     max_body: String,
 
-    /// Time a request body may take to arrive [range: 1ms to 24h]
+    /// Time a request body may take to arrive; in /batch, each MiB of it [range: 1ms to 24h]
     #[arg(long, env = "TAQUIN_BODY_TIMEOUT", default_value = "10s", value_name = "DURATION")]
     body_timeout: String,
 
@@ -231,6 +230,7 @@ pub struct Config {
     pub threads: ThreadPlan,
     pub max_expansions: usize,
     pub max_body: usize,
+    pub batch: BatchLimits,
     pub body_timeout: Duration,
     pub header_timeout: Duration,
     pub keep_alive_timeout: Duration,
@@ -254,11 +254,10 @@ impl TryFrom<&Flags> for Config {
         let admin_listen = flags.admin_listen.as_deref().filter(|text| !text.is_empty());
         let listen = parser.address("listen", &flags.listen);
         let workers = flags.workers.as_deref().map_or_else(cores, |text| parser.number("workers", text, 1..=256));
-        let bulk_share = parser.ratio("bulk-share", &flags.bulk_share);
-        let threads = ThreadPlan::new(cores(), workers, bulk_workers(bulk_share, workers));
+        let threads = ThreadPlan::new(cores(), workers, flags.bulk.workers(&mut parser, workers));
         let tables = parser.tables("tables", &flags.tables);
-        let log_format = flags.log_format.as_deref();
         let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000);
+        let memory = flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64);
         let config = Self {
             listen,
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
@@ -270,10 +269,11 @@ impl TryFrom<&Flags> for Config {
             time_limit: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
             max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
             max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            memory: flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64),
+            memory,
             threads,
             max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
+            batch: flags.bulk.limits(&mut parser, memory.replies),
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             header_timeout: parser.duration("header-timeout", &flags.header_timeout, MILLISECOND),
             keep_alive_timeout: parser.duration("keep-alive-timeout", &flags.keep_alive_timeout, MILLISECOND),
@@ -283,19 +283,13 @@ impl TryFrom<&Flags> for Config {
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
             guard: flags.guard.parse(flags.command.is_none(), &mut parser),
             log: parser.filter("log", &flags.log),
-            log_format: log_format.map_or_else(LogFormat::of_stdout, |text| parser.log_format(text)),
+            log_format: flags.log_format.as_deref().map_or_else(LogFormat::of_stdout, |text| parser.log_format(text)),
             traces: flags.traces.parse(&mut parser),
         };
         config.check_conflicts(&mut parser);
         parser.finish()?;
         Ok(config)
     }
-}
-
-/// Number of workers in a share of them.
-fn bulk_workers(share: f64, workers: usize) -> usize {
-    // A product such as 0.07 × 100 is a little too large.
-    (share * workers as f64 - 1e-9).ceil() as usize
 }
 
 impl Config {

@@ -45,7 +45,7 @@ pub(crate) use rows::RowGoal;
 pub(crate) use rows::{
     CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader, row_json, sweep_problem, unserved,
 };
-pub use state::{HttpSettings, Site};
+pub use state::{BatchLimits, HttpSettings, Site};
 
 #[cfg(test)]
 mod tests;

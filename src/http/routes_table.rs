@@ -30,6 +30,8 @@ pub(crate) enum Access {
     Free,
     /// A token is required, and requests count against the rate limit.
     Counted,
+    /// As `Counted`, and the handler gets a ticket by which large requests count as several.
+    Weighed,
 }
 
 /// Which listeners serve a route.

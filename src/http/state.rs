@@ -20,6 +20,29 @@ pub struct HttpSettings {
     pub strict_content_type: bool,
     /// Records a span for each request.
     pub traces: bool,
+    /// Limits of a batch.
+    pub batch: BatchLimits,
+}
+
+/// Limits of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BatchLimits {
+    /// Maximum number of boards.
+    pub boards: usize,
+    /// Maximum size of the body, in bytes.
+    pub bytes: usize,
+}
+
+impl BatchLimits {
+    /// Memory of labels that wait for the client, in bytes. A batch pauses when they take more.
+    pub(crate) const HELD: usize = 1 << 20;
+
+    /// Maximum memory of a batch whose body has at most so many bytes: the body, its lines, and labels.
+    pub(crate) fn memory(self, body: usize) -> usize {
+        const BYTES_OF_A_ROW: usize = 64;
+        // A row has at least two bytes.
+        body + BYTES_OF_A_ROW * self.boards.min(body / 2) + Self::HELD
+    }
 }
 
 /// Where browsers find the service, and which pages may show it.

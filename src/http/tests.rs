@@ -20,12 +20,17 @@ use super::problem::ProblemKind;
 use super::router::HttpServices;
 use super::routes::ROUTES;
 use super::routes_table::Routes;
-use super::state::{HttpSettings, Site};
+use super::state::{BatchLimits, HttpSettings, Site};
 
 use crate::service::{BulkSettings, Metrics, SearchMemory, Service, ServiceSettings, Tier};
 
-const SETTINGS: HttpSettings =
-    HttpSettings { max_body: 1024, body_timeout: Duration::from_secs(1), strict_content_type: false, traces: false };
+const SETTINGS: HttpSettings = HttpSettings {
+    max_body: 1024,
+    body_timeout: Duration::from_secs(1),
+    strict_content_type: false,
+    traces: false,
+    batch: BatchLimits { boards: 10, bytes: 1024 },
+};
 
 pub(crate) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {

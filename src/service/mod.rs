@@ -56,5 +56,5 @@ pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, board_of_seed, 
 pub use reply_memory::{HeldReport, Reservation};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};
-pub use sweep::{Label, MixedSweep, Sweep, SweepContext, SweepError, SweepLimits, Want};
+pub use sweep::{Label, MixedSweep, Sweep, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 pub use tables::{TableEntry, Tables};

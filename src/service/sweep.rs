@@ -4,17 +4,20 @@
 //! tables once, and returns figures instead of a report.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::domain::{Board, Move, MoveSet, Path, Puzzle, Size};
+use tokio::time::timeout;
+
+use crate::domain::{Board, Move, MoveSet, Packed, Packed64, Path, Puzzle, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Tier};
 use crate::search::{Helpers, StopReason, named};
 use crate::service::distance::Distance;
 use crate::service::job::{Job, Limits, Plan, Report, RequestedLimits, ServiceError};
 use crate::service::pool::SliceContext;
 use crate::service::solver::{JobTables, SearchContext, nodes_within, solve_with};
-use crate::service::tables::Tables;
+use crate::service::tables::{LoadedPatterns, Tables};
 
 /// What a sweep finds out about each board.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -77,11 +80,21 @@ pub enum SweepError {
     Failed(ServiceError),
 }
 
+/// The pattern tables that the searches of a sweep begin with.
+#[derive(Clone, Debug, Default)]
+pub struct SweepTables {
+    /// `None` if there are none, or if the first search loads them.
+    patterns: Option<Arc<LoadedPatterns>>,
+    /// True if the searches do without them, for want of memory.
+    are_missing: bool,
+}
+
 /// Solves boards of one goal.
 #[derive(Debug)]
 pub struct Sweep<'t> {
     want: Want,
     goal: Board,
+    plan: Plan,
     limits: Limits,
     tables: JobTables<'t>,
 }
@@ -126,10 +139,14 @@ impl<'t> Sweep<'t> {
     /// # Panics
     /// If the sweep does not [serve](Self::serves) the shape.
     pub fn new(tables: &'t Tables, goal: Board, want: Want, limits: SweepLimits) -> Self {
+        Self::with_tables(tables, goal, want, limits, SweepTables::default())
+    }
+
+    fn with_tables(tables: &'t Tables, goal: Board, want: Want, limits: SweepLimits, own: SweepTables) -> Self {
         let SweepLimits { requested, most_time, memory } = limits;
         let size = goal.size();
         assert!(Self::serves(want, size), "first moves are known up to 16 cells");
-        let plan = Plan::auto(size);
+        let plan = if own.are_missing { Plan::auto(size).without_tables() } else { Plan::auto(size) };
         let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);
         let time = requested.time.or(default).unwrap_or(Duration::MAX).min(most_time);
         let nodes = nodes_within(memory, size, plan.algorithm, plan.heuristic) / plan.node_budget_divisor();
@@ -138,7 +155,7 @@ impl<'t> Sweep<'t> {
             expanded: requested.expanded.unwrap_or(u64::MAX),
             nodes: requested.nodes.unwrap_or(u64::MAX).min(nodes),
         };
-        Self { want, goal, limits, tables: JobTables::new(tables) }
+        Self { want, goal, plan, limits, tables: JobTables::with_patterns(tables, own.patterns) }
     }
 
     /// The goal of all boards.
@@ -181,7 +198,7 @@ impl<'t> Sweep<'t> {
     }
 
     fn job(&self, puzzle: &Puzzle) -> Job {
-        Job::new(*puzzle, Plan::auto(puzzle.size()), self.limits)
+        Job::new(*puzzle, self.plan, self.limits)
     }
 
     fn report(&self, job: Job, context: SweepContext<'_>) -> Result<Report, SweepError> {
@@ -255,21 +272,15 @@ impl<'t> MixedSweep<'t> {
         Self { tables, want, limits, sweep: None }
     }
 
-    /// True if the sweep of this goal needs no other tables.
-    pub fn has(&self, goal: &Board) -> bool {
-        self.sweep.as_ref().is_some_and(|sweep| sweep.goal() == goal)
-    }
-
-    /// The sweep of a goal; `None` if it does not [serve](Sweep::serves) the shape.
-    pub fn of(&mut self, goal: &Board) -> Option<&Sweep<'t>> {
+    /// The sweep of a goal; `None` if it does not [serve](Sweep::serves) the shape. If it is not that of the last call,
+    /// `load` loads the tables.
+    pub fn of(&mut self, goal: &Board, load: impl FnOnce() -> SweepTables) -> Option<&Sweep<'t>> {
         if !Sweep::serves(self.want, goal.size()) {
             return None;
         }
-        if !self.has(goal) {
-            // The former one keeps its tables from eviction.
-            self.sweep = None;
-        }
-        let new = || Sweep::new(self.tables, *goal, self.want, self.limits);
+        // The former one keeps its tables from eviction.
+        let _ = self.sweep.take_if(|sweep| sweep.goal() != goal);
+        let new = || Sweep::with_tables(self.tables, *goal, self.want, self.limits, load());
         Some(self.sweep.get_or_insert_with(new))
     }
 }
@@ -299,6 +310,36 @@ impl Tables {
             self.patterns(size, goal_blank);
             self.improve(GoalClass::of(size, goal_blank), tier);
         }
+    }
+
+    /// The tables of sweeps of a goal, if they are loaded or it has none.
+    pub fn loaded_for(&self, goal: &Board) -> Option<SweepTables> {
+        let (size, goal_blank) = (goal.size(), goal.blank());
+        if DistanceTable::serves(size) {
+            return self.has_distances(size, goal_blank).then(SweepTables::default);
+        }
+        if !Plan::auto(size).uses_patterns() {
+            return Some(SweepTables::default());
+        }
+        let loaded = self.loaded_patterns(GoalClass::of(size, goal_blank)).is_some();
+        loaded.then(|| SweepTables { patterns: Some(self.patterns(size, goal_blank)), are_missing: false })
+    }
+
+    /// Loads the tables of sweeps of a goal within the memory for tables, as searches of requests do. On small boards it
+    /// waits so long for memory; on large ones the searches do without tables if there is none.
+    pub async fn load_within_memory(&self, goal: &Board, wait: Duration) -> SweepTables {
+        let (size, goal_blank) = (goal.size(), goal.blank());
+        if let Some(loaded) = self.loaded_for(goal) {
+            return loaded;
+        }
+        if DistanceTable::serves(size) {
+            self.distances(size, goal_blank);
+            return SweepTables::default();
+        }
+        let waits_for_memory = size.cells() <= Packed64::MAX_CELLS;
+        let patterns = timeout(wait, self.ready_patterns(size, goal_blank, waits_for_memory)).await;
+        let patterns = patterns.ok().and_then(Result::ok);
+        SweepTables { are_missing: patterns.is_none(), patterns }
     }
 }
 
@@ -384,12 +425,12 @@ mod tests {
             for goal in [Board::snail(size(3, 3)), Board::blank_last(size(3, 3)), Board::blank_last(size(2, 5))] {
                 let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
                 let expected = label(&tables, Want::Next, &puzzle, RequestedLimits::default());
-                let sweep = mixed.of(&goal).unwrap();
+                let sweep = mixed.of(&goal, SweepTables::default).unwrap();
                 assert_eq!(sweep.label(&puzzle, SweepContext::default()), Ok(expected));
-                assert!(mixed.has(&goal));
+                mixed.of(&goal, || panic!("the tables are loaded"));
             }
         }
-        assert!(mixed.of(&Board::blank_last(size(5, 5))).is_none());
+        assert!(mixed.of(&Board::blank_last(size(5, 5)), SweepTables::default).is_none());
     }
 
     #[test]
@@ -401,6 +442,22 @@ mod tests {
             let has_patterns = tables.loaded_patterns(class).is_some();
             assert!(has_patterns || tables.has_distances(goal.size(), goal.blank()), "{goal}");
         }
+    }
+
+    #[tokio::test]
+    async fn tables_are_loaded_within_the_memory_for_tables() {
+        let tables = Tables::with_memory_for(GoalClass::corner_of_4x4());
+        for goal in [size(3, 3), size(4, 4), size(3, 5), size(5, 5), size(7, 7)].map(Board::blank_last) {
+            let loaded = tables.load_within_memory(&goal, Duration::from_secs(60)).await;
+            assert_eq!(loaded.are_missing, goal.size() == size(5, 5), "{goal}");
+            let mut mixed =
+                MixedSweep::new(&tables, Want::Bounds, SweepLimits::of(RequestedLimits::default(), 1 << 20));
+            let sweep = mixed.of(&goal, || loaded).unwrap();
+            let puzzle = Puzzle::try_new(random_board(&goal, &mut SplitMix(8)), goal).unwrap();
+            assert!(sweep.label(&puzzle, SweepContext::default()).is_ok());
+        }
+        assert!(tables.loaded_for(&Board::blank_last(size(5, 5))).is_none());
+        assert!(tables.loaded_for(&Board::blank_last(size(3, 5))).is_some());
     }
 
     #[test]
@@ -425,7 +482,8 @@ mod tests {
     impl BulkWork for Endless {
         fn run_slice(&self, context: &SliceContext<'_>) -> Slice {
             let requested = RequestedLimits { time: Some(Duration::from_secs(3600)), ..RequestedLimits::default() };
-            let sweep = Sweep::new(&self.tables, *self.puzzle.goal(), Want::Length, requested, 8 << 20);
+            let limits = SweepLimits::of(requested, 8 << 20);
+            let sweep = Sweep::new(&self.tables, *self.puzzle.goal(), Want::Length, limits);
             let end = sweep.label(&self.puzzle, SweepContext::from(context));
             self.ends.lock().push(end);
             Slice { end: SliceEnd::Done, boards: BoardCounts::default() }

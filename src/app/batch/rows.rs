@@ -14,7 +14,7 @@ use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle};
 use crate::http::{InputRow, Problem, ProblemKind, RequestError, RowReader, row_json, sweep_problem, unserved};
 use crate::jobs::{CsvColumns, Directory, InputRecord, InputWriter, Row, map_in_order};
-use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, Want};
+use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 
 /// What is written about each row.
 #[derive(Clone, Copy)]
@@ -208,10 +208,11 @@ impl Labeller<'_> {
     }
 
     fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Label, Box<Problem>> {
-        if !sweep.has(puzzle.goal()) {
+        let load = || {
             self.session.load_tables(puzzle.goal());
-        }
-        let sweep = sweep.of(puzzle.goal()).ok_or_else(|| unserved(puzzle.size()))?;
+            SweepTables::default()
+        };
+        let sweep = sweep.of(puzzle.goal(), load).ok_or_else(|| unserved(puzzle.size()))?;
         let context = SweepContext { cancel: &[&self.session.cancel], helpers: None };
         sweep.label(puzzle, context).map_err(|error: SweepError| sweep_problem(error).into())
     }

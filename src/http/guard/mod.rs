@@ -70,9 +70,32 @@ struct Gate {
     jobs: Metrics,
 }
 
-async fn admit(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Result<Response, Problem> {
-    gate.check(&request)?;
+async fn admit(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Result<Response, Problem> {
+    let access = gate.check(&request)?;
+    if access == Some(Access::Weighed) && gate.rate.is_some() {
+        let client = gate.client(&request);
+        request.extensions_mut().insert(RateTicket { gate, client });
+    }
     Ok(next.run(request).await)
+}
+
+/// Takes more requests off the quota of the client of a large request.
+#[derive(Clone)]
+pub(crate) struct RateTicket {
+    gate: Arc<Gate>,
+    client: IpAddr,
+}
+
+impl RateTicket {
+    /// Takes so many requests off the quota, at most what is left of it.
+    pub(crate) fn take(&self, requests: u64) {
+        let Some(rate) = &self.gate.rate else { return };
+        for _ in 0..requests {
+            if rate.check(self.client).is_err() {
+                return;
+            }
+        }
+    }
 }
 
 impl Gate {
@@ -88,22 +111,24 @@ impl Gate {
         })
     }
 
-    fn check(&self, request: &Request) -> Result<(), Problem> {
+    /// Returns how the route is accessed, if there is one.
+    ///
+    /// # Errors
+    /// The problem of a request without a valid token or above the rate limit.
+    fn check(&self, request: &Request) -> Result<Option<Access>, Problem> {
         let access = self.routes.find(request.uri().path()).map(|route| route.access);
         // The response to OPTIONS is public, and browsers send preflights without a token.
         if request.method() == Method::OPTIONS || access == Some(Access::Open) {
-            return Ok(());
+            return Ok(access);
         }
         // Tokens first: requests without a valid token must not use up the quota of other clients at that address.
         if !self.tokens.is_empty() {
             self.tokens.check(request.headers()).inspect_err(|_| self.jobs.refused(Refusal::Unauthorized))?;
         }
-        match (&self.rate, access) {
-            (Some(rate), Some(Access::Counted)) => {
-                rate.check(self.client(request)).inspect_err(|_| self.jobs.refused(Refusal::RateLimited))
-            }
-            _ => Ok(()),
+        if let (Some(rate), Some(Access::Counted | Access::Weighed)) = (&self.rate, access) {
+            rate.check(self.client(request)).inspect_err(|_| self.jobs.refused(Refusal::RateLimited))?;
         }
+        Ok(access)
     }
 
     fn client(&self, request: &Request) -> IpAddr {

@@ -13,6 +13,7 @@ pub(crate) mod picture;
 mod search;
 mod solution;
 mod states;
+mod stream_head;
 mod timing;
 mod writer;
 
@@ -26,5 +27,6 @@ pub(crate) use long::{held_if_long, reserved_if_long};
 pub(crate) use notation::{Letter, Number, Rows, counted, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
+pub(crate) use stream_head::stream_head;
 pub(crate) use timing::add_server_timing;
 pub(crate) use writer::{LongReply, in_pieces, outline, whole};

@@ -177,29 +177,40 @@ impl Format {
     }
 
     fn of(headers: &HeaderMap, settings: HttpSettings) -> Result<Self, Problem> {
-        let codings =
-            headers.get_all(header::CONTENT_ENCODING).iter().flat_map(|line| line.as_bytes().split(|b| *b == b','));
-        if codings.map(<[u8]>::trim_ascii).any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
-        {
-            return Err(unsupported("`Content-Encoding` is not supported. Send the body uncompressed."));
+        let essence = essence(headers, unsupported, NO_TYPE)?;
+        let is = |name: &str| essence.eq_ignore_ascii_case(name);
+        match settings.strict_content_type {
+            _ if is("application/json") => Ok(Self::Json),
+            true if is("text/plain") => Ok(Self::Text),
+            false if is("text/plain") || is("application/x-www-form-urlencoded") => Ok(Self::Sniffed),
+            _ => Err(unsupported(WRONG_TYPE)),
         }
-        let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-        let Some(media_type) = types.next() else { return Err(unsupported(NO_TYPE)) };
-        if types.next().is_some() {
-            return Err(unsupported("The request has more than one `Content-Type`."));
-        }
-        let media_type = media_type.to_str().unwrap_or_default();
-        let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
-        let essence = essence.trim();
-        let is = |name: &str| essence == name || essence.eq_ignore_ascii_case(name);
-        let format = match settings.strict_content_type {
-            _ if is("application/json") => Self::Json,
-            true if is("text/plain") => Self::Text,
-            false if is("text/plain") || is("application/x-www-form-urlencoded") => Self::Sniffed,
-            _ => return Err(unsupported(WRONG_TYPE)),
-        };
-        if is_utf8(parameters) { Ok(format) } else { Err(unsupported("The only supported charset is UTF-8.")) }
     }
+}
+
+/// The media type of a body without its parameters.
+///
+/// # Errors
+/// The problem of a coding, of a charset other than UTF-8, or of a type that is missing or given twice, created by
+/// `unsupported`.
+pub(crate) fn essence<'h>(
+    headers: &'h HeaderMap,
+    unsupported: impl Fn(&str) -> Problem,
+    no_type: &str,
+) -> Result<&'h str, Problem> {
+    let codings =
+        headers.get_all(header::CONTENT_ENCODING).iter().flat_map(|line| line.as_bytes().split(|b| *b == b','));
+    if codings.map(<[u8]>::trim_ascii).any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity")) {
+        return Err(unsupported("`Content-Encoding` is not supported. Send the body uncompressed."));
+    }
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let Some(media_type) = types.next() else { return Err(unsupported(no_type)) };
+    if types.next().is_some() {
+        return Err(unsupported("The request has more than one `Content-Type`."));
+    }
+    let media_type = media_type.to_str().unwrap_or_default();
+    let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
+    if is_utf8(parameters) { Ok(essence.trim()) } else { Err(unsupported("The only supported charset is UTF-8.")) }
 }
 
 const A_FORM: &str = "The body is an HTML form, which is not supported. With curl, send JSON with `curl --json`, a \
@@ -278,7 +289,7 @@ async fn collect(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as Htt
 }
 
 /// Adds `Connection: close`. The rest of the body is not read, and cannot be distinguished from a next request.
-fn close_connection(problem: Problem) -> Problem {
+pub(crate) fn close_connection(problem: Problem) -> Problem {
     problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
 }
 
@@ -292,12 +303,14 @@ mod tests {
     use hyper::body::Frame;
 
     use super::*;
+    use crate::http::state::BatchLimits;
 
     const LENIENT: HttpSettings = HttpSettings {
         max_body: 64,
         body_timeout: Duration::from_millis(20),
         strict_content_type: false,
         traces: false,
+        batch: BatchLimits { boards: 1, bytes: 1 },
     };
     const STRICT: HttpSettings = HttpSettings { strict_content_type: true, ..LENIENT };
     const BOARD: &str = "8 6 7/2 5 4/3 0 1";

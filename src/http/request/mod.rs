@@ -13,8 +13,9 @@ mod suggestion;
 mod value;
 
 pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
-pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields};
+pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields, close_connection, essence};
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use json::Json;
 pub(crate) use plain_board::{plain_board, plain_row};
+pub(crate) use query::parse as parse_query;
 pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, is_exact_known, limits};

@@ -19,7 +19,7 @@ use crate::http::request::NamedGoal;
 use crate::http::state::HttpSettings;
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
-use crate::service::{Service, Solvability, TableEntry};
+use crate::service::{Service, Solvability, TableEntry, Want};
 
 /// Handles GET.
 pub(crate) async fn info(
@@ -35,6 +35,7 @@ pub(crate) async fn info(
         "limits": limits(&service, &http),
         "workers": settings.workers,
         "queue": settings.queue,
+        "bulk_workers": settings.bulk.workers,
         "sides": {"min": Size::MIN_SIDE, "max": Size::MAX_SIDE},
         "algorithms": Algorithm::ALL.iter().map(|algorithm| algorithm_entry(*algorithm)).collect::<Vec<_>>(),
         "heuristics": HeuristicKind::ALL.iter().map(|heuristic| heuristic_entry(*heuristic)).collect::<Vec<_>>(),
@@ -67,6 +68,7 @@ fn options() -> serde_json::Value {
         "notation": names::<MoveNotation>(),
         "as": names::<random::As>(),
         "solvable": names::<Solvability>(),
+        "want": names::<Want>(),
     })
 }
 
@@ -87,6 +89,8 @@ fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
         "search_memory_bytes": settings.search_memory,
         "expansions": settings.max_expansions,
         "body_bytes": http.max_body,
+        "batch_boards": http.batch.boards,
+        "batch_bytes": http.batch.bytes,
         "moves": verify::MAX_MOVES,
         "methods": compare::MAX_METHODS,
         "boards": compare::MAX_BOARDS,

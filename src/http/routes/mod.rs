@@ -1,5 +1,6 @@
 //! Handlers and the table of routes.
 
+mod batch;
 mod compare;
 mod distances;
 mod explain;
@@ -22,16 +23,17 @@ use axum::extract::State;
 use axum::handler::Handler;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 
 use super::request::Format;
 use super::routes_table::{Access, Listeners, Route};
+use super::rows::RowFormat;
 use super::state::{AppState, HttpSettings};
-use Access::{Counted, Free, Open};
+use Access::{Counted, Free, Open, Weighed};
 use Listeners::{Both, Main};
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 20] = [
+pub(crate) static ROUTES: [Route; 21] = [
     route("/", || read(usage::usage), Open, Main),
     route("/solve", || ask(solve::solve), Counted, Main),
     route("/solvable", || ask(solvable::solvable), Counted, Main),
@@ -41,6 +43,7 @@ pub(crate) static ROUTES: [Route; 20] = [
     route("/compare", || ask(compare::compare), Counted, Main),
     route("/explain", || ask(explain::explain), Counted, Main),
     route("/distances", || ask(distances::distances), Counted, Main),
+    route("/batch", || take(batch::batch), Weighed, Main),
     route("/random", || ask(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),
     probe("/livez", || read(health::livez)),
@@ -78,11 +81,21 @@ fn ask<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState
     get(handler.clone()).post(handler).options(allow_post)
 }
 
+/// Routes POST of lines.
+fn take<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
+    let accept_post = || {
+        let types = HeaderValue::from_static(RowFormat::MEDIA_TYPES);
+        ([(ACCEPT_POST, types)], allow("POST, OPTIONS")).into_response()
+    };
+    post(handler).options(async move || accept_post())
+}
+
+const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
+
 /// Response to OPTIONS where POST is routed, with the media types of its bodies (LDP 1.0, section 7.1).
 async fn allow_post(State(settings): State<HttpSettings>) -> Response {
     let types = Format::media_types(settings.strict_content_type);
-    let accept_post = (HeaderName::from_static("accept-post"), HeaderValue::from_static(types));
-    ([accept_post], allow("GET, HEAD, POST, OPTIONS")).into_response()
+    ([(ACCEPT_POST, HeaderValue::from_static(types))], allow("GET, HEAD, POST, OPTIONS")).into_response()
 }
 
 /// Response to OPTIONS.

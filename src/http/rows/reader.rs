@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use axum::http::{HeaderMap, HeaderValue, header};
+
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::options::RowOptions;
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{json, puzzle_failure};
 use crate::http::request::{
-    BOARD_FIELDS, FieldReader, Json, RequestBody, RequestFields, board_and_goal, concat, plain_row,
+    BOARD_FIELDS, FieldReader, Json, RequestBody, RequestFields, board_and_goal, concat, essence, plain_row,
 };
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
@@ -26,6 +28,35 @@ pub(crate) enum RowFormat {
     Json,
     /// Comma-separated values.
     Csv(CsvInput),
+}
+
+impl RowFormat {
+    /// The media types of lines, as a list for a header.
+    pub(crate) const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv";
+
+    /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
+    /// are lines of JSON.
+    ///
+    /// # Errors
+    /// `unsupported-media-type`.
+    pub(crate) fn of(headers: &HeaderMap, is_strict: bool) -> Result<Self, Problem> {
+        const WRONG_TYPE: &str = "The body of a batch is application/x-ndjson (or application/jsonl), a line for each \
+                                  board, or text/csv. With curl, use `-H 'Content-Type: application/x-ndjson' \
+                                  --data-binary @FILE`.";
+        let unsupported = |detail: &str| {
+            Problem::new(ProblemKind::UnsupportedMediaType, detail)
+                .with_header(header::ACCEPT, HeaderValue::from_static(Self::MEDIA_TYPES))
+        };
+        let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
+        match &*essence {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
+                Ok(Self::Json)
+            }
+            "text/csv" => Ok(Self::Csv(CsvInput::default())),
+            "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(Self::Json),
+            _ => Err(unsupported(WRONG_TYPE)),
+        }
+    }
 }
 
 /// A row: its id as JSON, and its puzzle or what is wrong with it.
@@ -80,6 +111,13 @@ impl RowReader {
             }
             Err(problem) => InputRow { id: None, puzzle: Err(problem.into()) },
         }
+    }
+
+    /// The id of a row, which [`read`](Self::read) returns too.
+    pub(crate) fn id<'l>(&self, line: &'l [u8]) -> Option<Cow<'l, [u8]>> {
+        // Most boards without an id are arrays.
+        let is_array = self.format == RowFormat::Json && line.first() == Some(&b'[');
+        if is_array { None } else { self.read(line).id }
     }
 
     /// The id and the members of a line.

@@ -15,6 +15,7 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod work_task;
 
 use std::any::Any;
 use std::future::Future;
@@ -35,6 +36,7 @@ use result_cache::{ResultCache, SharedSearch};
 use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler, Trial};
 use searcher::{SearchEnd, SearchTask, Searcher};
 use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
+use work_task::WorkTask;
 
 pub use lane::{BulkError, BulkHandle, BulkLoad};
 pub use progress::FoundSolution;
@@ -106,30 +108,6 @@ enum Submitted {
     Finished(Answer),
     /// A running search, new or shared.
     Running(SharedSearch, Origin),
-}
-
-/// Work that is not one search.
-struct WorkTask<W> {
-    work: Arc<W>,
-    caller: CallerContext,
-    cancellation: Cancellation,
-    /// Released once no run is left.
-    _admission: Arc<AdmissionPermit>,
-}
-
-impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
-    /// Runs the work under a permit.
-    ///
-    /// # Errors
-    /// The trial after which it was stopped, so that it has to start anew.
-    fn run(&self, permit: &RunPermit) -> Result<T, Trial> {
-        let [by_caller, by_pool] = &self.cancellation.flags;
-        let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
-        let deadline = self.cancellation.deadline;
-        let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), ..SearchContext::default() };
-        let done = (self.work)(context);
-        permit.trial().filter(|_| !self.cancellation.is_raised()).map_or(Ok(done), Err)
-    }
 }
 
 impl Pool {

@@ -20,7 +20,7 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{
     Layout, SolveReply, add_server_timing, held_if_long, in_pieces, limit_exceeded_with_lists, outline, picture,
-    puzzle_failure, reserved_if_long, service_failure, whole,
+    puzzle_failure, reserved_if_long, service_failure, stream_head, whole,
 };
 use crate::http::request::{
     BOARD_FIELDS, FieldReader, Format, LIMIT_FIELDS, METHOD_FIELDS, NamedGoal, RawRequest, RequestBody, RequestFields,
@@ -130,7 +130,7 @@ async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, layout: Layout
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     if head.method == Method::HEAD {
-        return Ok(SolveStream::head(layout.media_type));
+        return Ok(stream_head(layout.media_type));
     }
     let puzzle = job.puzzle;
     let subscription = service.watch(job).await.map_err(|error| service_failure(&error))?;

@@ -1,14 +1,8 @@
 //! The events of a running `/solve`: solutions, progress, and the result or problem that ends it.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::Response;
-use bytes::Bytes;
-use futures_util::stream::empty;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::domain::Puzzle;
@@ -21,9 +15,6 @@ use crate::http::reply::{
 };
 use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
-
-/// Turns off response buffering in nginx and compatible proxies.
-const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Event of a stream.
 #[derive(Debug)]
@@ -77,17 +68,6 @@ impl SolveStream {
             last: None,
             is_over: false,
         }
-    }
-
-    /// Returns a streamed response with headers and an empty body.
-    pub(crate) fn head(media_type: MediaType) -> Response {
-        // `Body::empty()` would add a `Content-Length`.
-        let mut response = Response::new(Body::from_stream(empty::<Result<Bytes, Infallible>>()));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.content_type()));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-        response
     }
 
     /// Period of progress events.

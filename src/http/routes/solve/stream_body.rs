@@ -14,7 +14,7 @@ use super::stream::{SolveStream, StreamEvent};
 use crate::http::exchange::{AccessLine, DeferredBody};
 use crate::http::media_type::MediaType;
 use crate::http::payload::{Payload, Pieces};
-use crate::http::reply::{ProgressReply, json};
+use crate::http::reply::{ProgressReply, json, stream_head};
 
 /// Idle time after which a comment is sent, to detect closed connections.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ struct Writer {
 
 /// Returns the streamed response. Dropping its body cancels the search, unless another client waits for its result.
 pub(crate) fn response(stream: SolveStream) -> Response {
-    let mut response = SolveStream::head(stream.media_type());
+    let mut response = stream_head(stream.media_type());
     let body = DeferredBody::new(|line, instance| {
         let writer = Writer { stream, line, instance, pieces: None };
         Body::from_stream(unfold(writer, |mut writer| async {

@@ -1,0 +1,198 @@
+//! The lines of a request body, as they arrive.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use http_body_util::BodyExt;
+use tokio::time::{Instant, timeout_at};
+
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::request::close_connection;
+use crate::http::rows::RowReader;
+use crate::http::state::BatchLimits;
+
+/// A line that is a row.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Its number in the body, from 1.
+    pub(super) number: u64,
+    pub(super) text: Bytes,
+}
+
+/// Reads a body within limits of size, number of boards and time.
+pub(super) struct LineReceiver {
+    body: Body,
+    limits: BatchLimits,
+    /// Time for each mebibyte.
+    timeout: Duration,
+    begun: Instant,
+    received: usize,
+    /// Bytes after the last complete line.
+    rest: BytesMut,
+    /// Number of lines before the rest.
+    lines: u64,
+    boards: usize,
+    is_over: bool,
+}
+
+impl LineReceiver {
+    /// Begins to read a body.
+    ///
+    /// # Errors
+    /// `content-too-large` if its length is known and exceeds the limit, before a client that waits for `100 Continue`
+    /// sends it.
+    pub(super) fn new(body: Body, limits: BatchLimits, timeout: Duration) -> Result<Self, Problem> {
+        if body.size_hint().lower() > limits.bytes as u64 {
+            return Err(too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
+        }
+        let (begun, rest) = (Instant::now(), BytesMut::new());
+        Ok(Self { body, limits, timeout, begun, received: 0, rest, lines: 0, boards: 0, is_over: false })
+    }
+
+    /// Maximum size of the body, in bytes, as far as it is known.
+    pub(super) fn most_bytes(&self) -> usize {
+        self.body.size_hint().upper().map_or(self.limits.bytes, |bytes| bytes as usize)
+    }
+
+    /// Waits for more lines. Returns `None` at the end.
+    ///
+    /// # Errors
+    /// The problem of the whole body.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Line>>, Problem> {
+        while !self.is_over {
+            let lines = match self.frame().await? {
+                Some(data) => self.append(&data)?,
+                None => {
+                    self.is_over = true;
+                    // The last line needs no end.
+                    let last = self.rest.split().freeze();
+                    if last.is_empty() { Vec::new() } else { self.rows_of(last)? }
+                }
+            };
+            if !lines.is_empty() {
+                return Ok(Some(lines));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn frame(&mut self) -> Result<Option<Bytes>, Problem> {
+        const MEBIBYTE: usize = 1 << 20;
+        loop {
+            let deadline = self.begun + self.timeout * (1 + self.received / MEBIBYTE) as u32;
+            let mut frame = pin!(self.body.frame());
+            // Most frames have arrived already and need no timer.
+            let frame = match frame.as_mut().now_or_never() {
+                Some(frame) => frame,
+                None => timeout_at(deadline, frame).await.map_err(|_| self.too_late())?,
+            };
+            match frame {
+                None => return Ok(None),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => return Ok(Some(data)),
+                    Err(_) => continue,
+                },
+                Some(Err(_)) => {
+                    let detail = "The body is incomplete, or its framing is not valid.";
+                    return Err(Problem::new(ProblemKind::MalformedJson, detail));
+                }
+            }
+        }
+    }
+
+    fn append(&mut self, data: &[u8]) -> Result<Vec<Line>, Problem> {
+        self.received += data.len();
+        if self.received > self.limits.bytes {
+            return Err(too_large(&format!("The body exceeds the maximum of {} bytes", self.limits.bytes)));
+        }
+        self.rest.extend_from_slice(data);
+        let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else { return Ok(Vec::new()) };
+        let complete = self.rest.split_to(self.rest.len() - (data.len() - 1 - end));
+        self.rows_of(complete.freeze())
+    }
+
+    /// The rows of complete lines.
+    fn rows_of(&mut self, text: Bytes) -> Result<Vec<Line>, Problem> {
+        let mut rows = Vec::new();
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            self.lines += 1;
+            if !RowReader::is_blank(line) {
+                rows.push(Line { number: self.lines, text: text.slice_ref(line) });
+            }
+        }
+        self.boards += rows.len();
+        if self.boards > self.limits.boards {
+            return Err(too_large(&format!("The batch has more than {} boards", self.limits.boards)));
+        }
+        Ok(rows)
+    }
+
+    fn too_late(&self) -> Problem {
+        let (received, seconds) = (self.received, self.timeout.as_secs_f64());
+        let detail = format!(
+            "The body did not arrive in time: {received} bytes came, and each mebibyte may take {seconds} s. Send smaller \
+             batches."
+        );
+        close_connection(Problem::new(ProblemKind::RequestTimeout, detail))
+    }
+}
+
+fn too_large(what: &str) -> Problem {
+    let detail = format!("{what}. Send several batches, or use the command `taquin batch`, which has no limit.");
+    close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::StreamExt;
+    use futures_util::stream::{iter, pending};
+
+    use super::*;
+
+    const LIMITS: BatchLimits = BatchLimits { boards: 4, bytes: 100 };
+    const TIME: Duration = Duration::from_millis(20);
+
+    fn chunks(chunks: &[&'static str]) -> Body {
+        Body::from_stream(iter(chunks.to_vec()).map(Ok::<_, Infallible>))
+    }
+
+    async fn all(body: Body) -> Result<Vec<(u64, String)>, Problem> {
+        let mut receiver = LineReceiver::new(body, LIMITS, TIME)?;
+        let mut all = Vec::new();
+        while let Some(lines) = receiver.next().await? {
+            all.extend(lines.iter().map(|line| (line.number, String::from_utf8(line.text.to_vec()).unwrap())));
+        }
+        Ok(all)
+    }
+
+    #[tokio::test]
+    async fn lines_are_cut_wherever_chunks_are() {
+        let text = "one\n\n \r\ntwo\r\nthree";
+        let expected = [(1, "one\n"), (4, "two\r\n"), (5, "three")].map(|(line, text)| (line, text.to_owned()));
+        for first in 0..text.len() {
+            for second in first..text.len() {
+                let body = chunks(&[&text[..first], &text[first..second], &text[second..]]);
+                assert_eq!(all(body).await.unwrap(), expected, "{first} {second}");
+            }
+        }
+        assert_eq!(all(Body::empty()).await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn a_body_has_limits_of_size_boards_and_time() {
+        let kind = async |body| all(body).await.unwrap_err().kind;
+        assert_eq!(kind(Body::from("x".repeat(101))).await, ProblemKind::ContentTooLarge);
+        assert_eq!(kind(chunks(&["x\n"; 51])).await, ProblemKind::ContentTooLarge);
+        assert_eq!(kind(Body::from("1\n2\n3\n4\n5")).await, ProblemKind::ContentTooLarge);
+        assert_eq!(all(Body::from("1\n2\n3\n4\n\n\n")).await.unwrap().len(), 4);
+        let stuck = iter(["1\n"]).map(Ok::<_, Infallible>).chain(pending());
+        assert_eq!(kind(Body::from_stream(stuck)).await, ProblemKind::RequestTimeout);
+        let cut = iter([Ok("1\n"), Err(std::io::Error::other("cut"))]);
+        assert_eq!(kind(Body::from_stream(cut)).await, ProblemKind::MalformedJson);
+    }
+}

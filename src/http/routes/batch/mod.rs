@@ -1,0 +1,79 @@
+//! `POST /batch`: many boards, a line each, solved with the workers that no other request needs.
+//!
+//! The whole body is read before the first byte of the response, since most clients read nothing before they have sent
+//! all (docs/adr/0045). The boards are solved meanwhile.
+
+mod lines;
+mod reply;
+mod work;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Extension, Request, State};
+use axum::http::request::Parts;
+use axum::response::Response;
+
+use crate::http::guard::RateTicket;
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::choose;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::reply::{service_failure, stream_head};
+use crate::http::request::parse_query;
+use crate::http::rows::{RowFormat, RowOptions};
+use crate::http::state::AppState;
+use crate::service::{BulkError, BulkWork};
+use lines::LineReceiver;
+use reply::BatchReply;
+use work::BatchWork;
+
+/// Boards that count as one request against the rate limit of a client.
+const BOARDS_PER_REQUEST: u64 = 1_000;
+
+/// Handles POST.
+pub(crate) async fn batch(
+    State(state): State<AppState>,
+    ticket: Option<Extension<RateTicket>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let begun = Instant::now();
+    let (service, settings) = (state.service(), state.settings());
+    let (head, body) = request.into_parts();
+    let (options, format) = read_head(&head, settings.strict_content_type)?;
+    let limits = settings.batch;
+    let mut receiver = LineReceiver::new(body, limits, settings.body_timeout)?;
+    let reservation =
+        service.reserve_reply(limits.memory(receiver.most_bytes())).map_err(|error| service_failure(&error))?;
+    let work = Arc::new(BatchWork::new(service, options, format, reservation));
+    let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
+    while let Some(lines) = receiver.next().await? {
+        work.add(lines)?;
+        handle.wake();
+    }
+    let boards = work.complete()?;
+    handle.wake();
+    if let Some(Extension(ticket)) = ticket {
+        ticket.take(boards / BOARDS_PER_REQUEST);
+    }
+    let mut response = stream_head(MediaType::JsonLines);
+    response.extensions_mut().insert(BatchReply::body(work, handle, begun));
+    Ok(response)
+}
+
+/// Reads the options and the format of the lines.
+fn read_head(head: &Parts, is_strict: bool) -> Result<(RowOptions, RowFormat), Problem> {
+    choose(&head.headers, &[MediaType::JsonLines])?;
+    let format = RowFormat::of(&head.headers, is_strict)?;
+    Ok((RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?, format))
+}
+
+fn bulk_failure(error: BulkError) -> Problem {
+    match error {
+        BulkError::Off => Problem::new(
+            ProblemKind::NotImplemented,
+            "Batches are turned off on this server (`--bulk-share 0`). Send the boards to `/solve`, or use the command \
+             `taquin batch`.",
+        ),
+        BulkError::Service(error) => service_failure(&error),
+    }
+}

@@ -1,0 +1,157 @@
+//! The response to a batch: a line for each row as the client takes it, then a summary.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use tracing::Level;
+
+use super::lines::Line;
+use super::work::{BatchWork, Taken};
+use crate::http::exchange::{AccessLine, DeferredBody};
+use crate::http::problem::Problem;
+use crate::http::reply::{json, service_failure};
+use crate::http::rows::{RowReader, row_json, unserved};
+use crate::jobs::{Part, Row};
+use crate::service::BulkHandle;
+
+/// Writes the lines of one batch. Dropping it ends the batch.
+pub(super) struct BatchReply {
+    work: Arc<BatchWork>,
+    handle: BulkHandle,
+    begun: Instant,
+    line: AccessLine,
+    counts: Counts,
+    /// True once the last line is written.
+    is_over: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    boards: u64,
+    solved: u64,
+    failed: u64,
+}
+
+/// The last line of a batch that is done.
+#[derive(Debug, serde::Serialize)]
+struct SummaryLine {
+    summary: Summary,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Summary {
+    boards: u64,
+    solved: u64,
+    failed: u64,
+    elapsed_us: u64,
+}
+
+/// The last line of a batch that ends before it is done.
+#[derive(Debug, serde::Serialize)]
+struct ProblemLine {
+    status: u16,
+    problem: Problem,
+}
+
+impl BatchReply {
+    /// The body of the response. The time of the batch counts from `begun`.
+    pub(super) fn body(work: Arc<BatchWork>, handle: BulkHandle, begun: Instant) -> DeferredBody {
+        DeferredBody::new(move |line, _| {
+            let reply = Self { work, handle, begun, line, counts: Counts::default(), is_over: false };
+            Body::from_stream(unfold(reply, |mut reply| async {
+                Some((Ok::<_, Infallible>(reply.next().await?), reply))
+            }))
+        })
+    }
+
+    /// Waits for the next lines. Returns `None` after the last one.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        loop {
+            // Other connections of the thread come first.
+            tokio::task::yield_now().await;
+            let (taken, has_to_wake) = self.work.take();
+            if has_to_wake {
+                self.handle.wake();
+            }
+            match taken {
+                Taken::Labels(lines, part) => return Some(self.lines(&lines, &part).into()),
+                Taken::NotYet => self.work.changed().await,
+                Taken::All => return Some(self.end(None)),
+                Taken::Aborted(error) => return Some(self.end(Some(service_failure(&error)))),
+            }
+        }
+    }
+
+    fn lines(&mut self, lines: &[Line], part: &Part) -> Vec<u8> {
+        const BYTES_OF_A_LINE: usize = 48;
+        let mut out = Vec::with_capacity(lines.len() * BYTES_OF_A_LINE);
+        let Some(reader) = self.work.reader() else { return out };
+        let want = self.work.want();
+        for (line, row) in lines.iter().zip(part.rows()) {
+            self.counts.boards += 1;
+            match row {
+                Row::Solved(label) => {
+                    self.counts.solved += 1;
+                    row_json(line.number, reader.id(&line.text).as_deref(), Ok(&label), want, &mut out);
+                }
+                Row::Failed | Row::Invalid => {
+                    self.counts.failed += 1;
+                    let (id, problem) = problem_of(&row, &line.text, reader);
+                    row_json(line.number, id.as_deref(), Err(&problem), want, &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// The last line.
+    fn end(&mut self, problem: Option<Problem>) -> Bytes {
+        self.is_over = true;
+        self.line.status = StatusCode::OK;
+        let Counts { boards, solved, failed } = self.counts;
+        let elapsed_us = self.begun.elapsed().as_micros() as u64;
+        self.line.problem = problem.as_ref().map(|problem| problem.kind.slug());
+        let mut last = match problem {
+            Some(problem) => json(&ProblemLine { status: problem.kind.status().as_u16(), problem }),
+            None => json(&SummaryLine { summary: Summary { boards, solved, failed, elapsed_us } }),
+        };
+        last.push(b'\n');
+        last.into()
+    }
+}
+
+/// What is wrong with a row, which is read again for that.
+fn problem_of<'l>(row: &Row, line: &'l [u8], reader: &RowReader) -> (Option<std::borrow::Cow<'l, [u8]>>, Problem) {
+    let read = reader.read(line);
+    let problem = match (row, read.puzzle) {
+        (Row::Invalid, Err(problem)) => *problem,
+        (Row::Invalid, Ok(puzzle)) => unserved(puzzle.size()),
+        _ => Problem::internal(),
+    };
+    (read.id, problem)
+}
+
+/// Logs the batch, also if the client has left.
+impl Drop for BatchReply {
+    fn drop(&mut self) {
+        let Counts { boards, solved, failed } = self.counts;
+        tracing::event!(
+            target: "taquin::batch",
+            Level::INFO,
+            message = if self.is_over { "batch finished" } else { "batch cancelled: the client left" },
+            http.request_id = self.line.request_id(),
+            batch.boards = boards,
+            batch.solved = solved,
+            batch.failed = failed,
+            elapsed_us = self.begun.elapsed().as_micros() as u64,
+        );
+    }
+}
