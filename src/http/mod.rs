@@ -42,6 +42,7 @@ pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
 #[cfg(test)]
 pub(crate) use rows::RowGoal;
+pub use rows::read_rows;
 pub(crate) use rows::{
     CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader, row_json, sweep_problem, unserved,
 };

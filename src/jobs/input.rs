@@ -86,7 +86,8 @@ impl InputRecord {
         for piece in rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS) {
             let first = piece * PIECE_BOARDS;
             let file = directory.get(&name(piece))?.ok_or(ErrorKind::NotFound)?;
-            let boards = decode(&codec, first, &file).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            let boards =
+                decode_piece(&codec, first, &file).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
             let count = (boards.len() / size) as u64;
             if count != PIECE_BOARDS.min(self.count - first) {
                 return Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput));
@@ -201,8 +202,11 @@ fn encode(codec: &BoardCodec, first: u64, boards: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The boards of a piece.
-fn decode<'b>(codec: &BoardCodec, first: u64, bytes: &'b [u8]) -> Result<&'b [u8], PieceError> {
+/// The boards of a piece of an input.
+///
+/// # Errors
+/// See [`PieceError`].
+pub fn decode_piece<'b>(codec: &BoardCodec, first: u64, bytes: &'b [u8]) -> Result<&'b [u8], PieceError> {
     if !bytes.starts_with(MAGIC) {
         return Err(PieceError::NotAPiece);
     }
@@ -277,16 +281,16 @@ mod tests {
             codec.write(row.start(), &mut boards);
         }
         let piece = encode(&codec, 0, &boards);
-        assert_eq!(decode(&codec, 0, &piece), Ok(&boards[..]));
-        assert_eq!(decode(&codec, PIECE_BOARDS, &piece), Err(PieceError::OtherInput));
-        assert_eq!(decode(&BoardCodec::new(goal(2, 3)), 0, &piece), Err(PieceError::OtherInput));
-        assert_eq!(decode(&codec, 0, b"TAQINPT2"), Err(PieceError::NotAPiece));
-        assert_eq!(decode(&codec, 0, &piece[..20]), Err(PieceError::Length));
+        assert_eq!(decode_piece(&codec, 0, &piece), Ok(&boards[..]));
+        assert_eq!(decode_piece(&codec, PIECE_BOARDS, &piece), Err(PieceError::OtherInput));
+        assert_eq!(decode_piece(&BoardCodec::new(goal(2, 3)), 0, &piece), Err(PieceError::OtherInput));
+        assert_eq!(decode_piece(&codec, 0, b"TAQINPT2"), Err(PieceError::NotAPiece));
+        assert_eq!(decode_piece(&codec, 0, &piece[..20]), Err(PieceError::Length));
         for at in 8..piece.len() {
             let mut damaged = piece.clone();
             damaged[at] ^= 1;
-            assert_eq!(decode(&codec, 0, &damaged), Err(PieceError::Checksum), "byte {at}");
+            assert_eq!(decode_piece(&codec, 0, &damaged), Err(PieceError::Checksum), "byte {at}");
         }
-        assert_eq!(decode(&codec, 0, &[&piece[..], &[0]].concat()), Err(PieceError::Checksum));
+        assert_eq!(decode_piece(&codec, 0, &[&piece[..], &[0]].concat()), Err(PieceError::Checksum));
     }
 }

@@ -38,7 +38,7 @@ mod stored_job;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_size};
 pub use directory::{Created, Directory};
-pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError};
+pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{Manifest, ManifestPart, Totals};
 pub use ordered::map_in_order;

@@ -363,6 +363,9 @@ fn a_faulty_row_is_a_row_with_its_problem() {
         stderr_of(&output)
     );
     assert_eq!(json_lines(&output.stdout).len(), 1);
+    let output = piped("- --strict", b"{\"bord\":1,\"board\":2}\n");
+    let expected = "line 1: The line has 2 errors. /bord: there is no field `bord`";
+    assert!(stderr_of(&output).contains(expected), "{}", stderr_of(&output));
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Session {
                 for row in rows {
                     if let Err(problem) = &row.puzzle {
                         if input.is_strict {
-                            let (path, detail) = (input.path(), problem.detail.clone());
+                            let (path, detail) = (input.path(), text_of(problem));
                             return Err(BatchError::FaultyRow { path, line: row.line, detail }.into());
                         }
                         problems.write(&row.problem_line(writer.count(), problem))?;
@@ -199,7 +199,7 @@ impl Labeller<'_> {
             if let Err(problem) = &label
                 && self.is_strict
             {
-                labelled.fault = Some((line, problem.detail.clone()));
+                labelled.fault = Some((line, text_of(problem)));
                 break;
             }
             self.append(line, id.as_deref(), &label, &mut labelled);
@@ -236,6 +236,13 @@ impl Labeller<'_> {
             }
         }
     }
+}
+
+/// A problem in one line: its detail, and its errors if there are several.
+fn text_of(problem: &Problem) -> String {
+    let errors = problem.errors.iter().filter(|_| problem.errors.len() > 1);
+    let errors = errors.map(|error| format!(" {}: {}.", error.pointer, error.detail));
+    format!("{}{}", problem.detail, errors.collect::<String>())
 }
 
 /// The rows of a block, of which those with another goal are no boards.

@@ -12,5 +12,6 @@ pub(crate) use columns::CsvInput;
 #[cfg(test)]
 pub(crate) use options::RowGoal;
 pub(crate) use options::RowOptions;
+pub use reader::read_rows;
 pub(crate) use reader::{InputRow, MAX_LINE, RowFormat, RowReader};
 pub(crate) use written::{row_json, sweep_problem, unserved};

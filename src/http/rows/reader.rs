@@ -94,16 +94,17 @@ impl RowReader {
     /// Reads a line, with or without its end.
     pub(crate) fn read<'l>(&self, line: &'l [u8]) -> InputRow<'l> {
         let line = without_mark(line);
-        if self.format == RowFormat::Json
-            && let Some((id, board)) = plain_row(line)
-            && let Some(puzzle) = self.options.puzzle(board)
-            && id.is_none_or(|id| id.len() <= MAX_ID)
-        {
-            return InputRow {
-                id: id.map(Cow::Borrowed),
-                puzzle: puzzle.map_err(|error| puzzle_failure(error).into()),
-            };
-        }
+        self.read_plain(line).unwrap_or_else(|| self.read_any(line))
+    }
+
+    /// Reads a row in its most frequent form.
+    fn read_plain<'l>(&self, line: &'l [u8]) -> Option<InputRow<'l>> {
+        let (id, board) = if self.format == RowFormat::Json { plain_row(line)? } else { return None };
+        let puzzle = self.options.puzzle(board)?.map_err(|error| puzzle_failure(error).into());
+        id.is_none_or(|id| id.len() <= MAX_ID).then(|| InputRow { id: id.map(Cow::Borrowed), puzzle })
+    }
+
+    fn read_any<'l>(&self, line: &'l [u8]) -> InputRow<'l> {
         match self.fields(line) {
             Ok((id, members)) => {
                 let puzzle = self.puzzle(members).map_err(|problem| of_line(problem).into());
@@ -173,6 +174,29 @@ impl RowReader {
         let (board, goal) = fields.finish(boards)?;
         Puzzle::try_new(board, goal).map_err(puzzle_failure)
     }
+}
+
+/// Reads the lines of a text as the rows of a batch, for the fuzzer.
+///
+/// # Panics
+/// If the two readers of rows disagree.
+pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<Problem>>> {
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n').peekable();
+    let format = if is_csv {
+        let header = lines.peek().and_then(|first| CsvInput::of_first_line(first).ok()).flatten();
+        lines.next_if(|_| header.is_some());
+        RowFormat::Csv(header.unwrap_or_default())
+    } else {
+        RowFormat::Json
+    };
+    let reader = RowReader::new(RowOptions::default(), format);
+    let row = |line: &[u8]| {
+        let InputRow { id, puzzle } = reader.read(line);
+        let general = reader.read_any(without_mark(line));
+        assert_eq!((id, puzzle.as_ref().ok()), (general.id, general.puzzle.as_ref().ok()), "the readers differ");
+        puzzle
+    };
+    lines.filter(|line| !RowReader::is_blank(line)).map(row).collect()
 }
 
 /// An id as it is echoed; `None` if it is none.
