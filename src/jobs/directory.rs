@@ -23,6 +23,14 @@ pub enum Created {
     Existed,
 }
 
+/// A file that is being written under a temporary name. It is removed when dropped, unless it got its name before.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    file: File,
+}
+
 /// End of the names of temporary files. The name of the file comes before it, and random digits.
 const TEMPORARY: &str = ".tmp";
 
@@ -70,19 +78,20 @@ impl Directory {
     /// # Errors
     /// Those of the file system and of `write`; the name then has no file, or the one that it had.
     pub fn put_with(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Created> {
-        let path = self.path.join(name);
-        if path.try_exists()? {
+        if self.path.join(name).try_exists()? {
             return Ok(Created::Existed);
         }
-        let temporary =
-            self.path.join(format!("{name}.{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
-        let created = create_synced(&temporary, write).and_then(|()| link(&temporary, &path));
-        // It is of no use any more. After an error there may be none.
-        let _ = fs::remove_file(&temporary);
-        let created = created?;
-        let folder = path.parent().unwrap_or(&self.path);
-        File::open(folder)?.sync_all()?;
-        Ok(created)
+        let mut file = self.begin(name)?;
+        write(&mut file)?;
+        file.create()
+    }
+
+    /// Begins a file, which has a temporary name until all its bytes are written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn begin(&self, name: &str) -> io::Result<NewFile> {
+        NewFile::begin(self.path.join(name))
     }
 
     /// Reads a file; `None` if there is none of this name.
@@ -125,10 +134,61 @@ impl Directory {
     }
 }
 
-fn create_synced(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    write(&mut file)?;
-    file.sync_all()
+impl NewFile {
+    /// Begins a file that is to have this path.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn begin(path: PathBuf) -> io::Result<Self> {
+        let mut temporary = path.clone().into_os_string();
+        temporary.push(format!(".{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
+        let temporary = PathBuf::from(temporary);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        Ok(Self { path, temporary, file })
+    }
+
+    /// Gives the file its name once its bytes are on the disk, unless another file has it.
+    ///
+    /// # Errors
+    /// Those of the file system; the name then has no file, or the one that it had.
+    pub fn create(self) -> io::Result<Created> {
+        self.file.sync_all()?;
+        let created = link(&self.temporary, &self.path)?;
+        self.sync_folder()?;
+        Ok(created)
+    }
+
+    /// Gives the file its name once its bytes are on the disk, in place of a file that has it.
+    ///
+    /// # Errors
+    /// Those of the file system; the name then has no file, or the one that it had.
+    pub fn replace(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.temporary, &self.path)?;
+        self.sync_folder()
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // After a link it is of no use any more, and after a rename there is none.
+        let _ = fs::remove_file(&self.temporary);
+    }
 }
 
 /// Gives a file a second name, unless there is a file of that name. Unlike renaming, it never replaces one.
@@ -202,6 +262,23 @@ pub(super) mod tests {
         let put = scratch.0.put_with("a", |file| file.write_all(b"half").and_then(|()| Err(full())));
         assert_eq!(put.unwrap_err().kind(), ErrorKind::StorageFull);
         assert!(scratch.names().is_empty());
+    }
+
+    #[test]
+    fn a_new_file_replaces_another_only_when_it_is_whole() {
+        let scratch = Scratch::new();
+        scratch.0.put("a", b"old").unwrap();
+        let mut file = scratch.0.begin("a").unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(scratch.0.get("a").unwrap().unwrap(), b"old");
+        assert_eq!(scratch.names().len(), 2);
+        drop(file);
+        assert_eq!(scratch.names(), ["a"]);
+        let mut file = scratch.0.begin("a").unwrap();
+        file.write_all(b"new").unwrap();
+        file.replace().unwrap();
+        assert_eq!(scratch.0.get("a").unwrap().unwrap(), b"new");
+        assert_eq!(scratch.names(), ["a"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! - `input`: boards of an input, packed
 //! - `recipe`: boards that a short text describes
 //! - `lines`: labels as JSON and CSV
+//! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `part`: the file of a chunk
 //! - `directory`: files that are created once
 //! - `hex`: digests in hexadecimal
@@ -29,6 +30,8 @@ mod input;
 mod lines;
 mod manifest;
 mod ordered;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod part;
 mod recipe;
 mod runner;
@@ -37,11 +40,13 @@ mod stored_job;
 
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_size};
-pub use directory::{Created, Directory};
+pub use directory::{Created, Directory, NewFile};
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{Manifest, ManifestPart, Totals};
 pub use ordered::map_in_order;
+#[cfg(feature = "parquet")]
+pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
 pub use runner::{Progress, Resources, RunEnd, Shard, label_chunk, run};

@@ -52,6 +52,7 @@ const RULES: [Rule; 11] = [
             "crc32fast",
             "getrandom", // names of temporary files
             "parking_lot",
+            "parquet",
             "serde",
             "serde_json",
             "sha2",
@@ -202,6 +203,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "input",
             "recipe",
             "lines",
+            "parquet_file",
             "part",
             "directory",
             "hex",

@@ -1,0 +1,401 @@
+//! Labels as Parquet files.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+
+use crate::domain::{Board, MoveSet, Path, Size};
+use crate::service::{Label, Want};
+
+/// Rows of a row group. A reader holds one at a time, and so does the writer.
+const GROUP_ROWS: usize = 1 << 17;
+/// Rows whose values are laid out for the library at a time.
+const SLICE_ROWS: usize = 1 << 12;
+/// Most rows of a data file, a multiple of those of a row group.
+const DATA_FILE_ROWS: u64 = 10 << 20;
+/// Of those from 1 to 22. Above, files shrink by less than a hundredth and take much longer.
+const ZSTD_LEVEL: i32 = 3;
+
+/// A file of a data set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataFile {
+    /// Its name, with its number and that of all files, as data set hubs expect.
+    pub name: String,
+    /// Indices of its rows.
+    pub rows: Range<u64>,
+}
+
+/// The files of a data set of so many rows, in order: one at least, and each has 10,485,760 rows at most.
+pub fn data_files(rows: u64) -> impl ExactSizeIterator<Item = DataFile> {
+    // An iterator of a `u32` knows its length.
+    let files = rows.div_ceil(DATA_FILE_ROWS).max(1) as u32;
+    (0..files).map(move |file| {
+        let first = u64::from(file) * DATA_FILE_ROWS;
+        DataFile {
+            name: format!("data-{file:05}-of-{files:05}.parquet"),
+            rows: first..(first + DATA_FILE_ROWS).min(rows),
+        }
+    })
+}
+
+/// The columns of a file. All but `index` may be null: the label of a row that failed is, and its board if its input is
+/// none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParquetColumns {
+    /// Shape of the boards.
+    pub size: Size,
+    /// What the label has beside the length.
+    pub want: Want,
+    /// True if there is a column `id`.
+    pub has_ids: bool,
+    /// True if there is a column `problem`.
+    pub has_problems: bool,
+    /// True if there is a column `lower_bound`, since lengths may not be proven.
+    pub has_bound: bool,
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct ParquetRow<'a> {
+    /// Its place in the data set, from 0.
+    pub index: u64,
+    /// The id that its input has.
+    pub id: Option<&'a str>,
+    /// The board; `None` if its input is none.
+    pub board: Option<&'a Board>,
+    /// The label; `None` if the row failed.
+    pub label: Option<&'a Label>,
+    /// Why it failed, as JSON.
+    pub problem: Option<&'a str>,
+}
+
+/// Rows as columns, which are narrow enough to hold many.
+#[derive(Clone, Debug)]
+pub struct ParquetRows {
+    columns: ParquetColumns,
+    index: Vec<i64>,
+    id: Vec<Option<ByteArray>>,
+    /// True for a row with a board.
+    has_board: Vec<bool>,
+    /// The tiles of each row, zeros if it has no board.
+    tiles: Vec<u8>,
+    length: Vec<Option<i32>>,
+    optimal: Vec<Option<bool>>,
+    lower_bound: Vec<Option<i32>>,
+    moves: Vec<Option<ByteArray>>,
+    next: Vec<Option<i32>>,
+    expanded: Vec<Option<i64>>,
+    problem: Vec<Option<ByteArray>>,
+}
+
+/// A file that is being written. Equal rows make equal bytes, however they are divided into calls.
+pub struct ParquetFile<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    /// Rows of the next row group.
+    rows: ParquetRows,
+}
+
+impl ParquetColumns {
+    /// The columns that a file has, each as a field of the schema's text.
+    fn fields(&self) -> impl Iterator<Item = &'static str> {
+        let is_wanted = |want| self.want == want;
+        [
+            ("REQUIRED INT64 index", true),
+            ("OPTIONAL BYTE_ARRAY id (STRING)", self.has_ids),
+            (
+                "OPTIONAL GROUP board (LIST) { REPEATED GROUP list { REQUIRED INT32 element (INTEGER(8,false)); } }",
+                true,
+            ),
+            ("OPTIONAL INT32 length", true),
+            ("OPTIONAL BOOLEAN optimal", true),
+            ("OPTIONAL INT32 lower_bound", self.has_bound),
+            ("OPTIONAL BYTE_ARRAY moves (STRING)", is_wanted(Want::Moves)),
+            ("OPTIONAL INT32 next (INTEGER(8,false))", is_wanted(Want::Next)),
+            ("OPTIONAL INT64 expanded", is_wanted(Want::Expanded)),
+            ("OPTIONAL BYTE_ARRAY problem (STRING)", self.has_problems),
+        ]
+        .into_iter()
+        .filter_map(|(field, is_there)| is_there.then_some(field))
+    }
+
+    fn schema(&self) -> String {
+        // A group has no semicolon.
+        let end = |field: &str| if field.ends_with('}') { "" } else { ";" };
+        let fields: Vec<String> = self.fields().map(|field| format!("{field}{}", end(field))).collect();
+        format!("message labels {{ {} }}", fields.join(" "))
+    }
+}
+
+/// Encodings, compression and metadata of a file.
+fn properties(metadata: &[(&str, &str)]) -> Result<WriterProperties, ParquetError> {
+    let column = |name: &str| ColumnPath::from(name.split('.').map(str::to_owned).collect::<Vec<_>>());
+    let metadata = metadata.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned())).collect();
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_key_value_metadata(Some(metadata))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Nobody looks for boards or solutions between two others.
+        .set_column_statistics_enabled(column("board.list.element"), EnabledStatistics::None)
+        .set_column_statistics_enabled(column("moves"), EnabledStatistics::None)
+        .set_column_statistics_enabled(column("problem"), EnabledStatistics::None);
+    // Columns whose values are all different, or nearly so.
+    for (name, encoding) in [
+        ("index", Encoding::DELTA_BINARY_PACKED),
+        ("id", Encoding::PLAIN),
+        ("moves", Encoding::PLAIN),
+        ("expanded", Encoding::DELTA_BINARY_PACKED),
+    ] {
+        properties =
+            properties.set_column_dictionary_enabled(column(name), false).set_column_encoding(column(name), encoding);
+    }
+    Ok(properties.build())
+}
+
+impl ParquetRows {
+    /// No rows, of these columns.
+    pub fn new(columns: ParquetColumns) -> Self {
+        Self {
+            columns,
+            index: Vec::new(),
+            id: Vec::new(),
+            has_board: Vec::new(),
+            tiles: Vec::new(),
+            length: Vec::new(),
+            optimal: Vec::new(),
+            lower_bound: Vec::new(),
+            moves: Vec::new(),
+            next: Vec::new(),
+            expanded: Vec::new(),
+            problem: Vec::new(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// True if there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Appends a row. Values without a column are dropped.
+    ///
+    /// # Panics
+    /// If the board has another shape.
+    pub fn push(&mut self, row: &ParquetRow<'_>) {
+        let ParquetColumns { size, want, has_ids, has_problems, has_bound } = self.columns;
+        let text = |text: &str| ByteArray::from(text);
+        self.index.push(row.index as i64);
+        if has_ids {
+            self.id.push(row.id.map(text));
+        }
+        assert!(row.board.is_none_or(|board| board.size() == size), "a file has boards of one shape");
+        self.has_board.push(row.board.is_some());
+        match row.board {
+            Some(board) => self.tiles.extend_from_slice(board.tiles()),
+            None => self.tiles.resize(self.tiles.len() + size.cells(), 0),
+        }
+        self.length.push(row.label.map(|label| label.length as i32));
+        self.optimal.push(row.label.map(Label::is_optimal));
+        if has_bound {
+            self.lower_bound.push(row.label.map(|label| label.lower_bound as i32));
+        }
+        match want {
+            Want::Length | Want::Bounds => {}
+            Want::Moves => {
+                let path = row.label.and_then(|label| label.path.as_ref());
+                self.moves.push(path.map(Path::letters).map(|letters| text(&letters)));
+            }
+            Want::Next => {
+                let next = row.label.and_then(|label| label.next);
+                self.next.push(next.map(MoveSet::bits).map(i32::from));
+            }
+            Want::Expanded => {
+                let expanded = row.label.and_then(|label| label.expanded);
+                self.expanded.push(expanded.map(|expanded| expanded as i64));
+            }
+        }
+        if has_problems {
+            self.problem.push(row.problem.map(text));
+        }
+    }
+
+    /// Appends some of the rows of another block of the same columns.
+    fn extend(&mut self, other: &Self, rows: Range<usize>) {
+        /// A column that is absent has no values in any row.
+        fn append<T: Clone>(to: &mut Vec<T>, from: &[T], rows: &Range<usize>) {
+            to.extend_from_slice(from.get(rows.clone()).unwrap_or_default());
+        }
+        let cells = self.columns.size.cells();
+        append(&mut self.index, &other.index, &rows);
+        append(&mut self.id, &other.id, &rows);
+        append(&mut self.has_board, &other.has_board, &rows);
+        append(&mut self.tiles, &other.tiles, &(rows.start * cells..rows.end * cells));
+        append(&mut self.length, &other.length, &rows);
+        append(&mut self.optimal, &other.optimal, &rows);
+        append(&mut self.lower_bound, &other.lower_bound, &rows);
+        append(&mut self.moves, &other.moves, &rows);
+        append(&mut self.next, &other.next, &rows);
+        append(&mut self.expanded, &other.expanded, &rows);
+        append(&mut self.problem, &other.problem, &rows);
+    }
+
+    /// Writes all columns, in the order of the schema.
+    fn write_to<W: Write + Send>(&self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
+        let ParquetColumns { want, has_ids, has_problems, has_bound, .. } = self.columns;
+        write_column::<Int64Type, W>(group, |writer| writer.write_batch(&self.index, None, None).map(|_| ()))?;
+        if has_ids {
+            write_nullable::<ByteArrayType, W>(group, &self.id)?;
+        }
+        write_column::<Int32Type, W>(group, |writer| self.write_boards(writer))?;
+        write_nullable::<Int32Type, W>(group, &self.length)?;
+        write_nullable::<BoolType, W>(group, &self.optimal)?;
+        if has_bound {
+            write_nullable::<Int32Type, W>(group, &self.lower_bound)?;
+        }
+        match want {
+            Want::Length | Want::Bounds => {}
+            Want::Moves => write_nullable::<ByteArrayType, W>(group, &self.moves)?,
+            Want::Next => write_nullable::<Int32Type, W>(group, &self.next)?,
+            Want::Expanded => write_nullable::<Int64Type, W>(group, &self.expanded)?,
+        }
+        if has_problems {
+            write_nullable::<ByteArrayType, W>(group, &self.problem)?;
+        }
+        Ok(())
+    }
+
+    fn write_boards(&self, writer: &mut ColumnWriter<'_, Int32Type>) -> Result<(), ParquetError> {
+        /// Levels of a list's definition: there is none, and it has an element.
+        const NO_LIST: i16 = 0;
+        const ELEMENT: i16 = 2;
+        let cells = self.columns.size.cells();
+        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        for (has_board, tiles) in self.has_board.chunks(SLICE_ROWS).zip(self.tiles.chunks(SLICE_ROWS * cells)) {
+            for (has_board, tiles) in has_board.iter().zip(tiles.chunks_exact(cells)) {
+                // The first element of a list begins a row.
+                repetitions.push(0);
+                if *has_board {
+                    values.extend(tiles.iter().map(|tile| i32::from(*tile)));
+                    definitions.resize(definitions.len() + cells, ELEMENT);
+                    repetitions.resize(definitions.len(), 1);
+                } else {
+                    definitions.push(NO_LIST);
+                }
+            }
+            writer.write_batch(&values, Some(&definitions), Some(&repetitions))?;
+            values.clear();
+            definitions.clear();
+            repetitions.clear();
+        }
+        Ok(())
+    }
+}
+
+type ColumnWriter<'a, T> = parquet::column::writer::ColumnWriterImpl<'a, T>;
+
+/// Writes the next column of a row group.
+fn write_column<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    write: impl FnOnce(&mut ColumnWriter<'_, T>) -> Result<(), ParquetError>,
+) -> Result<(), ParquetError> {
+    let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column too many".to_owned()))?;
+    write(column.typed::<T>())?;
+    column.close()
+}
+
+fn write_nullable<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    column: &[Option<T::T>],
+) -> Result<(), ParquetError> {
+    write_column::<T, W>(group, |writer| {
+        for rows in column.chunks(SLICE_ROWS) {
+            let values: Vec<T::T> = rows.iter().flatten().cloned().collect();
+            let definitions: Vec<i16> = rows.iter().map(|value| i16::from(value.is_some())).collect();
+            writer.write_batch(&values, Some(&definitions), None)?;
+        }
+        Ok(())
+    })
+}
+
+impl<W: Write + Send> ParquetFile<W> {
+    /// Begins a file with these columns. The metadata, keys with values, is written at its end.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn create(writer: W, columns: ParquetColumns, metadata: &[(&str, &str)]) -> io::Result<Self> {
+        let create = || {
+            let schema = parse_message_type(&columns.schema())?;
+            SerializedFileWriter::new(writer, Arc::new(schema), Arc::new(properties(metadata)?))
+        };
+        Ok(Self { writer: create().map_err(io_error)?, rows: ParquetRows::new(columns) })
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    ///
+    /// # Panics
+    /// If the rows have other columns.
+    pub fn write(&mut self, rows: &ParquetRows) -> io::Result<()> {
+        assert_eq!(rows.columns, self.rows.columns, "a file has rows of its columns");
+        let mut at = 0;
+        while at < rows.len() {
+            let end = rows.len().min(at + GROUP_ROWS - self.rows.len());
+            self.rows.extend(rows, at..end);
+            at = end;
+            if self.rows.len() == GROUP_ROWS {
+                self.write_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file, and passes all bytes to the writer.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(mut self) -> io::Result<()> {
+        if !self.rows.is_empty() {
+            self.write_group()?;
+        }
+        self.writer.finish().map(|_| ()).map_err(io_error)
+    }
+
+    fn write_group(&mut self) -> io::Result<()> {
+        let mut write = || {
+            let mut group = self.writer.next_row_group()?;
+            self.rows.write_to(&mut group)?;
+            group.close()
+        };
+        write().map_err(io_error)?;
+        self.rows = ParquetRows::new(self.rows.columns);
+        Ok(())
+    }
+}
+
+/// The error of the writer, if it is one.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;
