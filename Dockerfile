@@ -1,8 +1,8 @@
 # Builds a static binary and an image with nothing else: no shell, no libc, no package manager.
 # Works with `docker build .` (BuildKit) and `buildah bud .`, natively on amd64 and arm64.
 
-# Comma-separated Cargo features: otel, for traces.
-ARG FEATURES=
+# Comma-separated Cargo features: parquet, for files of `taquin batch`; otel, for traces.
+ARG FEATURES=parquet
 
 FROM docker.io/library/rust:1.95-slim-bookworm AS rust
 WORKDIR /src

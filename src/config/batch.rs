@@ -5,7 +5,7 @@ use clap::Args;
 /// The flags as text. The command parses them, and reports all errors at once.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct BatchFlags {
-    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text
+    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or Parquet
     ///
     /// A line is a board in any notation, such as '8 6 7/2 5 4/3 0 1' or [[8,6,7],[2,5,4],[3,0,1]], or an object
     /// {"id": …, "board": …}. A line of CSV has a board, or a tile for each cell.
@@ -61,9 +61,10 @@ pub struct BatchFlags {
     #[arg(short, long, value_name = "FILE|DIRECTORY|-", default_value = "-")]
     pub output: String,
 
-    /// Format: ndjson, csv or packed [default: by the name of the output]
+    /// Format: ndjson, csv, parquet or packed [default: by the name of the output]
     ///
-    /// packed is the format of directories.
+    /// packed is the format of directories. parquet in a directory is a data set: files of 10,485,760 rows, and a card.
+    /// It needs a build with the feature `parquet`, as the container image is.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 

@@ -1,6 +1,6 @@
 //! The data set card: `README.md` beside the labels, in the form of data set hubs.
 
-use super::manifest::{Manifest, Totals};
+use super::manifest::Totals;
 use super::spec::{JobBoards, JobSpec};
 use super::stored_job::{JobError, StoredJob};
 use crate::search::Named;
@@ -15,18 +15,31 @@ impl StoredJob {
     /// [`JobError`].
     pub fn put_card(&self) -> Result<(), JobError> {
         let Some(manifest) = self.manifest()? else { return Ok(()) };
-        let card = card(self.spec(), &manifest);
+        let card = card(self.spec(), &manifest.totals, CardFiles::Parts);
         self.put_with(CARD, |file| file.write_all(card.as_bytes())).map(|_| ())
     }
 }
 
-/// The text of the card.
-fn card(spec: &JobSpec, manifest: &Manifest) -> String {
-    [head(spec), counts(spec, &manifest.totals), check(spec), histogram(&manifest.totals)].concat()
+/// The files that a card describes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CardFiles {
+    /// The parts of a job.
+    Parts,
+    /// Parquet files: their names as the front matter has them.
+    Parquet(&'static str),
+}
+
+/// The text of the card of a data set in Parquet files of these names, whose labels were counted.
+pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &'static str) -> String {
+    card(spec, totals, CardFiles::Parquet(files))
+}
+
+fn card(spec: &JobSpec, totals: &Totals, files: CardFiles) -> String {
+    [head(spec, files), counts(spec, totals), check(spec, files), histogram(totals)].concat()
 }
 
 /// The front matter, the title, and what the rows are.
-fn head(spec: &JobSpec) -> String {
+fn head(spec: &JobSpec, files: CardFiles) -> String {
     let (goal, count) = (spec.boards.goal(), spec.boards.count());
     let meaning = meaning(spec.want);
     let (kind, rows) = match &spec.boards {
@@ -47,8 +60,12 @@ fn head(spec: &JobSpec) -> String {
         ),
     };
     let title = format!("{count} {kind}{}×{} sliding-tile puzzles", goal.size().rows(), goal.size().cols());
+    let data_files = match files {
+        CardFiles::Parts => String::new(),
+        CardFiles::Parquet(files) => format!("configs:\n- config_name: default\n  data_files: {files}\n"),
+    };
     format!(
-        "---\npretty_name: {title}\nsize_categories:\n- {}\ntags:\n- sliding-puzzle\n- search\n---\n\n# {title}\n\n{rows}\n\n",
+        "---\npretty_name: {title}\n{data_files}size_categories:\n- {}\ntags:\n- sliding-puzzle\n- search\n---\n\n# {title}\n\n{rows}\n\n",
         size_category(count)
     )
 }
@@ -70,7 +87,7 @@ fn counts(spec: &JobSpec, totals: &Totals) -> String {
 }
 
 /// How a row is checked.
-fn check(spec: &JobSpec) -> String {
+fn check(spec: &JobSpec, files: CardFiles) -> String {
     let (goal, size) = (spec.boards.goal(), spec.boards.goal().size());
     let draw = match &spec.boards {
         JobBoards::Recipe(recipe) => format!(
@@ -83,10 +100,22 @@ fn check(spec: &JobSpec) -> String {
         ),
         JobBoards::Input(_) => String::new(),
     };
-    format!(
-        "## Check a row\n\n{draw}`taquin batch --verify .` checks all checksums and solves a sample again. `taquin batch . -o \
-         labels.csv` writes a line for each board.\n\n"
-    )
+    format!("## Check a row\n\n{draw}{}\n\n", use_of(files))
+}
+
+/// What can be done with the files.
+fn use_of(files: CardFiles) -> &'static str {
+    match files {
+        CardFiles::Parts => {
+            "`taquin batch --verify .` checks all checksums and solves a sample again. `taquin batch . -o labels.csv` \
+             writes a line for each board."
+        }
+        CardFiles::Parquet(_) => {
+            "In each row, `index` is *i*, `board` has the tiles row by row with 0 for the blank, and `length` is in \
+             moves. `optimal` says that no solution is shorter; `lower_bound`, where it is a column, is proven. A value \
+             is null if it is unknown."
+        }
+    }
 }
 
 fn histogram(totals: &Totals) -> String {

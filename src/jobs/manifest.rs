@@ -65,6 +65,17 @@ impl Totals {
             Row::Invalid => self.invalid += 1,
         }
     }
+
+    /// Adds the counts of other rows.
+    pub fn add(&mut self, other: &Self) {
+        self.boards += other.boards;
+        self.failed += other.failed;
+        self.invalid += other.invalid;
+        self.unproven += other.unproven;
+        for (length, boards) in &other.lengths {
+            *self.lengths.entry(*length).or_default() += boards;
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]

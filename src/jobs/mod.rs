@@ -38,6 +38,7 @@ mod runner;
 mod spec;
 mod stored_job;
 
+pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_size};
 pub use directory::{Created, Directory, NewFile};

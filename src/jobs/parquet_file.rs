@@ -231,6 +231,11 @@ impl ParquetRows {
         }
     }
 
+    /// Numbers the rows from a first index.
+    pub fn number_from(&mut self, first: u64) {
+        (first as i64..).zip(&mut self.index).for_each(|(index, own)| *own = index);
+    }
+
     /// Appends some of the rows of another block of the same columns.
     fn extend(&mut self, other: &Self, rows: Range<usize>) {
         /// A column that is absent has no values in any row.

@@ -429,3 +429,89 @@ fn lines_of_a_file_go_on_behind_those_that_are_there() {
         }
     }
 }
+
+/// Names of the files of a directory, in order; none if there is no directory.
+fn files_at(path: &str) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_has_equal_bytes_from_a_recipe_and_from_a_job() {
+    let scratch = Scratch::new("parquet");
+    let (job, data) = (scratch.path("job"), scratch.path("data"));
+    let (one, other) = (scratch.path("one.parquet"), scratch.path("other.parquet"));
+    let boards = "--random 3x4 --count 3000 --seed s --want next";
+    assert_clean(&batch(&format!("{boards} --chunk 70 -o {job}/")));
+    let written = batch(&format!("{boards} --format parquet"));
+    assert_clean(&written);
+    assert!(written.stdout.starts_with(b"PAR1") && written.stdout.ends_with(b"PAR1"));
+    for _ in 0..2 {
+        // The second time it replaces the file.
+        assert_clean(&batch(&format!("{boards} -o {one}")));
+        assert_eq!(fs::read(&one).unwrap(), written.stdout);
+    }
+    assert_clean(&batch(&format!("{job} -o {other}")));
+    assert_eq!(fs::read(&other).unwrap(), written.stdout);
+    let card = fs::read_to_string(scratch.path("README.md")).unwrap();
+    assert!(card.contains("  data_files: \"*.parquet\"\n"), "{card}");
+    assert_clean(&batch(&format!("{job} --format parquet -o {data}")));
+    let names: Vec<_> = files_at(&data);
+    assert_eq!(names, ["README.md", "data-00000-of-00001.parquet"]);
+    assert_eq!(fs::read(format!("{data}/{}", names[1])).unwrap(), written.stdout);
+    let card = fs::read_to_string(format!("{data}/README.md")).unwrap();
+    assert!(card.contains("  data_files: data-*.parquet\n") && card.contains("- Boards: 3000, of which 0 failed."));
+    let again = batch(&format!("{job} --format parquet -o {data}"));
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr_of(&again).contains("it has a data set: name another directory"), "{}", stderr_of(&again));
+    let device = batch(&format!("{boards} --format parquet -o /dev/null"));
+    assert_eq!(device.status.code(), Some(1), "nothing but a file is replaced");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_that_is_interrupted_leaves_no_file() {
+    let scratch = Scratch::new("interrupted");
+    for output in ["one.parquet", "data/"] {
+        let child =
+            start(&format!("--random 4x4 --count 1000000 --seed s --format parquet -o {}", scratch.path(output)));
+        while files_at(scratch.0.join(output).parent().unwrap().to_str().unwrap()).is_empty() {
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(300));
+        signal(&child, "TERM");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(143), "{}", stderr_of(&output));
+    }
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["data"]);
+    assert!(files_at(&scratch.path("data")).is_empty());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let scratch = Scratch::new("none");
+    let output = batch(&format!("--random 3x3 --count 10 --seed s -o {}", scratch.path("a.parquet")));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr_of(&output).contains("this build has no Parquet: build with `--features parquet`"));
+    assert!(files_at(scratch.0.to_str().unwrap()).is_empty());
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn rows_of_a_file_become_parquet_with_ids_and_problems() {
+    let scratch = Scratch::new("parquet-rows");
+    let output = scratch.path("labels.parquet");
+    let rows = "{\"id\":\"a\",\"board\":[[1,2],[3,0]]}\n[[2,1],[3,0]]\n\n{\"id\":7,\"board\":\"1 2/0 3\"}\n[[1,2,3],[4,5,0]]\n";
+    let written = piped(&format!("- -o {output}"), rows.as_bytes());
+    assert_eq!(written.status.code(), Some(3), "{}", stderr_of(&written));
+    let bytes = fs::read(&output).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let strict = piped(&format!("- -o {output} --strict"), rows.as_bytes());
+    assert_eq!(strict.status.code(), Some(3));
+    assert_eq!(fs::read(&output).unwrap(), bytes, "a file that is not whole replaces none");
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["labels.parquet"]);
+}

@@ -30,6 +30,8 @@ pub(super) enum Task {
     },
     /// Write the labels of a job as text.
     Export(PathBuf, TextOutput),
+    /// Write labels as Parquet.
+    Parquet(ParquetSource, ParquetOutput),
     /// Check a job, and solve so many of its boards again.
     Verify(PathBuf, u64),
 }
@@ -59,6 +61,24 @@ pub(super) struct TextOutput {
     pub(super) resumes: bool,
 }
 
+/// Where the labels of Parquet come from.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum ParquetSource {
+    Boards(Box<Boards>),
+    /// The directory of a complete job.
+    Job(PathBuf),
+}
+
+/// Where Parquet is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ParquetOutput {
+    /// The standard output.
+    Standard,
+    File(PathBuf),
+    /// The files of a data set, with its card.
+    Directory(PathBuf),
+}
+
 /// A format of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TextFormat {
@@ -71,6 +91,7 @@ pub(super) enum TextFormat {
 enum Format {
     Ndjson,
     Csv,
+    Parquet,
     Packed,
 }
 
@@ -79,7 +100,7 @@ impl Format {
         match self {
             Self::Ndjson => Some(TextFormat::Ndjson),
             Self::Csv => Some(TextFormat::Csv),
-            Self::Packed => None,
+            Self::Parquet | Self::Packed => None,
         }
     }
 }
@@ -93,7 +114,7 @@ enum RowsFormat {
 
 named!(RowsFormat { Ndjson => "ndjson", Csv => "csv" });
 
-named!(Format { Ndjson => "ndjson", Csv => "csv", Packed => "packed" });
+named!(Format { Ndjson => "ndjson", Csv => "csv", Parquet => "parquet", Packed => "packed" });
 
 /// Collects the errors of all arguments.
 #[derive(Default)]
@@ -149,19 +170,7 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     let format = format(flags, errors);
     check_output(flags, format, errors);
     let boards = match (&flags.input, &flags.random) {
-        (Some(input), None) if Path::new(input).is_dir() => {
-            check_export(flags, errors);
-            return match format?.text() {
-                Some(format) => Some(Task::Export(input.into(), text_output(flags, format))),
-                None => {
-                    errors.report(
-                        "output",
-                        "the labels of a directory are written as text: name a file, or use `--format`",
-                    );
-                    None
-                }
-            };
-        }
+        (Some(input), None) if Path::new(input).is_dir() => return export(flags, input, format, errors),
         (Some(input), None) => rows(flags, input, errors),
         (None, Some(shape)) => recipe(flags, shape, errors),
         (Some(_), Some(_)) => {
@@ -173,10 +182,46 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
             None
         }
     };
-    match format?.text() {
-        Some(format) => Some(Task::Solve(boards?, text_output(flags, format))),
-        None => store(flags, boards, errors),
+    match (format?, format?.text()) {
+        (_, Some(format)) => Some(Task::Solve(boards?, text_output(flags, format))),
+        (Format::Parquet, _) => {
+            let output = parquet_output(flags);
+            if matches!((&boards, &output), (Some(Boards { source: Source::Rows(_), .. }), ParquetOutput::Directory(_)))
+            {
+                errors.report("output", "the rows of an input become one file: name it, such as labels.parquet");
+            }
+            Some(Task::Parquet(ParquetSource::Boards(Box::new(boards?)), output))
+        }
+        _ => store(flags, boards, errors),
     }
+}
+
+/// Writes the labels of a directory.
+fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &mut Errors) -> Option<Task> {
+    check_export(flags, errors);
+    match (format?, format?.text()) {
+        (_, Some(format)) => Some(Task::Export(directory.into(), text_output(flags, format))),
+        (Format::Parquet, _) => Some(Task::Parquet(ParquetSource::Job(directory.into()), parquet_output(flags))),
+        _ => {
+            let detail = "the labels of a directory are written as text or Parquet: name a file, or use `--format`";
+            errors.report("output", detail);
+            None
+        }
+    }
+}
+
+fn parquet_output(flags: &BatchFlags) -> ParquetOutput {
+    let path = Path::new(&flags.output);
+    match () {
+        () if flags.output == "-" => ParquetOutput::Standard,
+        () if names_directory(flags) || path.extension().is_none() => ParquetOutput::Directory(path.to_owned()),
+        () => ParquetOutput::File(path.to_owned()),
+    }
+}
+
+/// True if the output is a directory, or its name ends as that of one.
+fn names_directory(flags: &BatchFlags) -> bool {
+    flags.output.ends_with('/') || Path::new(&flags.output).is_dir()
 }
 
 fn text_output(flags: &BatchFlags, format: TextFormat) -> TextOutput {
@@ -206,9 +251,11 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
         return;
     }
     for (flag, _) in [("shard", &flags.shard), ("chunk", &flags.chunk)].iter().filter(|(_, text)| text.is_some()) {
-        errors.report(flag, "only a directory has chunks: name one with `-o`");
+        errors.report(flag, "only a directory of packed labels has chunks: name one with `-o`");
     }
-    if flags.resume && flags.output == "-" {
+    if flags.resume && format == Some(Format::Parquet) {
+        errors.report("resume", "Parquet cannot be continued: solve into a directory, and write Parquet from it");
+    } else if flags.resume && flags.output == "-" {
         errors.report("resume", "the standard output has no lines yet: name a file with `-o`");
     }
 }
@@ -226,9 +273,10 @@ fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     let output = Path::new(&flags.output);
     match output.extension().and_then(|extension| extension.to_str()) {
         _ if flags.output == "-" => Some(Format::Ndjson),
-        _ if flags.output.ends_with('/') || output.is_dir() => Some(Format::Packed),
+        _ if names_directory(flags) => Some(Format::Packed),
         Some("ndjson" | "jsonl") => Some(Format::Ndjson),
         Some("csv") => Some(Format::Csv),
+        Some("parquet") => Some(Format::Parquet),
         Some(other) => {
             errors.report("output", format!("the format of `.{other}` is unknown: name it with `--format`"));
             None
@@ -383,6 +431,23 @@ mod tests {
     }
 
     #[test]
+    fn parquet_is_a_file_or_a_directory() {
+        let output = |arguments: &str| match of(arguments).unwrap() {
+            Task::Parquet(source, output) => (matches!(source, ParquetSource::Job(_)), output),
+            other => panic!("{other:?}"),
+        };
+        let boards = "--random 3x3 --count 10 --seed s";
+        let file = |path: &str| ParquetOutput::File(path.into());
+        let directory = |path: &str| ParquetOutput::Directory(path.into());
+        assert_eq!(output(&format!("{boards} -o a.parquet")), (false, file("a.parquet")));
+        assert_eq!(output(&format!("{boards} -o a.pq --format parquet")), (false, file("a.pq")));
+        assert_eq!(output(&format!("{boards} --format parquet")), (false, ParquetOutput::Standard));
+        assert_eq!(output("src -o a.b/ --format parquet"), (true, directory("a.b/")));
+        assert_eq!(output("src -o data --format parquet"), (true, directory("data")));
+        assert_eq!(output("- -o a.parquet"), (false, file("a.parquet")));
+    }
+
+    #[test]
     fn a_recipe_is_read_whole() {
         let task = of(
             "--random 3×5 --count 1e6 --seed s --goal snail --want next --board-time 50ms --shard 3/4 --chunk 9 -o d",
@@ -444,5 +509,8 @@ mod tests {
         assert!(one("d --random 3x3 --count 1 --seed s").contains("not from both"));
         assert!(one("src -o e").contains("as text"));
         assert!(one("src --strict").contains("omit it"));
+        assert!(one("--random 3x3 --count 1 --seed s --resume -o a.parquet").contains("cannot be continued"));
+        assert!(one("--random 3x3 --count 1 --seed s --chunk 1 -o a.parquet").contains("packed"));
+        assert!(one("- -o d/ --format parquet").contains("one file"));
     }
 }

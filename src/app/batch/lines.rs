@@ -44,14 +44,27 @@ impl Lines {
         }
         match row {
             Row::Solved(label) => label_json(label, self.columns.want, out),
-            Row::Failed => problem_json(&Problem::internal(), out),
-            Row::Invalid => {
-                let detail =
-                    "The row of the input is no board; `input/problems.ndjson` in the directory of the job says why.";
-                problem_json(&Problem::new(ProblemKind::InvalidBoard, detail), out);
-            }
+            Row::Failed | Row::Invalid => problem_json(&row_problem(row), out),
         }
         out.extend_from_slice(b"}\n");
+    }
+}
+
+/// The problem of a row of a recipe or of a job that has no label, as JSON.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has a place for it"))]
+pub(super) fn problem_of(row: &Row) -> Option<String> {
+    match row {
+        Row::Solved(_) => None,
+        Row::Failed | Row::Invalid => serde_json::to_string(&row_problem(row)).ok(),
+    }
+}
+
+fn row_problem(row: &Row) -> Problem {
+    if *row == Row::Invalid {
+        let detail = "The row of the input is no board; `input/problems.ndjson` in the directory of the job says why.";
+        Problem::new(ProblemKind::InvalidBoard, detail)
+    } else {
+        Problem::internal()
     }
 }
 

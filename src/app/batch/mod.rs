@@ -6,6 +6,8 @@ mod ending;
 mod export;
 mod input;
 mod lines;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
 mod problems;
 mod progress;
 mod rows;
@@ -133,6 +135,7 @@ impl Session {
                 self.store(&source, (want, limits), &directory, (shard, chunk))
             }
             Task::Export(directory, output) => self.export(&directory, &output),
+            Task::Parquet(source, output) => self.write_parquet(&source, &output),
             Task::Verify(directory, sample) => self.verify(&directory, sample),
         }
     }
@@ -188,7 +191,7 @@ impl Task {
             Self::Solve(_, output) if output.file.is_none() => None,
             Self::Solve(_, output) if output.resumes => Some(Resumption::SameCommand),
             Self::Solve(..) => Some(Resumption::WithResume),
-            Self::Export(..) | Self::Verify(..) => None,
+            Self::Export(..) | Self::Parquet(..) | Self::Verify(..) => None,
         }
     }
 }

@@ -11,14 +11,14 @@ use super::lines::columns;
 use super::problems::ProblemFile;
 use super::text_file::TextFile;
 use super::{BatchError, Session, TaskEnd};
-use crate::domain::{Board, Puzzle};
+use crate::domain::{Board, Puzzle, Size};
 use crate::http::{InputRow, Problem, ProblemKind, RequestError, RowReader, row_json, sweep_problem, unserved};
 use crate::jobs::{CsvColumns, Directory, InputRecord, InputWriter, Row, map_in_order};
 use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 
 /// What is written about each row.
 #[derive(Clone, Copy)]
-enum RowLines {
+pub(super) enum RowLines {
     Ndjson,
     /// Boards of one size. Problems are written elsewhere.
     Csv(CsvColumns),
@@ -42,7 +42,7 @@ struct StoredRow {
 }
 
 /// Why the blocks end early.
-enum Early {
+pub(super) enum Early {
     Cancelled,
     Failed(BatchError),
 }
@@ -80,8 +80,9 @@ impl Session {
             file.write(&header)?;
         }
         let mut problems = ProblemFile::beside(output);
-        let labeller =
-            Labeller { session: self, want, limits: self.sweep_limits(limits), lines, is_strict: input.is_strict };
+        let size = if let RowLines::Csv(columns) = lines { Some(columns.size) } else { None };
+        let (limits, is_strict) = (self.sweep_limits(limits), input.is_strict);
+        let labeller = Labeller { session: self, want, limits, lines, size, is_strict };
         let label = |block: &LineBlock, reader: &RowReader| labeller.block(block, reader);
         let sink = |block: LabelledBlock| {
             file.write(&block.lines)?;
@@ -99,7 +100,7 @@ impl Session {
     }
 
     /// Passes the blocks of an input to `work` on all threads, and the results to `sink` in their order.
-    fn blocks<T: Send>(
+    pub(super) fn blocks<T: Send>(
         &self,
         input: OpenInput,
         work: impl Fn(&LineBlock, &RowReader) -> Result<T, Early> + Sync,
@@ -173,21 +174,41 @@ impl Session {
 }
 
 /// Labels rows for lines.
-struct Labeller<'s> {
-    session: &'s Session,
-    want: Want,
-    limits: SweepLimits,
-    lines: RowLines,
-    is_strict: bool,
+pub(super) struct Labeller<'s> {
+    pub(super) session: &'s Session,
+    pub(super) want: Want,
+    pub(super) limits: SweepLimits,
+    pub(super) lines: RowLines,
+    /// The size of all boards, if the output has boards of one size.
+    pub(super) size: Option<Size>,
+    pub(super) is_strict: bool,
 }
+
+/// Takes a row: the number of its line, its id, and its label.
+pub(super) type TakeRow<'t> = dyn FnMut(u64, Option<&[u8]>, &LabelledRow) + 't;
+
+/// A row with its label, or with what is wrong with it.
+pub(super) type LabelledRow = Result<(Puzzle, Label), Box<Problem>>;
 
 impl Labeller<'_> {
     fn block(&self, block: &LineBlock, reader: &RowReader) -> Result<LabelledBlock, Early> {
-        let mut sweep = MixedSweep::new(&self.session.tables, self.want, self.limits);
         let mut labelled = LabelledBlock::default();
+        labelled.fault =
+            self.each(block, reader, &mut |line, id, label| self.append(line, id, label, &mut labelled))?;
+        Ok(labelled)
+    }
+
+    /// Calls `take` with the rows of a block as they are labelled. Returns the faulty row at which a strict input ends.
+    pub(super) fn each(
+        &self,
+        block: &LineBlock,
+        reader: &RowReader,
+        take: &mut TakeRow<'_>,
+    ) -> Result<Option<(u64, String)>, Early> {
+        let mut sweep = MixedSweep::new(&self.session.tables, self.want, self.limits);
         for (line, InputRow { id, puzzle }) in block.rows(reader) {
             let label = puzzle.and_then(|puzzle| {
-                self.lines.check(&puzzle)?;
+                self.check(&puzzle)?;
                 self.label(&puzzle, &mut sweep).map(|label| (puzzle, label))
             });
             // A cancelled search is no fault of the row.
@@ -196,15 +217,24 @@ impl Labeller<'_> {
             }
             let row = label.as_ref().map_or(Row::Invalid, |(_, label)| Row::Solved(label.clone()));
             self.session.progress.count(&row);
-            if let Err(problem) = &label
-                && self.is_strict
-            {
-                labelled.fault = Some((line, text_of(problem)));
-                break;
+            match &label {
+                Err(problem) if self.is_strict => return Ok(Some((line, text_of(problem)))),
+                _ => take(line, id.as_deref(), &label),
             }
-            self.append(line, id.as_deref(), &label, &mut labelled);
         }
-        Ok(labelled)
+        Ok(None)
+    }
+
+    /// Rejects a board that the file cannot have.
+    fn check(&self, puzzle: &Puzzle) -> Result<(), Box<Problem>> {
+        let own = puzzle.size();
+        match self.size {
+            Some(size) if size != own => {
+                let detail = format!("the file has boards of one size: the first one is {size}, and this one is {own}");
+                Err(goal_mismatch(&detail).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Label, Box<Problem>> {
@@ -217,13 +247,7 @@ impl Labeller<'_> {
         sweep.label(puzzle, context).map_err(|error: SweepError| sweep_problem(error).into())
     }
 
-    fn append(
-        &self,
-        line: u64,
-        id: Option<&[u8]>,
-        label: &Result<(Puzzle, Label), Box<Problem>>,
-        out: &mut LabelledBlock,
-    ) {
+    fn append(&self, line: u64, id: Option<&[u8]>, label: &LabelledRow, out: &mut LabelledBlock) {
         let RowLines::Csv(columns) = self.lines else {
             let label = label.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
             return row_json(line, id, label, self.want, &mut out.lines);
@@ -275,20 +299,5 @@ impl StoredRow {
         row_json(self.line, self.id.as_deref(), Err(problem), Want::Length, &mut row);
         line.extend_from_slice(&row[1..]);
         line
-    }
-}
-
-impl RowLines {
-    /// Rejects a board that the lines cannot have.
-    fn check(self, puzzle: &Puzzle) -> Result<(), Box<Problem>> {
-        match self {
-            Self::Csv(CsvColumns { size, .. }) if size != puzzle.size() => {
-                let own = puzzle.size();
-                let detail =
-                    format!("a CSV file has boards of one size: the first one is {size}, and this one is {own}");
-                Err(goal_mismatch(&detail).into())
-            }
-            _ => Ok(()),
-        }
     }
 }

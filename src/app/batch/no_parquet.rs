@@ -1,0 +1,12 @@
+//! Stand-in for `parquet` in builds without the feature `parquet`.
+
+use super::arguments::{ParquetOutput, ParquetSource};
+use super::{BatchError, Session, TaskEnd};
+
+impl Session {
+    #[expect(clippy::unused_self, reason = "as in builds with Parquet")]
+    pub(super) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+        let reason = "this build has no Parquet: build with `--features parquet`, or use the container image";
+        Err(BatchError::Arguments(vec![format!("--format: {reason}")]))
+    }
+}
