@@ -57,6 +57,26 @@ def port(address):
     return int(address.rpartition(":")[2])
 
 
+def check_pod_lockdown(place, pod):
+    """Checks that a pod and its container have no more rights than they need."""
+    (container,) = pod["containers"]
+    expected = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    require(place, container["securityContext"] == expected, "the container is not locked down")
+    context = pod["securityContext"]
+    require(
+        place,
+        context["runAsNonRoot"] is True
+        and context["runAsUser"] == 65532
+        and context["seccompProfile"]["type"] == "RuntimeDefault",
+        "the pod is not locked down",
+    )
+    require(place, pod["automountServiceAccountToken"] is False, "a token of the API server is mounted")
+
+
 class Rendering:
     """The objects that kustomize renders for the base or an overlay."""
 
@@ -161,20 +181,7 @@ class Rendering:
 
     def check_lockdown(self):
         """Pod and container have no more rights than they need."""
-        expected = {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
-        self.require(self.container["securityContext"] == expected, "the container is not locked down")
-        context = self.pod["securityContext"]
-        self.require(
-            context["runAsNonRoot"] is True
-            and context["runAsUser"] == 65532
-            and context["seccompProfile"]["type"] == "RuntimeDefault",
-            "the pod is not locked down",
-        )
-        self.require(self.pod["automountServiceAccountToken"] is False, "a token of the API server is mounted")
+        check_pod_lockdown(self.place, self.pod)
         self.require(self.spec("NetworkPolicy")["egress"] == [], "egress is allowed")
 
     def check_mounts(self):
@@ -203,6 +210,35 @@ class Rendering:
             and self.labels[monitor["jobLabel"]] == "taquin",
             'the PodMonitor does not scrape /metrics as job="taquin"',
         )
+
+
+def check_indexed_job(base):
+    """Checks that the pods of the Job share its volume and its work, and are not those of the service."""
+    place = "indexed-job"
+    claim, job = yaml.safe_load_all(read("deploy/examples/indexed-job.yaml"))
+    spec, template = job["spec"], job["spec"]["template"]
+    pod, (container,) = template["spec"], template["spec"]["containers"]
+    check_pod_lockdown(place, pod)
+    shard = f"--shard=$(JOB_COMPLETION_INDEX)/{spec['completions']}"
+    require(place, shard in container["args"], "the shares are not as many as the completions")
+    require(place, spec["completionMode"] == "Indexed" and pod["restartPolicy"] == "Never", "pods have no index")
+    (volume,), (mount,) = pod["volumes"], container["volumeMounts"]
+    require(
+        place,
+        claim["spec"]["accessModes"] == ["ReadWriteMany"]
+        and volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+        and volume["name"] == mount["name"]
+        and f"--output={mount['mountPath']}/" in "".join(container["args"])
+        and pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"],
+        "the pods cannot write to one volume",
+    )
+    settings = {item["name"]: item["value"] for item in container["env"]}
+    cores = amount(container["resources"]["requests"]["cpu"])
+    require(place, int(settings["TAQUIN_WORKERS"]) == cores, "workers and cores differ")
+    require(place, pod["enableServiceLinks"] is False, "TAQUIN_PORT would be set by the service link")
+    require(place, container["image"] == base.container["image"], "the image differs from that of the base")
+    selector = base.spec("Service")["selector"].items()
+    require(place, not selector <= template["metadata"]["labels"].items(), "the Service selects its pods")
 
 
 def check_compose(services):
@@ -249,14 +285,18 @@ def check_alerts():
 def main():
     """Exits with 1 and a list of errors if a fact does not hold."""
     compose, *rendered = sys.argv[1:]
-    for path in rendered:
-        Rendering(path).check()
+    renderings = [Rendering(path) for path in rendered]
+    for rendering in renderings:
+        rendering.check()
+    check_indexed_job(next(rendering for rendering in renderings if rendering.place == "base"))
     services = json.loads(read(compose))["services"]
     check_compose(services)
     alerts = check_alerts()
     if errors:
         sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))
-    print(f"deploy: facts of {len(rendered)} renderings, {len(services)} compose services and {alerts} alerts: ok")
+    print(
+        f"deploy: facts of {len(rendered)} renderings, a Job, {len(services)} compose services and {alerts} alerts: ok"
+    )
 
 
 main()
