@@ -14,6 +14,7 @@ type Asked = (&'static str, &'static str, &'static str, fn() -> Question);
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
+const NDJSON: &str = "application/x-ndjson";
 const PROBLEM: &str = "application/problem+json";
 const TWO_MOVES: &str = "1 2 3/4 5 6/0 7 8";
 
@@ -55,6 +56,17 @@ const ASKED: &[Asked] = &[
     ("Hint", TEXT, "", || text("/hint", json!({ "board": TWO_MOVES }))),
     ("LegalMoves", JSON, "moves", || post("/moves", json!({ "board": TWO_MOVES }))),
     ("LegalMoves", TEXT, "", || text("/moves", json!({ "board": TWO_MOVES }))),
+    ("Batch", NDJSON, "lengths", || {
+        let lines = "{\"id\":\"a\",\"board\":[[8,6,7],[2,5,4],[3,0,1]]}\n\
+                     {\"id\":\"b\",\"board\":\"123804765\",\"goal\":\"snail\"}\n\
+                     {\"id\":\"c\",\"board\":[[1,2,3],[4,5,6],[8,7,0]]}\n";
+        Question::post("/batch").body(NDJSON, lines)
+    }),
+    ("Batch", NDJSON, "moves", || Question::post("/batch?want=moves").body(NDJSON, TWO_MOVES)),
+    ("Batch", NDJSON, "next", || Question::post("/batch?want=next").body(NDJSON, TWO_MOVES)),
+    ("NotABatch", PROBLEM, "invalid-request", || Question::post("/batch").body(NDJSON, "")),
+    ("NotABatch", PROBLEM, "invalid-board", || Question::post("/batch?goal=12/01").body(NDJSON, TWO_MOVES)),
+    ("NotABatch", TEXT, "", || Question::post("/batch").body(NDJSON, "").accept("text/plain, */*;q=0.1")),
     ("Healthy", JSON, "", || Question::get("/livez")),
     ("Healthy", TEXT, "", || Question::get("/livez").accept(TEXT)),
     ("CrossSiteRequest", PROBLEM, "", || {
@@ -113,6 +125,10 @@ fn without_times(value: Value) -> Value {
 
 fn text_without_times(text: &str) -> String {
     let line = |line: &str| {
+        if line.starts_with("{\"") {
+            let line = serde_json::from_str(line).map(without_times).unwrap_or_else(|error| panic!("{error}: {line}"));
+            return line.to_string();
+        }
         if let Some((event, data)) = line.split_once("data: ") {
             let data = serde_json::from_str(data).map(without_times).unwrap_or_else(|error| panic!("{error}: {line}"));
             return format!("{event}data: {data}");

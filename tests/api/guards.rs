@@ -61,6 +61,9 @@ async fn pages_of_other_sites_cannot_start_searches() {
     for target in ["/solve?board=867254301", "/random", "/hint?board=867254301", "/compare?board=867254301"] {
         taquin.send(from_page(Question::get(target))).await.problem("cross-site-request");
     }
+    // Each line that a page sends as text would be solved.
+    let batch = Question::post("/batch").body("text/plain;charset=UTF-8", BOARD);
+    taquin.send(from_page(batch)).await.problem("cross-site-request");
     for target in ["/", "/docs", "/livez", "/openapi.json", "/info"] {
         taquin.send(from_page(Question::get(target))).await.expect(200);
     }
@@ -68,7 +71,7 @@ async fn pages_of_other_sites_cannot_start_searches() {
     taquin.send(link.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document")).await.expect(200);
     taquin.send(solve().header("sec-fetch-site", "same-origin")).await.expect(200);
     let metrics = taquin.get("/metrics").await.expect(200);
-    assert!(metrics.text().contains("taquin_refusals_total{reason=\"cross_site\"} 5\n"), "{metrics}");
+    assert!(metrics.text().contains("taquin_refusals_total{reason=\"cross_site\"} 6\n"), "{metrics}");
     assert!(metrics.text().contains("taquin_search_expanded_total{"), "the link was followed");
 
     let service = Service::start(&["--cors-origins=https://example.org"]).await;
@@ -167,6 +170,7 @@ async fn with_tokens_probes_and_documents_are_open_and_all_else_is_not() {
         taquin.get(path).await.problem("unauthorized");
     }
     taquin.send(Question::new(Method::DELETE, "/solve")).await.problem("unauthorized");
+    taquin.send(Question::post("/batch").body("text/csv", BOARD)).await.problem("unauthorized");
     taquin.send(Question::new(Method::OPTIONS, "/solve")).await.expect(204);
     let known = |question: Question| question.header("authorization", &bearer(TOKENS[1]));
     taquin.send(known(Question::get("/nowhere"))).await.problem("not-found");

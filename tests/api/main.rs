@@ -9,6 +9,7 @@ mod contract;
 mod question;
 mod simulator;
 
+mod batch;
 mod boards;
 mod compare;
 mod connections;

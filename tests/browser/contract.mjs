@@ -46,3 +46,17 @@ export async function an_invalid_fragment_is_ignored(browser) {
   const page = await browser.open('/docs#%');
   assert(await page.isVisible('#solve'));
 }
+
+export async function a_batch_can_be_tried(browser) {
+  const page = await browser.open('/docs#batch');
+  const trial = page.locator('#batch .trial');
+  await trial.locator('summary').first().click();
+  for (const [type, boards] of [['application/x-ndjson', 3], ['text/csv', 2]]) {
+    await trial.getByLabel('Content-Type').selectOption(type);
+    await trial.getByRole('button', { name: 'Send' }).click();
+    await trial.locator('.response > pre').getByText(`"boards":${boards}`).waitFor();
+    const answer = (await trial.locator('.response > pre').textContent()).trim().split('\n');
+    assert.equal(answer.length, boards + 1, type);
+    assert.equal(JSON.parse(answer[0]).length, 31);
+  }
+}

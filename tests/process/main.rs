@@ -1,6 +1,7 @@
 //! The binary as a process: command line, table cache, load and chaos.
 
 mod batch;
+mod batch_log;
 mod chaos;
 mod command;
 mod stalled_log;

@@ -47,7 +47,7 @@ impl BrowserGuard {
             return Some((Refusal::UnknownHost, unknown_host(host)));
         }
         // All other routes cost next to nothing, and other sites cannot read them.
-        let works_on_boards = route.is_some_and(|route| route.access == Access::Counted);
+        let works_on_boards = route.is_some_and(|route| matches!(route.access, Access::Counted | Access::Weighed));
         if works_on_boards && self.is_foreign(request.method(), headers) {
             let detail = "A page of another site sent this request, and its origin is not allowed. The operator can \
                           allow it with `--cors-origins`.";

@@ -112,8 +112,8 @@ static TABLE: [Row; 24] = [
         "malformed-json",
         StatusCode::BAD_REQUEST,
         "The body cannot be read",
-        "The body is empty, is not UTF-8, is nested too deeply, or is not exactly one JSON document. \
-         The detail gives the line and column where reading stopped. Correct the body and send it again. An \
+        "The body, or a line of a batch, is empty, is not UTF-8, is nested too deeply, or is not exactly one JSON \
+         document. The detail gives the line and column where reading stopped. Correct the body and send it again. An \
          example of a valid body: `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.",
     ),
     row(
@@ -139,7 +139,7 @@ static TABLE: [Row; 24] = [
         "invalid-request",
         StatusCode::UNPROCESSABLE_ENTITY,
         "The request is not valid",
-        "The body is JSON, but a field is missing, unknown, of the wrong type, outside its range, or given twice \
+        "The body can be read, but a field is missing, unknown, of the wrong type, outside its range, or given twice \
          with different values. Every error is listed under `errors`, with a JSON pointer to its place. Correct them \
          all and send the request again.",
     ),
@@ -244,16 +244,17 @@ static TABLE: [Row; 24] = [
         "content-too-large",
         StatusCode::PAYLOAD_TOO_LARGE,
         "The body is too large",
-        "The body exceeds the maximum size, or its JSON the maximum number of values; the detail gives the maximum. \
-         The largest board takes less than a kilobyte, so check the body for unrelated content.",
+        "The body exceeds the maximum size, its JSON the maximum number of values, or a batch the maximum number of \
+         boards; the detail gives the maximum. The largest board takes less than a kilobyte, so check the body for \
+         unrelated content. Send several smaller batches, or use the command `taquin batch`, which has no maximum.",
     ),
     row(
         ProblemKind::RequestTimeout,
         "request-timeout",
         StatusCode::REQUEST_TIMEOUT,
         "The body did not arrive in time",
-        "The body did not arrive in full within the server's timeout. Send the request again, with the whole body \
-         at once. Check `Content-Length` too: a value that is too large has the same effect.",
+        "The body did not arrive in full within the server's timeout, which a batch has for each MiB. Send the request \
+         again, with the whole body at once. Check `Content-Length` too: a value that is too large has the same effect.",
     ),
     row(
         ProblemKind::UnsupportedMediaType,
@@ -261,7 +262,8 @@ static TABLE: [Row; 24] = [
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "Unsupported media type",
         "A body must be `application/json`, or `text/plain` with a board, in UTF-8 and not compressed. With curl, \
-         use `--json '…'` instead of `-d '…'`; with `fetch`, set the header `Content-Type: application/json`.",
+         use `--json '…'` instead of `-d '…'`; with `fetch`, set the header `Content-Type: application/json`. A batch \
+         is `application/x-ndjson`, `application/jsonl` or `text/csv`.",
     ),
     row(
         ProblemKind::NotAcceptable,
@@ -299,8 +301,9 @@ static TABLE: [Row; 24] = [
         "not-implemented",
         StatusCode::NOT_IMPLEMENTED,
         "Not implemented",
-        "The request uses a part of HTTP that the service does not implement. The detail names it. A body may have \
-         the transfer coding `chunked` and no other: send it uncompressed.",
+        "The request uses a part of HTTP that the service does not implement, or batches, which this server has turned \
+         off. The detail names it. A body may have the transfer coding `chunked` and no other: send it uncompressed. \
+         Send the boards of a batch to `/solve`, or use the command `taquin batch`.",
     ),
     row(
         ProblemKind::Internal,

@@ -149,7 +149,7 @@ impl Problem {
     }
 
     /// Writes the document as JSON, without the tail.
-    fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
+    pub(crate) fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
         serde_json::to_vec(&ProblemJson { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
     }
 

@@ -60,6 +60,9 @@ Draw a random board, or one with a given optimal length; pipe one into the solve
   curl '{base}/random?as=request' | curl --json @- {base}/solve
   curl '{base}/random?count=5&as=line'
 
+Solve many boards, a line each:
+  curl '{base}/random?count=5&as=line' | curl -H 'Content-Type: application/x-ndjson' --data-binary @- {base}/batch
+
 Draw a picture of a solution, or of a search tree; a search tree for Graphviz:
   curl -H 'Accept: image/svg+xml' '{base}/solve?board=867254301'
   curl -H 'Accept: image/svg+xml' '{base}/solve?board=123406758&include=generated'

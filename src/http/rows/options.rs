@@ -55,7 +55,7 @@ impl RowOptions {
         let want = fields.choice("want", None).unwrap_or_default();
         let (sides, encoding) = (sides(&mut fields), fields.choice("encoding", None).unwrap_or_default());
         let goal = if fields.has("goal") && !fields.is_choice::<NamedGoal>("goal") {
-            goal(&mut fields, None, sides, Encoding::Tiles).map(RowGoal::Board)
+            goal(&mut fields, None, sides, encoding).map(RowGoal::Board)
         } else {
             Some(RowGoal::Named(fields.choice("goal", None).unwrap_or(NamedGoal::BlankLast)))
         };
@@ -112,6 +112,8 @@ mod tests {
         assert_eq!(goal("snail"), RowGoal::Named(NamedGoal::Snail));
         let RowGoal::Board(board) = goal("1 2 3/4 0 5") else { panic!("a board") };
         assert_eq!(board.to_string(), "1 2 3/4 0 5");
+        let positions = read(&[("goal", "[8,0,1,2,3,4,5,6,7]"), ("encoding", "positions")]).unwrap().goal;
+        assert_eq!(positions, RowGoal::Board(Board::blank_last(Size::try_from((3, 3)).unwrap())));
     }
 
     #[test]

@@ -158,6 +158,8 @@ impl RowReader {
     /// The puzzle of an object.
     fn puzzle(&self, mut members: Vec<(String, Json)>) -> Result<Puzzle, Problem> {
         for (name, value) in &self.defaults {
+            // A member that is null is absent.
+            members.retain(|(own, value)| own != name || *value != Json::Null);
             if members.iter().all(|(own, _)| own != name) {
                 members.push(((*name).to_owned(), value.clone()));
             }
@@ -311,6 +313,13 @@ mod tests {
         let fixed = RowOptions { goal: RowGoal::Board(goal), ..RowOptions::default() };
         let mismatch = reader(fixed).read(b"[[1,2],[3,0]]").puzzle.unwrap_err();
         assert_eq!(mismatch.kind, ProblemKind::GoalMismatch);
+    }
+
+    #[test]
+    fn a_member_that_is_null_is_absent() {
+        let snail = RowOptions { goal: RowGoal::Named(NamedGoal::Snail), ..RowOptions::default() };
+        let row = reader(snail).read(b"{\"id\":null,\"board\":[[1,2],[0,3]],\"goal\":null,\"rows\":null}");
+        assert_eq!((row.id, row.puzzle.unwrap().goal().to_string()), (None, "1 2/0 3".to_owned()));
     }
 
     #[test]

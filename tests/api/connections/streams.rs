@@ -23,7 +23,7 @@ fn until_idle(service: &Service) {
 }
 
 /// A connection with a minimal receive buffer.
-fn narrow(addr: SocketAddr) -> Client {
+pub(crate) fn narrow(addr: SocketAddr) -> Client {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     sockopt::set_socket_recv_buffer_size(&socket, 1).expect("an option");
     connect(&socket, &addr).expect("a connection");

@@ -8,6 +8,9 @@ from events import events
 from pydantic import BaseModel, TypeAdapter
 from taquin_models import (
     AlgorithmChoice,
+    BatchBoard,
+    BatchRow,
+    BatchSummary,
     CompareBody,
     CompareReply,
     Direction,
@@ -21,6 +24,7 @@ from taquin_models import (
     RandomReply,
     ReachedLimit,
     RequestedLimits,
+    RowSolved,
     SolutionEvent,
     SolveBody,
     SolveReply,
@@ -82,6 +86,18 @@ def watch(body: SolveBody) -> Iterator[SolutionEvent | SolveReply]:
 
 # Watch a search.
 assert [found.length for found in watch(SolveBody(board="8 6 7/2 5 4/3 0 1"))] == [31, 31]
+
+# Solve many boards.
+boards = [BatchBoard(id="a", board="867254301"), BatchBoard(id="b", board="123456870")]
+body = "".join(board.model_dump_json(exclude_unset=True) + "\n" for board in boards)
+response = client.post("/batch", content=body, headers={"Content-Type": "application/x-ndjson"})
+*rows, last = response.text.splitlines()
+assert BatchSummary.model_validate_json(last).summary.solved == 1
+for row in map(TypeAdapter(BatchRow).validate_json, rows):
+    if isinstance(row, RowSolved):
+        assert (row.id, row.length) == ("a", 31)
+    else:
+        assert (row.id, row.problem.type) == ("b", "/problems/unsolvable")
 
 # A busy service.
 response = client.get("/random", params={"rows": 10, "cols": 10, "seed": "taquin"})

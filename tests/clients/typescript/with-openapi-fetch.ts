@@ -54,6 +54,22 @@ for await (const { event, data } of events<SolveEvent>(stream ?? assert.fail('no
   if (event === 'problem') assert.fail(data.detail);
 }
 
+// Solve many boards.
+const { data: lines } = await client.POST('/batch', {
+  body: '{"id":"a","board":"867254301"}\n{"id":"b","board":"123456870"}\n',
+  headers: { 'Content-Type': 'application/x-ndjson' },
+  bodySerializer: (body) => body,
+  parseAs: 'text',
+});
+const rows = (lines ?? assert.fail('no lines')).trimEnd().split('\n');
+const summary: Schemas['BatchSummary'] = JSON.parse(rows.pop() ?? assert.fail('no summary'));
+assert.equal(summary.summary.solved, 1);
+const results: Schemas['BatchRow'][] = rows.map((row) => JSON.parse(row));
+for (const row of results) {
+  if ('problem' in row) assert.equal(row.problem.type, '/problems/unsolvable');
+  else assert.equal(row.length, 31);
+}
+
 // A busy service.
 const { data: drawn } = await client.POST('/random', { body: { rows: 10, cols: 10, seed: 'taquin' } });
 assert(typeof drawn === 'object');

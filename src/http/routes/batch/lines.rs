@@ -22,7 +22,7 @@ pub(super) struct Line {
     pub(super) text: Bytes,
 }
 
-/// Reads a body within limits of size, number of boards and time.
+/// Reads a body within limits of size and time.
 pub(super) struct LineReceiver {
     body: Body,
     limits: BatchLimits,
@@ -34,7 +34,6 @@ pub(super) struct LineReceiver {
     rest: BytesMut,
     /// Number of lines before the rest.
     lines: u64,
-    boards: usize,
     is_over: bool,
 }
 
@@ -49,7 +48,7 @@ impl LineReceiver {
             return Err(too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
         let (begun, rest) = (Instant::now(), BytesMut::new());
-        Ok(Self { body, limits, timeout, begun, received: 0, rest, lines: 0, boards: 0, is_over: false })
+        Ok(Self { body, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
     }
 
     /// Maximum size of the body, in bytes, as far as it is known.
@@ -69,7 +68,7 @@ impl LineReceiver {
                     self.is_over = true;
                     // The last line needs no end.
                     let last = self.rest.split().freeze();
-                    if last.is_empty() { Vec::new() } else { self.rows_of(last)? }
+                    if last.is_empty() { Vec::new() } else { self.rows_of(last) }
                 }
             };
             if !lines.is_empty() {
@@ -111,11 +110,11 @@ impl LineReceiver {
         self.rest.extend_from_slice(data);
         let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else { return Ok(Vec::new()) };
         let complete = self.rest.split_to(self.rest.len() - (data.len() - 1 - end));
-        self.rows_of(complete.freeze())
+        Ok(self.rows_of(complete.freeze()))
     }
 
     /// The rows of complete lines.
-    fn rows_of(&mut self, text: Bytes) -> Result<Vec<Line>, Problem> {
+    fn rows_of(&mut self, text: Bytes) -> Vec<Line> {
         let mut rows = Vec::new();
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             self.lines += 1;
@@ -123,11 +122,7 @@ impl LineReceiver {
                 rows.push(Line { number: self.lines, text: text.slice_ref(line) });
             }
         }
-        self.boards += rows.len();
-        if self.boards > self.limits.boards {
-            return Err(too_large(&format!("The batch has more than {} boards", self.limits.boards)));
-        }
-        Ok(rows)
+        rows
     }
 
     fn too_late(&self) -> Problem {
@@ -140,7 +135,8 @@ impl LineReceiver {
     }
 }
 
-fn too_large(what: &str) -> Problem {
+/// The problem of a batch that exceeds a limit.
+pub(super) fn too_large(what: &str) -> Problem {
     let detail = format!("{what}. Send several batches, or use the command `taquin batch`, which has no limit.");
     close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
 }
@@ -184,12 +180,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_has_limits_of_size_boards_and_time() {
+    async fn a_body_has_limits_of_size_and_time() {
         let kind = async |body| all(body).await.unwrap_err().kind;
         assert_eq!(kind(Body::from("x".repeat(101))).await, ProblemKind::ContentTooLarge);
         assert_eq!(kind(chunks(&["x\n"; 51])).await, ProblemKind::ContentTooLarge);
-        assert_eq!(kind(Body::from("1\n2\n3\n4\n5")).await, ProblemKind::ContentTooLarge);
-        assert_eq!(all(Body::from("1\n2\n3\n4\n\n\n")).await.unwrap().len(), 4);
         let stuck = iter(["1\n"]).map(Ok::<_, Infallible>).chain(pending());
         assert_eq!(kind(Body::from_stream(stuck)).await, ProblemKind::RequestTimeout);
         let cut = iter([Ok("1\n"), Err(std::io::Error::other("cut"))]);

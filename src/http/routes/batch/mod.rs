@@ -44,7 +44,7 @@ pub(crate) async fn batch(
     let mut receiver = LineReceiver::new(body, limits, settings.body_timeout)?;
     let reservation =
         service.reserve_reply(limits.memory(receiver.most_bytes())).map_err(|error| service_failure(&error))?;
-    let work = Arc::new(BatchWork::new(service, options, format, reservation));
+    let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));
     let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
     while let Some(lines) = receiver.next().await? {
         work.add(lines)?;

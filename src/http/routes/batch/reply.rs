@@ -13,7 +13,7 @@ use tracing::Level;
 use super::lines::Line;
 use super::work::{BatchWork, Taken};
 use crate::http::exchange::{AccessLine, DeferredBody};
-use crate::http::problem::Problem;
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{json, service_failure};
 use crate::http::rows::{RowReader, row_json, unserved};
 use crate::jobs::{Part, Row};
@@ -25,6 +25,8 @@ pub(super) struct BatchReply {
     handle: BulkHandle,
     begun: Instant,
     line: AccessLine,
+    /// Path of the request.
+    instance: String,
     counts: Counts,
     /// True once the last line is written.
     is_over: bool,
@@ -51,18 +53,11 @@ struct Summary {
     elapsed_us: u64,
 }
 
-/// The last line of a batch that ends before it is done.
-#[derive(Debug, serde::Serialize)]
-struct ProblemLine {
-    status: u16,
-    problem: Problem,
-}
-
 impl BatchReply {
     /// The body of the response. The time of the batch counts from `begun`.
     pub(super) fn body(work: Arc<BatchWork>, handle: BulkHandle, begun: Instant) -> DeferredBody {
-        DeferredBody::new(move |line, _| {
-            let reply = Self { work, handle, begun, line, counts: Counts::default(), is_over: false };
+        DeferredBody::new(move |line, instance| {
+            let reply = Self { work, handle, begun, line, instance, counts: Counts::default(), is_over: false };
             Body::from_stream(unfold(reply, |mut reply| async {
                 Some((Ok::<_, Infallible>(reply.next().await?), reply))
             }))
@@ -84,8 +79,8 @@ impl BatchReply {
             match taken {
                 Taken::Labels(lines, part) => return Some(self.lines(&lines, &part).into()),
                 Taken::NotYet => self.work.changed().await,
-                Taken::All => return Some(self.end(None)),
-                Taken::Aborted(error) => return Some(self.end(Some(service_failure(&error)))),
+                Taken::All => return Some(self.summary()),
+                Taken::Aborted(error) => return Some(self.problem(&service_failure(&error))),
             }
         }
     }
@@ -112,19 +107,29 @@ impl BatchReply {
         out
     }
 
-    /// The last line.
-    fn end(&mut self, problem: Option<Problem>) -> Bytes {
-        self.is_over = true;
-        self.line.status = StatusCode::OK;
+    /// The last line of a batch that is done.
+    fn summary(&mut self) -> Bytes {
+        self.end(None);
         let Counts { boards, solved, failed } = self.counts;
         let elapsed_us = self.begun.elapsed().as_micros() as u64;
-        self.line.problem = problem.as_ref().map(|problem| problem.kind.slug());
-        let mut last = match problem {
-            Some(problem) => json(&ProblemLine { status: problem.kind.status().as_u16(), problem }),
-            None => json(&SummaryLine { summary: Summary { boards, solved, failed, elapsed_us } }),
-        };
-        last.push(b'\n');
-        last.into()
+        let mut line = json(&SummaryLine { summary: Summary { boards, solved, failed, elapsed_us } });
+        line.push(b'\n');
+        line.into()
+    }
+
+    /// The last line of a batch that ends before it is done.
+    fn problem(&mut self, problem: &Problem) -> Bytes {
+        self.end(Some(problem.kind));
+        let document = problem.to_json(&self.instance, self.line.request_id());
+        let head = format!("{{\"status\":{},\"problem\":", problem.kind.status().as_u16());
+        [head.as_bytes(), &document, b"}\n"].concat().into()
+    }
+
+    /// Records the end in the access line.
+    fn end(&mut self, problem: Option<ProblemKind>) {
+        self.is_over = true;
+        self.line.status = StatusCode::OK;
+        self.line.problem = problem.map(ProblemKind::slug);
     }
 }
 

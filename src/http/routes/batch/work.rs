@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use super::lines::Line;
+use super::lines::{Line, too_large};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::rows::{CsvInput, RowFormat, RowOptions, RowReader};
 use crate::http::state::BatchLimits;
@@ -28,6 +28,8 @@ pub(super) struct BatchWork {
     /// Set when the first line is there, which may be a header.
     reader: OnceLock<RowReader>,
     limits: SweepLimits,
+    /// Maximum number of rows.
+    max_rows: usize,
     rows: Mutex<Rows>,
     /// Notified when labels can be taken, or none will come.
     changed: Notify,
@@ -70,6 +72,7 @@ impl BatchWork {
         service: &Arc<Service>,
         options: RowOptions,
         format: RowFormat,
+        max_rows: usize,
         reservation: Reservation,
     ) -> Self {
         let limits = sweep_limits(service, options.limits);
@@ -80,6 +83,7 @@ impl BatchWork {
             format,
             reader: OnceLock::new(),
             limits,
+            max_rows,
             rows: Mutex::default(),
             changed: Notify::new(),
             claim: AtomicUsize::new(1),
@@ -99,7 +103,7 @@ impl BatchWork {
     /// Adds lines. The first one may be a header.
     ///
     /// # Errors
-    /// The problem of a header.
+    /// The problem of a header, or that of too many rows.
     pub(super) fn add(&self, mut lines: Vec<Line>) -> Result<(), Problem> {
         if self.reader.get().is_none() {
             let format = match (&self.format, lines.first()) {
@@ -114,7 +118,11 @@ impl BatchWork {
             };
             let _ = self.reader.set(RowReader::new(self.options.clone(), format));
         }
-        self.rows.lock().lines.append(&mut lines);
+        let mut rows = self.rows.lock();
+        if rows.lines.len() + lines.len() > self.max_rows {
+            return Err(too_large(&format!("The batch has more than {} boards", self.max_rows)));
+        }
+        rows.lines.append(&mut lines);
         Ok(())
     }
 

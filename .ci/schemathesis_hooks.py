@@ -1,0 +1,17 @@
+"""Bodies of lines for Schemathesis: a text is sent and checked as it is."""
+
+import schemathesis
+
+
+@schemathesis.serializer("application/x-ndjson", "application/jsonl", "text/csv")
+def lines(_, value):
+    """Returns the bytes of a body. Other values than texts, which any bytes are, are no body."""
+    if isinstance(value, str):
+        return value.encode(errors="surrogatepass")
+    return value if isinstance(value, bytes) else None
+
+
+@schemathesis.deserializer("application/x-ndjson")
+def text(_, response):
+    """Returns the text of a response."""
+    return response.content.decode()
