@@ -7,8 +7,12 @@ use taquin::http::{Problem, read_rows};
 fuzz_target!(|data: &[u8]| {
     let Some((first, text)) = data.split_first() else { return };
     let is_csv = first % 2 == 1;
-    let rows = read_rows(text, is_csv);
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace)).count();
+    // More of them say nothing new, and take time.
+    if lines > 16 {
+        return;
+    }
+    let rows = read_rows(text, is_csv);
     // The first line of CSV may be a header.
     assert!(rows.len() == lines || is_csv && rows.len() + 1 == lines, "{} rows of {lines} lines", rows.len());
     for row in rows {

@@ -7,8 +7,8 @@ use clap::Args;
 pub struct BatchFlags {
     /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or Parquet
     ///
-    /// A line is a board in any notation, such as '8 6 7/2 5 4/3 0 1' or [[8,6,7],[2,5,4],[3,0,1]], or an object
-    /// {"id": …, "board": …}. A line of CSV has a board, or a tile for each cell.
+    /// A line is a board in any notation, such as `8 6 7/2 5 4/3 0 1` or `[[8,6,7],[2,5,4],[3,0,1]]`, or an object
+    /// `{"id": …, "board": …}`. A line of CSV has a board, or a tile for each cell.
     #[arg(value_name = "FILE|DIRECTORY|-")]
     pub input: Option<String>,
 
