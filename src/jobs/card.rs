@@ -22,24 +22,24 @@ impl StoredJob {
 
 /// The files that a card describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum CardFiles {
+enum CardFiles<'n> {
     /// The parts of a job.
     Parts,
     /// Parquet files: their names as the front matter has them.
-    Parquet(&'static str),
+    Parquet(&'n str),
 }
 
 /// The text of the card of a data set in Parquet files of these names, whose labels were counted.
-pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &'static str) -> String {
+pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &str) -> String {
     card(spec, totals, CardFiles::Parquet(files))
 }
 
-fn card(spec: &JobSpec, totals: &Totals, files: CardFiles) -> String {
-    [head(spec, files), counts(spec, totals), check(spec, files), histogram(totals)].concat()
+fn card(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
+    [head(spec, files), counts(spec, totals, files), check(spec, files), histogram(totals)].concat()
 }
 
 /// The front matter, the title, and what the rows are.
-fn head(spec: &JobSpec, files: CardFiles) -> String {
+fn head(spec: &JobSpec, files: CardFiles<'_>) -> String {
     let (goal, count) = (spec.boards.goal(), spec.boards.count());
     let meaning = meaning(spec.want);
     let (kind, rows) = match &spec.boards {
@@ -51,13 +51,15 @@ fn head(spec: &JobSpec, files: CardFiles) -> String {
                 recipe.seed()
             ),
         ),
-        JobBoards::Input(_) => (
-            "",
-            format!(
-                "Row *i*, from 0, is row *i* of an input, whose boards are in `input/`. The goal is `{goal}`. Each board \
-                 has {meaning}."
-            ),
-        ),
+        JobBoards::Input(_) => {
+            let place = if files == CardFiles::Parts { ", whose boards are in `input/`" } else { "" };
+            (
+                "",
+                format!(
+                    "Row *i*, from 0, is row *i* of an input{place}. The goal is `{goal}`. Each board has {meaning}."
+                ),
+            )
+        }
     };
     let title = format!("{count} {kind}{}×{} sliding-tile puzzles", goal.size().rows(), goal.size().cols());
     let data_files = match files {
@@ -71,12 +73,14 @@ fn head(spec: &JobSpec, files: CardFiles) -> String {
 }
 
 /// Counts of the labels, and the solver.
-fn counts(spec: &JobSpec, totals: &Totals) -> String {
+fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     let Totals { boards, failed, invalid, unproven, lengths } = totals;
     let solved = boards - failed - invalid;
     let mut text = format!("- Boards: {}, of which {failed} failed.\n", boards - invalid);
     if *invalid > 0 {
-        text += &format!("- Rows that are no boards: {invalid}; `input/problems.ndjson` says why.\n");
+        let place =
+            if files == CardFiles::Parts { "`input/problems.ndjson` says why" } else { "their `board` is null" };
+        text += &format!("- Rows that are no boards: {invalid}; {place}.\n");
     }
     text += &format!("- Lengths not proven optimal: {unproven} of {solved}.\n");
     if let (Some(first), Some(last)) = (lengths.keys().next(), lengths.keys().last()) {
@@ -87,7 +91,7 @@ fn counts(spec: &JobSpec, totals: &Totals) -> String {
 }
 
 /// How a row is checked.
-fn check(spec: &JobSpec, files: CardFiles) -> String {
+fn check(spec: &JobSpec, files: CardFiles<'_>) -> String {
     let (goal, size) = (spec.boards.goal(), spec.boards.goal().size());
     let draw = match &spec.boards {
         JobBoards::Recipe(recipe) => format!(
@@ -104,7 +108,7 @@ fn check(spec: &JobSpec, files: CardFiles) -> String {
 }
 
 /// What can be done with the files.
-fn use_of(files: CardFiles) -> &'static str {
+fn use_of(files: CardFiles<'_>) -> &'static str {
     match files {
         CardFiles::Parts => {
             "`taquin batch --verify .` checks all checksums and solves a sample again. `taquin batch . -o labels.csv` \

@@ -66,6 +66,11 @@ impl Totals {
         }
     }
 
+    /// True if a row has no label.
+    pub fn has_failures(&self) -> bool {
+        self.failed + self.invalid > 0
+    }
+
     /// Adds the counts of other rows.
     pub fn add(&mut self, other: &Self) {
         self.boards += other.boards;

@@ -269,7 +269,9 @@ fn put_card_beside(path: &Path, spec: &JobSpec, totals: &Totals) -> Result<(), B
     let card = path.with_file_name(CARD);
     let error = |source| BatchError::File { path: card.clone(), source };
     let mut file = NewFile::begin(card.clone()).map_err(error)?;
-    file.write_all(data_set_card(spec, totals, "\"*.parquet\"").as_bytes()).map_err(error)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = data_set_card(spec, totals, &serde_json::Value::from(name).to_string());
+    file.write_all(text.as_bytes()).map_err(error)?;
     match file.create().map_err(error)? {
         Created::New => say(format_args!("{} describes the file", card.display())),
         Created::Existed => say(format_args!("{} exists and is kept; it does not describe the file", card.display())),

@@ -44,6 +44,9 @@ impl Session {
         if job.complete()? {
             job.put_card()?;
             say(format_args!("{directory} is complete: {} parts, and end.json lists them", job.spec().chunks()));
+            // Also the rows of parts that existed before count.
+            let has_failed = job.manifest()?.is_some_and(|manifest| manifest.totals.has_failures());
+            return Ok(if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean });
         } else {
             say(format_args!("this share of {directory} is complete, others are not"));
         }

@@ -169,7 +169,7 @@ impl RowReader {
         if let Some(id) = fields.take("id")
             && id.to_json().as_ref().and_then(id_json).is_none()
         {
-            let detail = format!("`id` must be an integer, or a string of at most {MAX_ID} bytes");
+            let detail = format!("`id` must be an integer of at most 18 digits, or a string of at most {MAX_ID} bytes");
             fields.reject(&id, "id", "wrong-type", detail);
         }
         let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
@@ -204,7 +204,8 @@ pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<Problem>>>
 /// An id as it is echoed; `None` if it is none.
 fn id_json(id: &Json) -> Option<Vec<u8>> {
     match id {
-        Json::Integer(id) => Some(id.to_string().into_bytes()),
+        // One beyond the range is clamped to it.
+        Json::Integer(id) if !matches!(*id, i64::MIN | i64::MAX) => Some(id.to_string().into_bytes()),
         Json::String(id) if id.len() <= MAX_ID => Some(json(id)),
         _ => None,
     }
@@ -272,7 +273,7 @@ mod tests {
                 assert_eq!(id_of(&reader.read(line.as_bytes())).as_deref(), Some(echoed), "{line}");
             }
         }
-        for id in ["1.5", "true", "[1]", &format!("\"{}\"", "a".repeat(MAX_ID + 1))] {
+        for id in ["1.5", "true", "[1]", "12345678901234567890", &format!("\"{}\"", "a".repeat(MAX_ID + 1))] {
             let line = format!("{{\"id\":{id},\"board\":[[1,2],[3,0]]}}");
             let row = reader.read(line.as_bytes());
             let problem = row.puzzle.unwrap_err();
