@@ -23,7 +23,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ROUNDS: usize = 5;
 const SMALL: u64 = 2_000_000;
-const LARGE: u64 = 6_000;
+const LARGE: u64 = 20_000;
 const REQUEST: u64 = 100_000;
 /// Connections that send single boards.
 const CONNECTIONS: usize = 32;
@@ -206,14 +206,18 @@ fn small(scratch: &Scratch, tables: &Tables) {
 
 fn large(scratch: &Scratch, tables: &Tables) {
     let recipe = recipe(4, LARGE);
+    let cache = scratch.fresh("tables");
+    std::fs::create_dir(&cache).expect("a directory");
+    let random = format!("--table-cache {cache} --random 4x4 --seed bench");
+    command(1, &format!("{random} --count 1 -o {}", scratch.fresh("job")));
     let [one, all, packed] = medians([
         Box::new(|| rate(1, LARGE / cores() as u64, |index| solve_one(&recipe.board(index), tables))),
         Box::new(|| rate(cores(), LARGE, |index| solve_one(&recipe.board(index), tables))),
-        Box::new(|| command(LARGE, &format!("--random 4x4 --count {LARGE} --seed bench -o {}", scratch.fresh("job")))),
+        Box::new(|| command(LARGE, &format!("{random} --count {LARGE} -o {}", scratch.fresh("job")))),
     ]);
     print("4×4 in process, one thread", one, one);
     print("4×4 in process, a thread for each core", all, one);
-    print("4×4 recipe to parts, with its start", packed, one);
+    print("4×4 recipe to parts, tables from a file", packed, one);
 }
 
 fn over_http() {

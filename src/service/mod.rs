@@ -18,6 +18,7 @@
 //! - `spans`: OpenTelemetry spans of searches
 //! - `solver`: one job on the caller's thread, and the dispatch from enums to compiled searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
+//! - `thread_priority`: a lower priority in the operating system for work in the background
 //! - `metrics`: counters and histograms of jobs
 //! - `job`: the puzzle, the plan and the limits of a search, and its report
 
@@ -37,6 +38,7 @@ mod solver;
 mod spans;
 mod sweep;
 mod tables;
+mod thread_priority;
 
 pub use crate::search::heuristic::Tier;
 pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};

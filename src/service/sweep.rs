@@ -80,6 +80,11 @@ pub enum SweepError {
     Failed(ServiceError),
 }
 
+impl SweepError {
+    /// A search panicked. The sweep goes on with the next board.
+    pub const PANICKED: Self = Self::Failed(ServiceError::Failed("a search panicked"));
+}
+
 /// The pattern tables that the searches of a sweep begin with.
 #[derive(Clone, Debug, Default)]
 pub struct SweepTables {
@@ -193,8 +198,7 @@ impl<'t> Sweep<'t> {
                 Ok(Label { expanded: Some(report.stats.expanded), ..self.of_report(&report)?.0 })
             }
         };
-        let failed = |_| Err(SweepError::Failed(ServiceError::Failed("a search panicked")));
-        catch_unwind(AssertUnwindSafe(search)).unwrap_or_else(failed)
+        catch_unwind(AssertUnwindSafe(search)).unwrap_or(Err(SweepError::PANICKED))
     }
 
     fn job(&self, puzzle: &Puzzle) -> Job {

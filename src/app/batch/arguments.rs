@@ -188,7 +188,11 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
             let output = parquet_output(flags);
             if matches!((&boards, &output), (Some(Boards { source: Source::Rows(_), .. }), ParquetOutput::Directory(_)))
             {
-                errors.report("output", "the rows of an input become one file: name it, such as labels.parquet");
+                errors.report(
+                    "output",
+                    "the rows of an input become one file: name it, such as labels.parquet. For a data set, solve them \
+                     into a directory without --format, and then write that directory's labels",
+                );
             }
             Some(Task::Parquet(ParquetSource::Boards(Box::new(boards?)), output))
         }

@@ -52,6 +52,11 @@ impl RowInput {
         self.file.clone().unwrap_or_else(|| "standard input".into())
     }
 
+    /// The error of a faulty row: the number of its line, and what is wrong.
+    pub(super) fn faulty_row(&self, (line, detail): (u64, String)) -> BatchError {
+        BatchError::FaultyRow { path: self.path(), line, detail }
+    }
+
     /// Opens the input, and reads the header of a CSV file.
     ///
     /// # Errors

@@ -99,10 +99,7 @@ impl Session {
                     rows.number_from(first);
                     first += rows.len() as u64;
                     file.write(&rows).map_err(error)?;
-                    match fault {
-                        Some((line, detail)) => Err(BatchError::FaultyRow { path: input.path(), line, detail }.into()),
-                        None => Ok(()),
-                    }
+                    fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
                 })?;
                 if end != TaskEnd::Cancelled {
                     file.finish().map_err(error)?;

@@ -87,10 +87,7 @@ impl Session {
         let sink = |block: LabelledBlock| {
             file.write(&block.lines)?;
             problems.write(&block.problems)?;
-            match block.fault {
-                Some((line, detail)) => Err(BatchError::FaultyRow { path: input.path(), line, detail }.into()),
-                None => Ok(()),
-            }
+            block.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
         };
         let end = self.shown(|| self.blocks(open, label, sink));
         // What was written before a failure remains.
@@ -158,8 +155,7 @@ impl Session {
                 for row in rows {
                     if let Err(problem) = &row.puzzle {
                         if input.is_strict {
-                            let (path, detail) = (input.path(), text_of(problem));
-                            return Err(BatchError::FaultyRow { path, line: row.line, detail }.into());
+                            return Err(input.faulty_row((row.line, text_of(problem))).into());
                         }
                         problems.write(&row.problem_line(writer.count(), problem))?;
                     }

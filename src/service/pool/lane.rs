@@ -18,6 +18,7 @@ use super::slice::{BulkWork, Slice, SliceContext, SliceEnd};
 use super::threads::RETRY_WITHOUT_THREAD;
 use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
+use crate::service::thread_priority::lower_thread_priority;
 
 /// Runs the slices of bulk work, on threads of its own, with the workers that no job could use.
 ///
@@ -247,6 +248,7 @@ impl Shared {
 
     /// Runs turns until there have been none for a while.
     fn run(self: Arc<Self>) {
+        lower_thread_priority();
         while self.wait_for_turn() {
             if let Some(permit) = self.scheduler.bulk_permit(&|| !self.has_turn())
                 && let Some(turn) = self.take_turn()

@@ -10,6 +10,7 @@ use tracing::Level;
 use super::Tables;
 use crate::search::MoveAutomaton;
 use crate::search::heuristic::{GoalClass, Tier};
+use crate::service::thread_priority::lower_thread_priority;
 
 /// Builds the tables needed at start, then stronger patterns, then those of the goals that requests ask for.
 pub(crate) struct BackgroundBuilder {
@@ -57,16 +58,6 @@ impl BackgroundBuilder {
                 release_freed_memory();
             }
         }
-    }
-}
-
-/// Lowers the priority of this thread and of the threads that it starts, in favor of searches and connections.
-fn lower_thread_priority() {
-    const NICENESS: i32 = 5;
-    // Only Linux has a niceness for each thread; elsewhere it would apply to the process.
-    if cfg!(target_os = "linux") {
-        // Without permission the thread keeps its priority.
-        let _ = rustix::process::nice(NICENESS);
     }
 }
 

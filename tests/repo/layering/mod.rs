@@ -38,7 +38,7 @@ const RULES: [Rule; 11] = [
             "parking_lot",
             "prometheus_client",
             "rand_chacha",
-            "rustix", // niceness of the thread that builds tables
+            "rustix", // niceness of threads
             "sha2",
             "thiserror",
             "tokio",
@@ -185,6 +185,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "spans",
             "solver",
             "tables",
+            "thread_priority",
             "metrics",
             "job",
         ],

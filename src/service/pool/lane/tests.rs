@@ -354,6 +354,20 @@ fn a_slice_can_do_without_its_worker() {
     assert_eq!(sees.lock().recv().unwrap(), [(1, 1), (0, 0), (1, 1)]);
 }
 
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn slices_have_a_lower_priority_than_other_threads() {
+    let niceness = || rustix::process::getpriority_process(None).unwrap();
+    let pool = pool(1, 4);
+    let (seen, sees) = channel();
+    let work = TestWork::new(move |_: &SliceContext<'_>| {
+        seen.lock().send(niceness()).unwrap();
+        SliceEnd::Done
+    });
+    let _handle = pool.bulk(work).unwrap();
+    assert_eq!(sees.lock().recv().unwrap(), (niceness() + 5).min(19));
+}
+
 #[test]
 fn work_is_refused_if_there_is_no_thread_for_it() {
     let scheduler = Scheduler::new(2, SearchMemory::of(0));
