@@ -218,6 +218,7 @@ fn large(scratch: &Scratch, tables: &Tables) {
     print("4×4 in process, one thread", one, one);
     print("4×4 in process, a thread for each core", all, one);
     print("4×4 recipe to parts, tables from a file", packed, one);
+    print("4×4 recipe to parts, ratio to a thread for each core", packed, all);
 }
 
 fn over_http() {
