@@ -52,7 +52,7 @@ impl Connection {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
             requests.set_new_request(true);
-            respond(Arc::clone(&requests), http.respond(request))
+            respond(Arc::clone(&requests), Arc::clone(&http), request)
         });
         let (ended, has_unread_bytes) = loop {
             let mut connection = self.protocol.serve_connection(io, service);

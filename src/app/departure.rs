@@ -4,7 +4,6 @@
 //! after the request, such as a further request, or a body that no handler reads, hide it. So the socket itself is
 //! watched beside hyper, at intervals, from the first moment that a response is not ready.
 
-use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,10 +13,13 @@ use std::time::Duration;
 use axum::BoxError;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
+use hyper::Request;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::client_socket::ClientSocket;
+use super::request_body::RequestBody;
+use crate::http::HttpService;
 
 /// Time between two looks at the socket. Pipelined requests of a client that has closed its half of the connection are
 /// answered as long as each takes less.
@@ -31,10 +33,12 @@ pub(crate) struct ClientLeft;
 /// Waits for a response, unless the client leaves. Dropping the response cancels its search.
 pub(crate) async fn respond(
     socket: Arc<ClientSocket>,
-    response: impl Future<Output = Result<Response, Infallible>>,
+    http: Arc<HttpService>,
+    request: Request<RequestBody>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
     socket.set_new_request(false);
-    let mut response = pin!(response);
+    // Called here, because an argument would be in memory twice.
+    let mut response = pin!(http.respond(request));
     let mut watch = Watch::new(socket);
     let response = poll_fn(|context| match response.as_mut().poll(context) {
         Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),

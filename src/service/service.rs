@@ -142,8 +142,8 @@ impl Service {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn submit(&self, job: Job) -> Result<Answer, ServiceError> {
-        self.pool.submit(job).await
+    pub fn submit(&self, job: Job) -> impl Future<Output = Result<Answer, ServiceError>> + Send {
+        self.pool.submit(job)
     }
 
     /// Runs a job and returns a subscription to its progress once it is admitted or finished.

@@ -105,7 +105,8 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     };
     let job = Job { records, ..Job::new(puzzle, body.plan, service.limits(puzzle.size(), &body.plan, body.limits)) };
     if layout.media_type == MediaType::Events || has(Include::Progress) {
-        return streamed(service, job, &head, layout).await;
+        // Boxed, so that the future of every other response is small.
+        return Box::pin(streamed(service, job, &head, layout)).await;
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let mut response = match (answer.report.stopped, layout.media_type) {
