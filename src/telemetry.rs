@@ -12,7 +12,7 @@ use std::panic::PanicHookInfo;
 
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, fmt, registry};
+use tracing_subscriber::{fmt, registry};
 
 use self::json_lines::JsonLines;
 use self::line_queue::{Flush, LineQueue};
@@ -29,17 +29,18 @@ pub struct Telemetry {
 /// Starts the log on standard output and, if configured, the export of traces, for the whole process. Panics are logged
 /// as errors.
 ///
-/// Other layers (an error tracker, a console) go beside those of the log; each has its own filter.
+/// The filter applies to all layers. A further layer that needs other events (a console) takes a filter of its own, and
+/// so does then that of the log.
 ///
 /// # Errors
 /// If the process already has a subscriber, the trace exporter cannot be built, or the log thread cannot be started.
 pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
     let (queue, flush) = LineQueue::start(std::io::stdout())?;
     match config.log_format {
-        LogFormat::Json => registry().with(JsonLines::new(queue).with_filter(config.log.clone())).try_init()?,
+        LogFormat::Json => registry().with(config.log.clone()).with(JsonLines::new(queue)).try_init()?,
         LogFormat::Pretty => {
             let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).with_writer(queue).compact();
-            registry().with(lines.with_filter(config.log.clone())).try_init()?;
+            registry().with(config.log.clone()).with(lines).try_init()?;
         }
     }
     std::panic::set_hook(Box::new(log_panic));
