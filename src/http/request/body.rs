@@ -209,8 +209,11 @@ pub(crate) fn essence<'h>(
         return Err(unsupported("The request has more than one `Content-Type`."));
     }
     let media_type = media_type.to_str().unwrap_or_default();
-    let (essence, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
-    if is_utf8(parameters) { Ok(essence.trim()) } else { Err(unsupported("The only supported charset is UTF-8.")) }
+    match media_type.split_once(';') {
+        None => Ok(media_type.trim()),
+        Some((essence, parameters)) if is_utf8(parameters) => Ok(essence.trim()),
+        Some(_) => Err(unsupported("The only supported charset is UTF-8.")),
+    }
 }
 
 const A_FORM: &str = "The body is an HTML form, which is not supported. With curl, send JSON with `curl --json`, a \
