@@ -55,12 +55,10 @@ impl RequestId {
         thread_local! {
             static SOURCE: RefCell<ChaCha8Rng> = RefCell::new(ChaCha8Rng::from_seed(seed()));
         }
-        let (high, low) = SOURCE.with_borrow_mut(|source| (source.next_u64(), source.next_u64()));
-        let digits: [u8; 32] = std::array::from_fn(|at| {
-            let half = if at < 16 { high } else { low };
-            b"0123456789abcdef"[(half >> (60 - 4 * (at % 16))) as usize % 16]
-        });
-        Self(std::str::from_utf8(&digits).unwrap_or_default().into())
+        let mut random = [0; 16];
+        SOURCE.with_borrow_mut(|source| source.fill_bytes(&mut random));
+        let digits = random.map(|byte| HEX[usize::from(byte)]);
+        Self(std::str::from_utf8(digits.as_flattened()).unwrap_or_default().into())
     }
 
     /// The id as text.
@@ -74,6 +72,18 @@ impl fmt::Display for RequestId {
         f.write_str(&self.0)
     }
 }
+
+/// The two hexadecimal digits of each byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
 /// Seed of the ids. Ids must be unique, not secret, so the clock is good enough if the system has no randomness.
 fn seed() -> [u8; 32] {
