@@ -3,6 +3,7 @@
 pub mod batch;
 mod client_socket;
 mod connection;
+mod connection_waker;
 mod departure;
 mod linger;
 mod listener;

@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use super::client_socket::{ClientSocket, ClientStream};
+use super::connection_waker::deferring_wakes;
 use super::departure::respond;
 use super::linger;
 use super::open_connections::EndSignal;
@@ -62,7 +63,7 @@ impl Connection {
                     pin::Pin::new(&mut connection).graceful_shutdown();
                     (&mut connection).await
                 }
-                ended = &mut connection => ended,
+                ended = deferring_wakes(&mut connection) => ended,
             };
             let parts = connection.into_parts();
             let has_unread_bytes = has_request_bytes(&parts.read_buf);
