@@ -13,7 +13,7 @@ use crate::domain::{Attempt, Board, Move, Puzzle, Tile};
 use crate::search::StopReason;
 use crate::search::heuristic::DistanceTable;
 use crate::service::distance::{self, AttemptCheck, Distance, check_attempt, distances_along};
-use crate::service::job::{Job, Limits, Overload, Plan, Report, SearchOptions, ServiceError};
+use crate::service::job::{Job, Limits, Plan, Report, SearchOptions, ServiceError};
 use crate::service::pool::Pool;
 use crate::service::tables::Tables;
 
@@ -163,9 +163,6 @@ impl Analyst<'_> {
     }
 }
 
-/// Time after which a retry may find a free worker, if the first search of an analysis ended in the queue.
-const RETRY: Duration = Duration::from_secs(1);
-
 /// The error of a search that a limit ended. Its report has no solution, because lengths must not give moves away.
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
     AnalysisError::Stopped(Box::new(Report { solution: None, ..report.clone() }), stop)
@@ -242,14 +239,15 @@ impl<'s> OptimalWalk<'s> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
         // The job has the limits of the request, so equal jobs share a search and its report.
-        let search = timeout_at((self.began + limits.time).into(), pool.submit(Job::new(puzzle, plan, limits)));
-        let report = match (search.await, &self.latest) {
-            (Ok(answer), _) => answer?.report,
-            // The time of the request ended before that of this search.
-            (Err(_), Some(latest)) => return Err(stopped(latest, StopReason::Time)),
-            (Err(_), None) => {
-                return Err(ServiceError::Overloaded { retry_after: RETRY, cause: Overload::SearchWaited }.into());
-            }
+        let search = pool.submit(Job::new(puzzle, plan, limits));
+        let report = match &self.latest {
+            // The first search has the whole time, and its own limit.
+            None => search.await?.report,
+            Some(latest) => match timeout_at((self.began + limits.time).into(), search).await {
+                Ok(answer) => answer?.report,
+                // The time of the request ended before that of this search.
+                Err(_) => return Err(stopped(latest, StopReason::Time)),
+            },
         };
         self.latest = Some(Arc::clone(&report));
         match report.stopped {
