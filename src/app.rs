@@ -3,6 +3,7 @@
 pub mod batch;
 mod client_socket;
 mod connection;
+mod connection_age;
 mod connection_waker;
 mod departure;
 mod linger;
@@ -31,7 +32,7 @@ use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
 use self::signals::Signals;
 use self::timeouts::Timeouts;
-use crate::config::{Config, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
+use crate::config::{Config, ConnectionConfig, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
 use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
 
@@ -101,11 +102,7 @@ impl App {
         };
         let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
         let settings = http_settings(config);
-        let timeouts = Timeouts {
-            header: config.header_timeout,
-            keep_alive: config.keep_alive_timeout,
-            write: config.write_timeout,
-        };
+        let timeouts = timeouts(config);
         let connections = Gauge::default();
         let max_connections = open_files::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
@@ -113,8 +110,10 @@ impl App {
         let http = HttpServices::new(&service, settings, site(config), &guards(config), registry);
         let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
+        // No load balancer is in front of it.
+        let admin = Timeouts { age: None, ..timeouts };
         let admin =
-            admin_bound.map(|bound| Listener::new(bound, http.admin, timeouts, MAX_ADMIN_CONNECTIONS, connections));
+            admin_bound.map(|bound| Listener::new(bound, http.admin, admin, MAX_ADMIN_CONNECTIONS, connections));
         Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace, threads: config.threads })
     }
 
@@ -269,10 +268,16 @@ fn service_settings(config: &Config) -> ServiceSettings {
         reply_memory: config.memory.replies,
         max_expansions: config.max_expansions,
         tables: tier(config.tables),
+        ready: tier(config.ready),
         table_memory: config.memory.tables,
         table_cache: config.table_cache.clone(),
         before_search: None,
     }
+}
+
+fn timeouts(config: &Config) -> Timeouts {
+    let ConnectionConfig { header_timeout, keep_alive_timeout, max_age, write_timeout } = config.connection;
+    Timeouts { header: header_timeout, keep_alive: keep_alive_timeout, write: write_timeout, age: max_age }
 }
 
 fn http_settings(config: &Config) -> HttpSettings {

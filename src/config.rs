@@ -7,6 +7,7 @@ mod address;
 mod batch;
 mod bulk;
 mod choices;
+mod connection;
 mod generate;
 mod guard;
 mod memory;
@@ -29,6 +30,8 @@ pub use batch::BatchFlags;
 pub use bulk::BatchLimits;
 use bulk::BulkFlags;
 pub use choices::{LogFormat, TableTier};
+pub use connection::ConnectionConfig;
+use connection::ConnectionFlags;
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
@@ -133,22 +136,8 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_BODY_TIMEOUT", default_value = "10s", value_name = "DURATION")]
     body_timeout: String,
 
-    /// Time the headers of a request may take to arrive [range: 1ms to 24h]
-    ///
-    /// It is counted from the request's first byte; for the first request of a connection, from the start of the
-    /// connection.
-    #[arg(long, env = "TAQUIN_HEADER_TIMEOUT", default_value = "10s", value_name = "DURATION")]
-    header_timeout: String,
-
-    /// Time a connection may be idle between two requests [range: 1ms to 24h]
-    ///
-    /// Behind a load balancer, set it longer than the balancer's own idle timeout.
-    #[arg(long, env = "TAQUIN_KEEP_ALIVE_TIMEOUT", default_value = "75s", value_name = "DURATION")]
-    keep_alive_timeout: String,
-
-    /// Time a client may take to read the next part of a response [range: 1ms to 24h]
-    #[arg(long, env = "TAQUIN_WRITE_TIMEOUT", default_value = "30s", value_name = "DURATION")]
-    write_timeout: String,
+    #[command(flatten)]
+    connection: ConnectionFlags,
 
     /// Reject bodies with the content type that `curl -d` sets by default, and JSON sent as text/plain
     ///
@@ -164,6 +153,13 @@ pub struct Flags {
     /// are solved four times as fast again.
     #[arg(long, env = "TAQUIN_TABLES", default_value = "standard", value_name = "TIER", global = true)]
     tables: String,
+
+    /// Tables that must be built before /readyz succeeds: small, standard or large; not more than --tables
+    ///
+    /// Requests that come earlier are served with the tables there are. Set it where other instances can take the
+    /// requests meanwhile.
+    #[arg(long, env = "TAQUIN_READY", default_value = "small", value_name = "TIER")]
+    ready: String,
 
     /// Directory that keeps standard and large tables between runs, so that they are not built again; no files if not set
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY", global = true)]
@@ -232,11 +228,10 @@ pub struct Config {
     pub max_body: usize,
     pub batch: BatchLimits,
     pub body_timeout: Duration,
-    pub header_timeout: Duration,
-    pub keep_alive_timeout: Duration,
-    pub write_timeout: Duration,
+    pub connection: ConnectionConfig,
     pub strict_content_type: bool,
     pub tables: TableTier,
+    pub ready: TableTier,
     pub table_cache: Option<PathBuf>,
     pub guard: GuardConfig,
     pub log: Targets,
@@ -275,11 +270,10 @@ impl TryFrom<&Flags> for Config {
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             batch: flags.bulk.limits(&mut parser, memory.replies),
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
-            header_timeout: parser.duration("header-timeout", &flags.header_timeout, MILLISECOND),
-            keep_alive_timeout: parser.duration("keep-alive-timeout", &flags.keep_alive_timeout, MILLISECOND),
-            write_timeout: parser.duration("write-timeout", &flags.write_timeout, MILLISECOND),
+            connection: flags.connection.parse(&mut parser),
             strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
             tables,
+            ready: parser.tables("ready", &flags.ready),
             table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
             guard: flags.guard.parse(flags.command.is_none(), &mut parser),
             log: parser.filter("log", &flags.log),
@@ -297,6 +291,9 @@ impl Config {
     fn check_conflicts(&self, parser: &mut SettingsParser) {
         if self.time_limit > self.max_time && parser.is_valid("time-limit") && parser.is_valid("max-time") {
             parser.report("time-limit", "is longer than --max-time: lower it, or raise --max-time".to_owned());
+        }
+        if self.ready > self.tables && parser.is_valid("ready") && parser.is_valid("tables") {
+            parser.report("ready", "names tables that --tables does not build: lower it, or raise --tables".to_owned());
         }
         let is_main = |admin: SocketAddr| {
             let (ip, main) = (admin.ip(), self.listen.ip());

@@ -23,6 +23,8 @@ pub(crate) struct ClientSocket {
     half: OwnedWriteHalf,
     has_unread_body: AtomicBool,
     has_new_request: AtomicBool,
+    /// True if the last read brought bytes.
+    has_read_bytes: AtomicBool,
 }
 
 impl ClientSocket {
@@ -55,6 +57,14 @@ impl ClientSocket {
     /// True once between the end of a request's headers and the first poll of its response.
     fn take_new_request(&self) -> bool {
         self.has_new_request.swap(false, Ordering::Relaxed)
+    }
+
+    /// True if bytes have arrived after the request whose response is pending.
+    ///
+    /// hyper reads on as soon as it has a whole request, to notice the end of the connection, unless its buffer has
+    /// further bytes. So the last read brought bytes only if there are some after the request.
+    pub(crate) fn has_next_bytes(&self) -> bool {
+        self.has_read_bytes.load(Ordering::Relaxed)
     }
 
     /// Closes the service's half, if it is open.
@@ -93,6 +103,7 @@ impl ClientStream {
             half: write,
             has_unread_body: AtomicBool::new(false),
             has_new_request: AtomicBool::new(false),
+            has_read_bytes: AtomicBool::new(false),
         });
         Self { half: read, socket, wait, write: timeouts.write, stall: None }
     }
@@ -138,7 +149,9 @@ impl AsyncRead for ClientStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.half).poll_read(context, buffer);
-        if buffer.filled().len() > before {
+        let has_bytes = buffer.filled().len() > before;
+        self.socket.has_read_bytes.store(has_bytes, Ordering::Relaxed);
+        if has_bytes {
             self.wait.bytes_arrived();
         } else if matches!(read, Poll::Ready(Ok(()))) && self.socket.take_new_request() {
             // hyper would drop the request before it asks for the response, which may be ready at once.

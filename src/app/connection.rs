@@ -6,17 +6,18 @@ use std::pin;
 use std::sync::Arc;
 
 use axum::extract::ConnectInfo;
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use super::client_socket::{ClientSocket, ClientStream};
+use super::connection_age::ConnectionAge;
 use super::connection_waker::deferring_wakes;
-use super::departure::respond;
+use super::departure::{ClientLeft, WatchedBody, respond};
 use super::linger;
 use super::open_connections::EndSignal;
 use super::request_body::RequestBody;
@@ -40,7 +41,8 @@ pub(crate) struct Connection {
 impl Connection {
     /// Serves requests until the connection ends. Closes the service's half; the socket closes when it is dropped.
     pub(crate) async fn serve(mut self, stream: TcpStream, mut end: EndSignal) {
-        let wait = Wait::default();
+        let age = self.timeouts.age.map(|max| Arc::new(ConnectionAge::new(max)));
+        let wait = Wait::new(age.as_ref().map(|age| age.over_at()));
         // Without a timer hyper silently ignores its timeouts.
         self.protocol.timer(HeaderTimer::new(self.timeouts, wait.clone()));
         let stream = ClientStream::new(stream, self.timeouts, wait.clone());
@@ -53,7 +55,7 @@ impl Connection {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
             requests.set_new_request(true);
-            respond(Arc::clone(&requests), Arc::clone(&http), request)
+            answer(age.clone(), Arc::clone(&requests), Arc::clone(&http), request)
         });
         let (ended, has_unread_bytes) = loop {
             let mut connection = self.protocol.serve_connection(io, service);
@@ -78,6 +80,21 @@ impl Connection {
             self.lingering.linger(&socket, end).await;
         }
     }
+}
+
+/// Responds, and announces the end of a connection that has its maximum age.
+async fn answer(
+    age: Option<Arc<ConnectionAge>>,
+    socket: Arc<ClientSocket>,
+    http: Arc<HttpService>,
+    request: Request<RequestBody>,
+) -> Result<Response<WatchedBody>, ClientLeft> {
+    let mut response = respond(socket, http, request).await?;
+    if let Some(age) = age {
+        let has_next = response.body().socket().has_next_bytes();
+        age.announce_end(&mut response, has_next);
+    }
+    Ok(response)
 }
 
 /// Places for connections that linger (`linger`).

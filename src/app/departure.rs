@@ -57,6 +57,12 @@ pub(crate) struct WatchedBody {
     watch: Watch,
 }
 
+impl WatchedBody {
+    pub(crate) fn socket(&self) -> &ClientSocket {
+        &self.watch.socket
+    }
+}
+
 impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = BoxError;

@@ -31,6 +31,8 @@ pub(crate) struct Timeouts {
     pub(crate) keep_alive: Duration,
     /// Until the client reads the next part of a response.
     pub(crate) write: Duration,
+    /// Maximum age of a connection, if any.
+    pub(crate) age: Option<Duration>,
 }
 
 impl Timeouts {
@@ -47,6 +49,13 @@ impl Timeouts {
     pub(crate) fn set_user_timeout(&self, _: &TcpStream) -> io::Result<()> {
         Ok(())
     }
+
+    /// When a connection that is idle from `now` on is closed. One of the maximum age stays open for the header timeout:
+    /// a client that still uses it learns of its end from a response.
+    fn idle_until(&self, now: Instant, age_over_at: Option<Instant>) -> Instant {
+        let until = now + self.keep_alive;
+        age_over_at.map_or(until, |over_at| until.min(over_at.max(now + self.header)))
+    }
 }
 
 /// The wait of a connection for its next request. Shared by the timer, the stream and the connection.
@@ -55,6 +64,8 @@ pub(crate) struct Wait(Arc<State>);
 
 #[derive(Default, Debug)]
 struct State {
+    /// When the connection has its maximum age, if it has one.
+    age_over_at: Option<Instant>,
     /// True between a response and the first byte of the next request.
     is_idle: AtomicBool,
     /// End of the idle timeout; `None` before the first response.
@@ -67,6 +78,10 @@ struct State {
 }
 
 impl Wait {
+    pub(crate) fn new(age_over_at: Option<Instant>) -> Self {
+        Self(Arc::new(State { age_over_at, ..State::default() }))
+    }
+
     /// True between a response and the first byte of the next request.
     pub(crate) fn is_idle(&self) -> bool {
         self.0.is_idle.load(Ordering::Relaxed)
@@ -106,7 +121,7 @@ impl Timer for HeaderTimer {
 
     /// hyper calls this when it starts to wait for a request. `deadline` is now plus the header timeout.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
-        let Timeouts { header, keep_alive, .. } = self.timeouts;
+        let header = self.timeouts.header;
         let state = &*self.wait.0;
         let is_idle = self.is_used.swap(true, Ordering::Relaxed);
         state.is_idle.store(is_idle, Ordering::Relaxed);
@@ -115,7 +130,7 @@ impl Timer for HeaderTimer {
             if state.is_resumed.swap(false, Ordering::Relaxed) {
                 idle_until.unwrap_or(deadline)
             } else {
-                let until = *idle_until.insert(deadline - header + keep_alive);
+                let until = *idle_until.insert(self.timeouts.idle_until(deadline - header, state.age_over_at));
                 deadline.min(until)
             }
         } else {
@@ -156,5 +171,25 @@ impl Future for HeaderSleep {
             sleep.as_mut().reset(deadline);
         }
         sleep.as_mut().poll(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_connection_ends_at_its_age_but_not_before_a_client_may_have_noticed() {
+        let second = Duration::from_secs(1);
+        let timeouts = Timeouts { header: 10 * second, keep_alive: 75 * second, write: 30 * second, age: None };
+        let now = Instant::now();
+        let idle = |age_over_at| timeouts.idle_until(now, age_over_at).duration_since(now).as_secs();
+        assert_eq!(idle(None), 75);
+        for (over_in, expected) in [(0, 10), (9, 10), (11, 11), (74, 74), (76, 75), (300, 75)] {
+            assert_eq!(idle(Some(now + over_in * second)), expected, "over in {over_in} s");
+        }
+        assert_eq!(idle(now.checked_sub(100 * second)), 10, "over long ago");
+        let short = Timeouts { keep_alive: 5 * second, ..timeouts };
+        assert_eq!(short.idle_until(now, Some(now)), now + 5 * second, "never later than without a maximum age");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 /// The heuristic tables that are built at the start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableTier {
     /// Tables that are built in a fraction of a second.
     Small,

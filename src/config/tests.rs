@@ -19,8 +19,11 @@ fn every_setting_has_a_default() {
     assert_eq!((config.queue, config.max_body, config.memory.search), (256, 65_536, 512 << 20));
     assert_eq!((config.time_limit.as_secs(), config.max_time.as_secs()), (10, 60));
     assert_eq!((config.max_connections, config.admin_listen), (16_384, None));
-    let connection = [config.header_timeout, config.body_timeout, config.write_timeout, config.keep_alive_timeout];
-    assert_eq!(connection.map(|time| time.as_secs()), [10, 10, 30, 75]);
+    let connection = config.connection;
+    let timeouts = [connection.header_timeout, connection.keep_alive_timeout, connection.write_timeout];
+    assert_eq!(timeouts.map(|time| time.as_secs()), [10, 75, 30]);
+    assert_eq!((config.body_timeout.as_secs(), connection.max_age), (10, None));
+    assert_eq!((config.tables, config.ready), (TableTier::Standard, TableTier::Small));
     assert!((1..=256).contains(&config.workers));
     assert!(!config.strict_content_type);
 }
@@ -54,15 +57,17 @@ fn all_errors_are_reported_together() {
         "--max-body=1GiB",
         "--header-timeout=0s",
         "--keep-alive-timeout=75",
+        "--max-connection-age=0s",
         "--write-timeout=2days",
         "--strict-content-type=maybe",
         "--tables=huge",
+        "--ready=soon",
         "--log=taquin=loud",
         "--log-format=xml",
         "--otlp-endpoint=https://collector:4318",
         "--otlp-sample=1.5",
     ]);
-    assert_eq!(errors.len(), 18, "{errors:#?}");
+    assert_eq!(errors.len(), 20, "{errors:#?}");
     for start in [
         "--admin-listen (TAQUIN_ADMIN_LISTEN): \"9090\" is not an IP address",
         "--max-connections (TAQUIN_MAX_CONNECTIONS): \"0\" is not a whole number from 1 to 1000000",
@@ -80,6 +85,26 @@ fn a_default_time_above_the_maximum_is_an_error_if_both_are_valid() {
         ["--time-limit (TAQUIN_TIME_LIMIT): is longer than --max-time: lower it, or raise --max-time"]
     );
     assert_eq!(errors(&["--max-time=x"]).len(), 1);
+}
+
+#[test]
+fn tables_to_be_ready_are_among_those_that_are_built() {
+    for (tables, ready) in [("small", "small"), ("standard", "small"), ("large", "standard"), ("large", "large")] {
+        config(&["--tables", tables, "--ready", ready]).unwrap();
+    }
+    for (tables, ready) in [("small", "standard"), ("small", "large"), ("standard", "large")] {
+        assert_eq!(
+            errors(&["--tables", tables, "--ready", ready]),
+            ["--ready (TAQUIN_READY): names tables that --tables does not build: lower it, or raise --tables"]
+        );
+    }
+    assert_eq!(errors(&["--tables=x", "--ready=large"]).len(), 1);
+}
+
+#[test]
+fn an_empty_connection_age_is_no_limit() {
+    assert_eq!(config(&["--max-connection-age="]).unwrap().connection.max_age, None);
+    assert_eq!(config(&["--max-connection-age=5m"]).unwrap().connection.max_age, Some(Duration::from_secs(300)));
 }
 
 #[test]

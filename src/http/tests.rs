@@ -48,6 +48,7 @@ pub(crate) fn service() -> Arc<Service> {
         reply_memory: 1 << 20,
         max_expansions: 10,
         tables: Tier::Small,
+        ready: Tier::Small,
         table_memory: 1 << 30,
         table_cache: None,
         before_search: None,

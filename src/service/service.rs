@@ -56,6 +56,8 @@ pub struct ServiceSettings {
     pub max_expansions: usize,
     /// Strongest pattern tables to build.
     pub tables: Tier,
+    /// Patterns that the service needs to be ready; at most `tables`.
+    pub ready: Tier,
     /// Memory of tables built on first use, in bytes.
     pub table_memory: u64,
     /// Directory of tables kept between runs, if any.
@@ -82,8 +84,12 @@ impl Service {
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
         let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
         let is_ready = Arc::new(AtomicBool::new(false));
-        let builder =
-            BackgroundBuilder { tables: Arc::clone(&tables), is_ready: Arc::clone(&is_ready), tier: settings.tables };
+        let builder = BackgroundBuilder {
+            tables: Arc::clone(&tables),
+            is_ready: Arc::clone(&is_ready),
+            ready: settings.ready,
+            tier: settings.tables,
+        };
         // Without the thread, the service is never ready.
         if let Err(error) = std::thread::Builder::new().spawn(move || builder.run()) {
             tracing::error!(target: "taquin::tables", %error, "the system refuses a thread to build tables");
@@ -131,7 +137,7 @@ impl Service {
         CacheUsage { entries: answers.entries + hints.entries, bytes: answers.bytes + hints.bytes }
     }
 
-    /// True once the first tables are built.
+    /// True once the tables that the settings ask for are built.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Acquire)
     }

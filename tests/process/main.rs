@@ -4,5 +4,6 @@ mod batch;
 mod batch_log;
 mod chaos;
 mod command;
+mod readiness;
 mod stalled_log;
 mod table_cache;

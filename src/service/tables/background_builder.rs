@@ -15,8 +15,9 @@ use crate::service::thread_priority::lower_thread_priority;
 /// Builds the tables needed at start, then stronger patterns, then those of the goals that requests ask for.
 pub(crate) struct BackgroundBuilder {
     pub(crate) tables: Arc<Tables>,
-    /// Set when the first tables are built.
+    /// Set when the tables of the tier `ready` are built.
     pub(crate) is_ready: Arc<AtomicBool>,
+    pub(crate) ready: Tier,
     /// Strongest tier to build.
     pub(crate) tier: Tier,
 }
@@ -24,7 +25,12 @@ pub(crate) struct BackgroundBuilder {
 impl BackgroundBuilder {
     /// Runs until the last user of the tables is gone.
     pub(crate) fn run(self) {
-        let Self { tables, is_ready, tier } = self;
+        let Self { tables, is_ready, ready, tier } = self;
+        let note_built = |built| {
+            if built == ready.min(tier) {
+                is_ready.store(true, Ordering::Release);
+            }
+        };
         tables.set_strongest(tier);
         // Registered first, so that no request is missed during the builds.
         let requests = (tier >= Tier::Standard).then(|| {
@@ -33,7 +39,7 @@ impl BackgroundBuilder {
             requests
         });
         tables.build_for_start();
-        is_ready.store(true, Ordering::Release);
+        note_built(Tier::Small);
         log(&tables, "tables are ready");
         // Built before the priority falls, because searches wait for it.
         MoveAutomaton::get();
@@ -43,6 +49,7 @@ impl BackgroundBuilder {
                 tables.build_distances();
             }
             tables.improve(GoalClass::corner_of_4x4(), tier);
+            note_built(tier);
             log(&tables, if tier == Tier::Standard { "standard tables are ready" } else { "large tables are ready" });
             release_freed_memory();
         }

@@ -178,7 +178,7 @@ impl Client {
         Ok(length)
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.unread).into_owned()
     }
 }
