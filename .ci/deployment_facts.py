@@ -4,7 +4,7 @@
     .ci/deployment_facts.py COMPOSE RENDERED...
 
 COMPOSE is the output of `docker compose config --format json`, each RENDERED file the output of
-`kustomize build` for the base or an overlay. Needs PyYAML; .ci/deploy calls this script.
+`kustomize build` for the base, an overlay, or the base with a component. Needs PyYAML; .ci/deploy calls this script.
 """
 
 import json
@@ -18,6 +18,12 @@ import yaml
 UNITS = {"": 1, "Mi": 1 << 20, "Gi": 1 << 30, "MiB": 1 << 20, "GiB": 1 << 30, "s": 1, "m": 60}
 # Memory of the process with its tables while they are built, by TAQUIN_TABLES (docs/OPERATING.md, Size).
 BASE_MEMORY = {"small": "64MiB", "standard": "208MiB", "large": "900MiB"}
+
+TIERS = ["small", "standard", "large"]
+# Kinds of which a rendering may have several objects, and the keys of their `spec`, since no schema checks them.
+ROUTE_KEYS = {"parentRefs", "hostnames", "rules"}
+POLICY_KEYS = {"targetRefs", "loadBalancer", "timeout"}
+SEVERAL = {"HTTPRoute": ROUTE_KEYS, "BackendTrafficPolicy": POLICY_KEYS}
 
 errors = []
 
@@ -37,6 +43,11 @@ def amount(text):
     """Returns a number with its unit in bytes or seconds."""
     number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", str(text)).groups()
     return float(number) * UNITS[unit]
+
+
+def cores(text):
+    """Returns a number of cores, which may be in thousandths."""
+    return float(text[:-1]) / 1000 if str(text).endswith("m") else float(text)
 
 
 def planned_memory(settings):
@@ -78,15 +89,19 @@ def check_pod_lockdown(place, pod):
 
 
 class Rendering:
-    """The objects that kustomize renders for the base or an overlay."""
+    """The objects that kustomize renders for the base, an overlay, or the base with a component."""
 
     def __init__(self, path):
         """Reads the objects and checks that no kind occurs twice."""
         self.place = pathlib.Path(path).stem
-        self.objects = {}
+        self.objects, self.several = {}, {kind: {} for kind in SEVERAL}
         for item in yaml.safe_load_all(read(path)):
-            self.require(item["kind"] not in self.objects, f"a second {item['kind']}")
-            self.objects[item["kind"]] = item
+            kind = item["kind"]
+            if kind in SEVERAL:
+                self.several[kind][item["metadata"]["name"]] = item
+                continue
+            self.require(kind not in self.objects, f"a second {kind}")
+            self.objects[kind] = item
         template = self.objects["Deployment"]["spec"]["template"]
         self.labels, self.pod = template["metadata"]["labels"], template["spec"]
         (self.container,) = self.pod["containers"]
@@ -109,11 +124,15 @@ class Rendering:
         self.check_settings()
         self.check_selectors()
         self.check_replicas()
+        self.check_spread()
         self.check_ports()
+        self.check_shutdown()
         self.check_resources()
         self.check_lockdown()
         self.check_mounts()
+        self.check_secret()
         self.check_monitor()
+        self.check_gateway()
 
     def check_settings(self):
         """The ConfigMap reaches the pod, and no service link sets TAQUIN_PORT."""
@@ -123,6 +142,10 @@ class Rendering:
             "TAQUIN_PORT" not in self.settings and self.pod["enableServiceLinks"] is False,
             "TAQUIN_PORT would be set, by the service link or by the ConfigMap",
         )
+        tables, ready = self.settings.get("TAQUIN_TABLES", "standard"), self.settings["TAQUIN_READY"]
+        self.require(ready == tables and ready in TIERS[1:], "a pod is ready before it is fast")
+        self.require(self.spec("Deployment")["minReadySeconds"] >= 5, "a rollout does not wait for steady pods")
+        self.require(amount(self.settings["TAQUIN_MAX_CONNECTION_AGE"]) <= 600, "connections stay with old pods")
 
     def check_selectors(self):
         """Every selector matches these pods, and all objects share one namespace."""
@@ -138,7 +161,9 @@ class Rendering:
             selectors[f"topology spread {number}"] = constraint["labelSelector"]["matchLabels"]
         for kind, selector in selectors.items():
             self.require(selector and selector.items() <= self.labels.items(), f"{kind} selects other pods")
-        namespaces = {item["metadata"].get("namespace") for kind, item in self.objects.items() if kind != "Namespace"}
+        items = [item for kind, item in self.objects.items() if kind != "Namespace"]
+        items += [item for named in self.several.values() for item in named.values()]
+        namespaces = {item["metadata"].get("namespace") for item in items}
         self.require(namespaces == {self.name("Namespace")}, "objects in other namespaces")
         self.require(self.pod["serviceAccountName"] == self.name("ServiceAccount"), "no such service account")
 
@@ -152,6 +177,24 @@ class Rendering:
         )
         self.require("replicas" not in self.spec("Deployment"), "`replicas` would override the autoscaler")
         self.require(scaler["minReplicas"] >= 2, "a single pod leaves none during a drain")
+        cpu, *others = scaler["metrics"]
+        self.require(cpu["type"] == "Resource" and cpu["resource"]["name"] == "cpu", "no target for CPU")
+        # While a metric is unknown, nothing scales down.
+        self.require(bool(others) == (self.place == "with-queue-metric"), "a metric that needs an adapter")
+        # A percentage is rounded up, so a drain can go on with two pods, and is not slow with twenty.
+        self.require(self.spec("PodDisruptionBudget")["maxUnavailable"] == "10%", "drains are slow or stop")
+
+    def check_spread(self):
+        """Pods prefer different zones and nodes, and are never Pending for it."""
+        constraints = self.pod["topologySpreadConstraints"]
+        keys = [item["topologyKey"] for item in constraints]
+        self.require(keys == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"], f"pods spread over {keys}")
+        for item in constraints:
+            expected = {"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "nodeTaintsPolicy": "Honor"}
+            self.require(expected.items() <= item.items(), "pods may be Pending, or tainted nodes count")
+        distribution = self.spec("Service").get("trafficDistribution")
+        expected = "PreferClose" if self.place == "with-same-zone" else None
+        self.require(distribution == expected, f"trafficDistribution {distribution}, expected {expected}")
 
     def check_ports(self):
         """Ports have the numbers of the settings, and all references use their names."""
@@ -168,21 +211,37 @@ class Rendering:
             self.require(request["path"] == route, f"{probe} requests {request['path']}")
         self.require(set(named) == ports.keys(), f"ports are called {sorted(set(map(str, named)))}")
 
-    def check_resources(self):
-        """Grace period, memory and CPU fit the settings."""
+    def check_shutdown(self):
+        """Every search can end, and load balancers have the time to remove the pod."""
         pause = self.container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        drain = pause + amount(self.settings["TAQUIN_SHUTDOWN_GRACE"])
+        self.require(pause >= (15 if self.place == "production" else 5), "load balancers still send requests")
+        grace = amount(self.settings["TAQUIN_SHUTDOWN_GRACE"])
+        self.require(grace > amount(self.settings.get("TAQUIN_MAX_TIME", "60s")), "a shutdown stops searches")
+        drain = pause + grace
         self.require(self.pod["terminationGracePeriodSeconds"] >= drain + 5, "the kubelet would cut the drain short")
+
+    def check_resources(self):
+        """Memory and CPU fit the settings."""
         limits, requests = (self.container["resources"][key] for key in ("limits", "requests"))
         limit, planned = amount(limits["memory"]), planned_memory(self.settings)
         self.require(limit >= planned, f"memory: limit {limit:.0f} bytes, planned {planned:.0f}")
         self.require(limit == amount(requests["memory"]), "memory: the limit differs from the request")
-        self.require(amount(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]), "fewer cores than workers")
+        self.require("cpu" not in limits, "a limit of CPU only adds latency")
+        # Those of overlays/local share two cores with the system's pods.
+        enough = cores(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]) or self.place == "local"
+        self.require(enough, "fewer cores than workers")
+        pinned = re.search("@sha256:[0-9a-f]{64}$", self.container["image"])
+        self.require(pinned or self.place != "production", f"{self.container['image']} has no digest")
 
     def check_lockdown(self):
         """Pod and container have no more rights than they need."""
         check_pod_lockdown(self.place, self.pod)
-        self.require(self.spec("NetworkPolicy")["egress"] == [], "egress is allowed")
+        policy = self.spec("NetworkPolicy")
+        self.require(policy["egress"] == [], "egress is allowed")
+        clients, monitoring = policy["ingress"]
+        blocks = [item["ipBlock"] for item in clients["from"] if "ipBlock" in item]
+        self.require(bool(blocks) == (self.place == "with-load-balancer"), "addresses beyond the cluster's pods")
+        self.require(all("ipBlock" not in item for item in monitoring["from"]), "the admin port is open to addresses")
 
     def check_mounts(self):
         """Each setting that names a file or directory has a mount with the right access."""
@@ -199,6 +258,17 @@ class Rendering:
             )
             self.require(self.pod["securityContext"].get("fsGroup") == 65532, f"{setting}: the user has no access")
 
+    def check_secret(self):
+        """The name of the secret ends with a hash of its content, so that a change is a rollout."""
+        mounted = [item["secret"]["secretName"] for item in self.pod.get("volumes", []) if "secret" in item]
+        names = [self.name("Secret")] if "Secret" in self.objects else []
+        self.require(mounted == names, f"secrets {mounted} are mounted, and {names} exist")
+        self.require(bool(names) == ("TAQUIN_TOKEN_FILE" in self.settings), "tokens without a secret, or the reverse")
+        for name in names:
+            self.require(re.fullmatch("taquin-tokens-[a-z0-9]{10}", name), f"{name} has no hash")
+            files = {self.settings["TAQUIN_TOKEN_FILE"].rpartition("/")[2]}
+            self.require(self.objects["Secret"]["data"].keys() == files, f"{name} has other files")
+
     def check_monitor(self):
         """The PodMonitor, if there is one, scrapes /metrics as job="taquin"."""
         if "PodMonitor" not in self.objects:
@@ -210,6 +280,39 @@ class Rendering:
             and self.labels[monitor["jobLabel"]] == "taquin",
             'the PodMonitor does not scrape /metrics as job="taquin"',
         )
+
+    def check_gateway(self):
+        """The routes, if there are any, lead to the Service, and each has one policy that fits its requests."""
+        routes, policies = self.several["HTTPRoute"], self.several["BackendTrafficPolicy"]
+        for kind, named in self.several.items():
+            for name, item in named.items():
+                self.require(item["spec"].keys() == SEVERAL[kind], f"{kind} {name} has other fields")
+        port = self.spec("Service")["ports"][0]["port"]
+        backend = {"name": self.name("Service"), "port": port}
+        for name, route in routes.items():
+            (rule,) = route["spec"]["rules"]
+            self.require(rule["backendRefs"] == [backend], f"route {name} leads elsewhere")
+            self.require(rule["timeouts"] == {"request": "0s"}, f"route {name} would cut long responses")
+            methods = [match.get("method") for match in rule.get("matches", [])]
+            self.require(methods == (["GET", "HEAD"] if name == "taquin-get" else []), f"route {name}: {methods}")
+        targets = {policy["spec"]["targetRefs"][0]["name"]: policy["spec"] for policy in policies.values()}
+        self.require(targets.keys() == routes.keys() and len(policies) == len(routes), "a route without a policy")
+        # Envoy Gateway accepts a slow start only without a hash.
+        hashed = {"type": "ConsistentHash", "consistentHash": {"type": "Header", "header": {"name": ":path"}}}
+        least = {"type": "LeastRequest", "slowStart": {"window": "30s"}}
+        idle = amount(self.settings.get("TAQUIN_KEEP_ALIVE_TIMEOUT", "75s"))
+        age = 0.9 * amount(self.settings["TAQUIN_MAX_CONNECTION_AGE"])
+        for name, spec in targets.items():
+            timeouts = spec["timeout"]["http"]
+            first = amount(timeouts["connectionIdleTimeout"]) < idle and amount(timeouts["maxConnectionDuration"]) < age
+            self.require(first, f"policy of {name}: Taquin ends connections before Envoy does")
+            expected = hashed if name == "taquin-get" else least
+            self.require(spec["loadBalancer"] == expected, f"policy of {name}: {spec['loadBalancer']}")
+            (target,) = spec["targetRefs"]
+            self.require(
+                (target["group"], target["kind"]) == ("gateway.networking.k8s.io", "HTTPRoute"),
+                f"policy of {name} has another target",
+            )
 
 
 def check_indexed_job(base):
