@@ -14,6 +14,7 @@ mod path;
 mod puzzle;
 mod sampling;
 mod size;
+mod trail;
 
 pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
@@ -31,6 +32,7 @@ pub use sampling::{
     RandomSource, random_board, random_permutation, random_unsolvable_board, random_walk, random_walk_with_turns,
 };
 pub use size::{Size, SizeError};
+pub use trail::Trail;
 
 /// The number on a tile; 0 is the blank.
 pub type Tile = u8;

@@ -128,12 +128,9 @@ impl fmt::Display for MoveTextFault {
                 at + 1,
                 found.escape_debug()
             ),
-            Self::CountWithoutMove { at } => write!(
-                f,
-                "the number at character {} follows no letter: `L2` is two moves to the left; the tiles that slide \
-                 can be listed in `tiles`",
-                at + 1
-            ),
+            Self::CountWithoutMove { at } => {
+                write!(f, "the number at character {} follows no letter: `L2` is two moves to the left", at + 1)
+            }
             Self::ZeroCount { at } => write!(f, "the number of repetitions at character {} is 0", at + 1),
             Self::TooMany { most } => write!(f, "there are more than {most} moves"),
         }

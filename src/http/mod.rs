@@ -18,9 +18,10 @@
 //! | `problem` | RFC 9457 problem documents and their types |
 //! | `routes_table` | the type of a route, and the lookup by path |
 //! | `state` | state shared by all handlers |
-//! | `payload`, `media_type` | the bytes of a response, and their media type |
+//! | `payload`, `get_target`, `media_type` | the bytes of a response, the GET request for it, media types |
 
 mod exchange;
+mod get_target;
 mod guard;
 mod media_type;
 mod negotiation;

@@ -1,4 +1,4 @@
-//! Hints: the next move of a solution, and the cache of boards ahead on it.
+//! Hints: a solution that a client follows move by move, and the cache of boards ahead on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,11 @@ use std::time::Duration;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use crate::domain::{Move, Puzzle, Tile};
-use crate::service::job::{Answer, Job, Limits, Origin, Plan, Report, RequestedLimits, ServiceError};
+use crate::domain::{Move, Path, Puzzle, Trail};
+use crate::service::job::{Answer, Job, Limits, Origin, Plan, Report, RequestedLimits, ServiceError, Solution};
 use crate::service::metrics::Metrics;
 use crate::service::pool::{CacheUsage, Pool};
+use crate::service::solver;
 
 /// Time limit of a hint whose request names none, on boards whose search uses all its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -19,41 +20,71 @@ pub(crate) fn limits(plan: &Plan, requested: RequestedLimits) -> RequestedLimits
     RequestedLimits { time: requested.time.or(plan.uses_all_time().then_some(DEFAULT_TIME)), ..requested }
 }
 
-/// The next move of the best solution found.
+/// The best solution known for a board.
 #[derive(Clone, Debug)]
 pub struct Hint {
-    /// The search that found the solution, perhaps for an earlier board on it.
-    pub answer: Answer,
-    /// Number of moves of the solution that lead to this board.
-    moves_made: usize,
+    /// The moves from the board to the goal; none if a limit ended the search without a solution.
+    pub path: Option<Path>,
+    /// Proven lower bound on the length of the board's solutions.
+    pub lower_bound: u32,
+    /// Limits in force.
+    pub limits: Limits,
+    /// The search that found the solution, or one that is not shorter, perhaps for an earlier board on it. None if the
+    /// trail that a client sent was followed without a search.
+    pub answer: Option<Answer>,
 }
 
 impl Hint {
-    /// Creates the hint of a search for this board.
-    pub(crate) fn new(answer: Answer) -> Self {
+    /// The hint along a trail, without a search.
+    fn along(puzzle: &Puzzle, trail: Trail, limits: Limits) -> Self {
+        Self { path: Some(trail.path), lower_bound: solver::lower_bound(puzzle), limits, answer: None }
+    }
+}
+
+/// The solution of a search, from a board on it.
+#[derive(Clone, Debug)]
+struct Found {
+    answer: Answer,
+    /// Number of moves of the solution that lead to the board.
+    moves_made: usize,
+}
+
+impl Found {
+    /// The solution of a search for this board.
+    fn new(answer: Answer) -> Self {
         Self { answer, moves_made: 0 }
     }
 
-    /// The move and the tile that slides; none at the goal or without a solution.
-    pub fn step(&self) -> Option<(Move, Tile)> {
-        let solution = self.answer.report.solution.as_ref()?;
-        solution.path.moves().get(self.moves_made).copied().zip(solution.tiles.get(self.moves_made).copied())
+    /// The moves from the board to the goal, if there is a solution.
+    fn moves(&self) -> Option<&[Move]> {
+        self.answer.report.solution.as_ref().map(|solution| &solution.path.moves()[self.moves_made..])
     }
 
-    /// Remaining moves to the goal, if there is a solution.
-    pub fn length(&self) -> Option<usize> {
-        self.answer.report.solution.as_ref().map(|solution| solution.path.len() - self.moves_made)
-    }
-
-    /// Proven lower bound on the length of this board's solutions.
-    pub fn lower_bound(&self) -> u32 {
+    /// Proven lower bound on the length of the board's solutions.
+    fn lower_bound(&self) -> u32 {
         // A move shortens the distance by one at most.
         self.answer.report.lower_bound.saturating_sub(self.moves_made as u32)
     }
 
-    /// True if the solution is proven optimal.
-    pub fn is_optimal(&self) -> bool {
-        self.length() == Some(self.lower_bound() as usize)
+    /// Takes the trail for the solution if it is not longer. So a client stays on one of several equal solutions.
+    fn or(self, trail: Option<Trail>, puzzle: &Puzzle) -> Self {
+        let is_better =
+            |path: &Path| self.moves().is_none_or(|moves| path.len() <= moves.len() && path.moves() != moves);
+        let Some(path) = trail.map(|trail| trail.path).filter(is_better) else { return self };
+        let Ok(tiles) = path.replay(puzzle) else { return self };
+        let report = Report {
+            solution: Some(Solution { path, tiles }),
+            lower_bound: self.lower_bound(),
+            percentile: None,
+            ..Report::clone(&self.answer.report)
+        };
+        Self::new(Answer { report: Arc::new(report), origin: self.answer.origin })
+    }
+
+    fn hint(self) -> Hint {
+        let path = self.moves().map(|moves| Path::from(moves.to_vec()));
+        let (lower_bound, limits) = (self.lower_bound(), self.answer.report.limits);
+        Hint { path, lower_bound, limits, answer: Some(self.answer) }
     }
 }
 
@@ -102,32 +133,44 @@ impl HintCache {
         Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(policy).build())
     }
 
-    /// Returns the next move for a job's start board: from a solution of an earlier hint that leads over this board, or
-    /// else from the job's search.
+    /// Returns the hint for a job's start board: along a solution of an earlier hint that leads over this board, or
+    /// along the trail, or from the job's search.
+    ///
+    /// A trail that leads over the board spares a search that would use all its time. Any other search is made, since it
+    /// proves its solution optimal; the trail counts if it is not longer.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub(crate) async fn hint(&self, job: Job, pool: &Arc<Pool>, metrics: &Metrics) -> Result<Hint, ServiceError> {
+    pub(crate) async fn hint(
+        &self,
+        job: Job,
+        trail: Option<Trail>,
+        pool: &Arc<Pool>,
+        metrics: &Metrics,
+    ) -> Result<Hint, ServiceError> {
         let Job { puzzle, plan, limits, .. } = job;
-        let known = if pool.is_draining() { None } else { self.find(&puzzle, &limits) };
-        let hint = match known {
-            Some(hint) => {
+        let is_draining = pool.is_draining();
+        let known = if is_draining { None } else { self.find(&puzzle, &limits) };
+        let spares_search = |trail: &Trail| plan.uses_all_time() && trail.is_followed && !is_draining;
+        let found = match (known, trail) {
+            (Some(known), trail) => {
                 metrics.answered_from(Origin::Cached);
-                hint
+                known.or(trail, &puzzle)
             }
-            None => Hint::new(pool.submit(job).await?),
+            (None, Some(trail)) if spares_search(&trail) => return Ok(Hint::along(&puzzle, trail, limits)),
+            (None, trail) => Found::new(pool.submit(job).await?).or(trail, &puzzle),
         };
         // An instant search is as fast as a cache look-up.
-        if !plan.is_instant() && hint.answer.report.stopped.is_none() {
-            self.remember(&puzzle, &limits, &hint);
+        if !plan.is_instant() && found.answer.report.stopped.is_none() {
+            self.remember(&puzzle, &limits, &found);
         }
-        Ok(hint)
+        Ok(found.hint())
     }
 
-    /// Returns the cached hint of a board.
-    pub(crate) fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Hint> {
+    /// Returns the solution of an earlier hint that leads over a board.
+    fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Found> {
         let HintEntry { report, moves_made } = self.0.get(&HintKey { puzzle: *puzzle, limits: *limits })?;
-        Some(Hint { answer: Answer { report, origin: Origin::Cached }, moves_made })
+        Some(Found { answer: Answer { report, origin: Origin::Cached }, moves_made })
     }
 
     /// Entries and bytes of the cache.
@@ -137,11 +180,11 @@ impl HintCache {
 
     /// Caches the boards ahead of a hint. An entry is replaced only by a shorter solution, because a longer one would
     /// undo moves.
-    fn remember(&self, puzzle: &Puzzle, limits: &Limits, hint: &Hint) {
-        let report = &hint.answer.report;
+    fn remember(&self, puzzle: &Puzzle, limits: &Limits, found: &Found) {
+        let report = &found.answer.report;
         let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
         let mut board = *puzzle.start();
-        for (moves_made, mv) in (1..).zip(moves).skip(hint.moves_made).take(Self::BOARDS_AHEAD) {
+        for (moves_made, mv) in (1..).zip(moves).skip(found.moves_made).take(Self::BOARDS_AHEAD) {
             let puzzle = board.make(*mv).and_then(|_| Puzzle::try_new(board, *puzzle.goal()).ok());
             let Some(puzzle) = puzzle else { return };
             let (key, entry) =
@@ -158,7 +201,7 @@ impl HintCache {
 mod tests {
     use super::*;
     use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Job, Plan, SearchContext, SearchOptions, Solution, Tables, solve};
+    use crate::service::{Job, Plan, SearchContext, SearchOptions, Tables, solve};
 
     const LIMITS: Limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: 100_000 };
 
@@ -167,38 +210,43 @@ mod tests {
         Puzzle::try_new(start, Board::blank_last(start.size())).unwrap()
     }
 
-    fn hint(puzzle: Puzzle) -> Hint {
+    fn found(puzzle: Puzzle) -> Found {
         let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
         let job = Job::new(puzzle, plan, LIMITS);
         let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
-        Hint::new(Answer { report: Arc::new(report), origin: Origin::Search })
+        Found::new(Answer { report: Arc::new(report), origin: Origin::Search })
+    }
+
+    fn after(puzzle: &Puzzle, mv: Move) -> Puzzle {
+        let mut board = *puzzle.start();
+        board.make(mv).unwrap();
+        Puzzle::try_new(board, *puzzle.goal()).unwrap()
+    }
+
+    fn trail(puzzle: &Puzzle, moves: Vec<Move>) -> Option<Trail> {
+        Some(Trail::of(puzzle, &moves.into()).unwrap())
     }
 
     #[test]
     fn cached_hints_lead_to_the_goal() {
         let (cache, mut puzzle) = (HintCache::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
-        let mut hint = hint(puzzle);
+        let mut found = found(puzzle);
         for moves_left in (0..=31).rev() {
-            assert_eq!(
-                (hint.length(), hint.lower_bound(), hint.is_optimal()),
-                (Some(moves_left), moves_left as u32, true)
-            );
-            cache.remember(&puzzle, &LIMITS, &hint);
-            let Some((mv, tile)) = hint.step() else { break };
-            let mut board = *puzzle.start();
-            assert_eq!(board.make(mv), Some(tile));
-            puzzle = Puzzle::try_new(board, *puzzle.goal()).unwrap();
-            hint = cache.find(&puzzle, &LIMITS).unwrap();
+            assert_eq!((found.moves().unwrap().len(), found.lower_bound()), (moves_left, moves_left as u32));
+            cache.remember(&puzzle, &LIMITS, &found);
+            let Some(mv) = found.moves().unwrap().first().copied() else { break };
+            puzzle = after(&puzzle, mv);
+            found = cache.find(&puzzle, &LIMITS).unwrap();
         }
-        assert_eq!((puzzle.start(), hint.step()), (puzzle.goal(), None));
+        assert_eq!((puzzle.start(), found.moves().unwrap()), (puzzle.goal(), &[][..]));
     }
 
     #[test]
     fn hints_are_cached_for_several_moves_ahead() {
         let (cache, puzzle) = (HintCache::new(1 << 20), puzzle("8 6 7/2 5 4/3 0 1"));
-        let hint = hint(puzzle);
-        cache.remember(&puzzle, &LIMITS, &hint);
-        let path = &hint.answer.report.solution.as_ref().unwrap().path;
+        let found = found(puzzle);
+        cache.remember(&puzzle, &LIMITS, &found);
+        let path = &found.answer.report.solution.as_ref().unwrap().path;
         let known = path.steps(puzzle.start()).map(|step| {
             let puzzle = Puzzle::try_new(step.board, *puzzle.goal()).unwrap();
             cache.find(&puzzle, &LIMITS).is_some()
@@ -211,24 +259,22 @@ mod tests {
     #[test]
     fn a_followed_solution_stays_cached_beside_many_others() {
         let (cache, other) = (HintCache::new(1 << 20), puzzle("8 7 6/0 4 1/2 5 3"));
-        let (others_hint, mut expanded) = (hint(other), 0);
+        let (others_found, mut expanded) = (found(other), 0);
         let mut others_ask = |times: u64| {
             for _ in 0..times {
                 expanded += 1;
-                cache.remember(&other, &Limits { expanded, ..LIMITS }, &others_hint);
+                cache.remember(&other, &Limits { expanded, ..LIMITS }, &others_found);
             }
         };
         others_ask(2000);
         let mut puzzle = puzzle("8 6 7/2 5 4/3 0 1");
-        let mut hint = hint(puzzle);
-        while let Some((mv, _)) = hint.step() {
-            cache.remember(&puzzle, &LIMITS, &hint);
+        let mut found = found(puzzle);
+        while let Some(mv) = found.moves().unwrap().first().copied() {
+            cache.remember(&puzzle, &LIMITS, &found);
             others_ask(50);
             cache.0.run_pending_tasks();
-            let mut board = *puzzle.start();
-            board.make(mv).unwrap();
-            puzzle = Puzzle::try_new(board, *puzzle.goal()).unwrap();
-            hint = cache.find(&puzzle, &LIMITS).expect("it is cached");
+            puzzle = after(&puzzle, mv);
+            found = cache.find(&puzzle, &LIMITS).expect("it is cached");
         }
         assert_eq!(puzzle.start(), puzzle.goal());
         let usage = cache.usage();
@@ -238,34 +284,74 @@ mod tests {
     #[test]
     fn an_entry_is_replaced_only_by_a_shorter_solution() {
         let (cache, puzzle) = (HintCache::new(1 << 20), puzzle("1 2 3/4 5 6/0 7 8"));
-        let best = hint(puzzle);
+        let best = found(puzzle);
         // A solution with two wasted moves at its start.
         let report = &*best.answer.report;
         let solution = report.solution.as_ref().unwrap();
         let path = [&[Move::Right, Move::Left][..], solution.path.moves()].concat().into();
         let tiles = [&[7, 7][..], &solution.tiles].concat();
         let report = Report { solution: Some(Solution { path, tiles }), ..report.clone() };
-        let worse = Hint::new(Answer { report: Arc::new(report), origin: Origin::Search });
-        let mut ahead = *puzzle.start();
-        ahead.make(Move::Right).unwrap();
-        let ahead = Puzzle::try_new(ahead, *puzzle.goal()).unwrap();
-        let length = || cache.find(&ahead, &LIMITS).unwrap().length();
+        let worse = Found::new(Answer { report: Arc::new(report), origin: Origin::Search });
+        let ahead = after(&puzzle, Move::Right);
+        let length = || cache.find(&ahead, &LIMITS).unwrap().moves().unwrap().len();
         for (laid, expected) in [(&worse, 1), (&best, 1), (&worse, 1)] {
             cache.remember(&puzzle, &LIMITS, laid);
-            assert_eq!(length(), Some(expected));
+            assert_eq!(length(), expected);
         }
+    }
+
+    #[test]
+    fn a_trail_replaces_a_solution_that_is_not_shorter() {
+        // Two optimal solutions: around the ring of a 2×2 board in both directions.
+        let puzzle = puzzle("0 3/2 1");
+        let other = |moves: &[Move]| -> Vec<Move> {
+            let swapped = |mv: &Move| match mv {
+                Move::Up => Move::Left,
+                Move::Left => Move::Up,
+                Move::Down => Move::Right,
+                Move::Right => Move::Down,
+            };
+            moves.iter().map(swapped).collect()
+        };
+        let found = found(puzzle);
+        let (own, length) = (found.moves().unwrap().to_vec(), found.lower_bound());
+        let equal = found.clone().or(trail(&puzzle, other(&own)), &puzzle);
+        assert_eq!((equal.moves(), equal.lower_bound()), (Some(&other(&own)[..]), length));
+        assert!(equal.answer.report.is_optimal());
+        let detour = [other(&own)[0], other(&own)[0].inverse()];
+        let longer = Trail { path: [&detour[..], &own].concat().into(), is_followed: true };
+        let kept = found.clone().or(Some(longer), &puzzle);
+        assert!(Arc::ptr_eq(&kept.answer.report, &found.answer.report));
+        let ahead = after(&puzzle, own[0]);
+        let cache = HintCache::new(1 << 20);
+        cache.remember(&puzzle, &LIMITS, &found);
+        let known = cache.find(&ahead, &LIMITS).unwrap();
+        let followed = known.clone().or(trail(&ahead, own[1..].to_vec()), &ahead);
+        assert!(Arc::ptr_eq(&followed.answer.report, &known.answer.report), "an equal one is not copied");
+    }
+
+    #[test]
+    fn a_shorter_trail_has_the_bound_of_its_board() {
+        let puzzle = puzzle("1 2 3/4 5 6/0 7 8");
+        let best = found(puzzle);
+        let detours = [Move::Right, Move::Left, Move::Up, Move::Down, Move::Right, Move::Right].to_vec();
+        let report = Report {
+            solution: Some(Solution { path: detours.into(), tiles: vec![7, 7, 4, 4, 7, 8] }),
+            ..Report::clone(&best.answer.report)
+        };
+        let at = Found { answer: Answer { report: Arc::new(report), origin: Origin::Cached }, moves_made: 2 };
+        let found = at.or(trail(&puzzle, vec![Move::Right, Move::Right]), &puzzle);
+        // The bound of 2 was that of a board two moves before.
+        assert_eq!((found.moves().unwrap().len(), found.lower_bound()), (2, 0));
     }
 
     #[test]
     fn hints_are_keyed_by_limits_and_none_are_cached_without_memory() {
         let (cache, none) = (HintCache::new(1 << 20), HintCache::new(0));
         let puzzle = puzzle("1 2 3/4 5 6/0 7 8");
-        let hint = hint(puzzle);
-        let mut ahead = *puzzle.start();
-        ahead.make(Move::Right).unwrap();
-        let ahead = Puzzle::try_new(ahead, *puzzle.goal()).unwrap();
-        cache.remember(&puzzle, &LIMITS, &hint);
-        none.remember(&puzzle, &LIMITS, &hint);
+        let (found, ahead) = (found(puzzle), after(&puzzle, Move::Right));
+        cache.remember(&puzzle, &LIMITS, &found);
+        none.remember(&puzzle, &LIMITS, &found);
         none.0.run_pending_tasks();
         assert!(cache.find(&ahead, &LIMITS).is_some() && none.find(&ahead, &LIMITS).is_none());
         assert!(cache.find(&ahead, &Limits { expanded: 7, ..LIMITS }).is_none());

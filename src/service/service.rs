@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::domain::{Attempt, Board, Puzzle, Size};
+use crate::domain::{Attempt, Board, Path, Puzzle, Size, Trail};
 use crate::search::heuristic::{DistanceTable, Tier};
 use crate::search::{Algorithm, Distribution, HeuristicKind};
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
@@ -174,16 +174,22 @@ impl Service {
         self.pool.bulk_load()
     }
 
-    /// Returns the next move of the best solution that [`auto`](Plan::auto) finds, or of a cached solution of an
-    /// earlier hint.
+    /// Returns the best solution that [`auto`](Plan::auto) finds, or the rest of a cached solution of an earlier hint, or
+    /// of `trail`, a path that the client knows. A trail that does not lead over the board or close by is ignored.
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn hint(&self, puzzle: Puzzle, requested: RequestedLimits) -> Result<Hint, ServiceError> {
+    pub async fn hint(
+        &self,
+        puzzle: Puzzle,
+        trail: Option<&Path>,
+        requested: RequestedLimits,
+    ) -> Result<Hint, ServiceError> {
         let plan = Plan::auto(puzzle.size());
         let limits = self.limits(puzzle.size(), &plan, hint::limits(&plan, requested));
         let job = Job::new(puzzle, plan, limits);
-        self.hint_cache.hint(job, &self.pool, &self.metrics).await
+        let trail = trail.and_then(|path| Trail::of(&puzzle, path));
+        self.hint_cache.hint(job, trail, &self.pool, &self.metrics).await
     }
 
     /// Draws a board for a goal with each seed; equal seeds draw equal boards.

@@ -53,6 +53,10 @@ const ASKED: &[Asked] = &[
     ("Verdict", TEXT, "", || text("/verify", json!({ "board": TWO_MOVES, "moves": "RR" }))),
     ("Hint", JSON, "move", || post("/hint", json!({ "board": TWO_MOVES }))),
     ("Hint", JSON, "solved", || post("/hint", json!({ "board": "123456780" }))),
+    ("Hint", JSON, "trail", || {
+        let board = "1 2 3 4 5/6 7 8 9 10/11 12 13 14 15/16 17 18 19 20/21 22 0 23 24";
+        post("/hint", json!({ "board": board, "trail": "RR" }))
+    }),
     ("Hint", TEXT, "", || text("/hint", json!({ "board": TWO_MOVES }))),
     ("LegalMoves", JSON, "moves", || post("/moves", json!({ "board": TWO_MOVES }))),
     ("LegalMoves", TEXT, "", || text("/moves", json!({ "board": TWO_MOVES }))),
@@ -106,7 +110,7 @@ fn example(place: &str, media_type: &str, name: &str) -> Value {
 
 /// Replaces what differs between two responses to equal requests: times, identifiers, and limits that depend on the
 /// memory of the machine.
-fn without_times(value: Value) -> Value {
+pub(crate) fn without_times(value: Value) -> Value {
     match value {
         Value::Object(members) => {
             let varies = |name: &str| ["elapsed_us", "request_id", "nodes", "build_ms"].contains(&name);
@@ -123,7 +127,7 @@ fn without_times(value: Value) -> Value {
     }
 }
 
-fn text_without_times(text: &str) -> String {
+pub(crate) fn text_without_times(text: &str) -> String {
     let line = |line: &str| {
         if line.starts_with("{\"") {
             let line = serde_json::from_str(line).map(without_times).unwrap_or_else(|error| panic!("{error}: {line}"));

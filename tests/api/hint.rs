@@ -21,6 +21,8 @@ fn checked(reply: &Value) -> Value {
     assert_eq!(reply["remaining"], length - 1);
     assert!(reply["lower_bound"].as_u64() <= Some(length), "{reply}");
     assert_eq!(reply["optimal"], reply["lower_bound"] == length);
+    let trail = reply["trail"].as_str().expect("a trail");
+    assert_eq!((trail.len() as u64, trail.chars().next()), (length, Some(mv)));
     reply["board"].clone()
 }
 
@@ -113,6 +115,78 @@ async fn hints_continue_after_several_moves() {
     let later = client.post("/hint", &json!({ "board": board, "goal": "blank_first" })).await.expect(200);
     assert!(is_kept(&later), "{later}");
     assert_eq!(later.json()["length"], 52);
+}
+
+#[tokio::test]
+async fn a_trail_that_leads_elsewhere_is_ignored() {
+    let taquin = shared().await;
+    let question = json!({ "board": HARD });
+    let expected = crate::answer::timeless(taquin.post("/hint", &question).await.expect(200).json());
+    let length = expected["length"].as_u64().expect("a length") as usize;
+    // The end of a trail, another trail, moves off the board, a trail for another size, and a longer way.
+    let trail = expected["trail"].as_str().expect("a trail");
+    let longer = format!("{}{trail}", if trail.starts_with('L') { "RL" } else { "LR" });
+    for sent in ["", &trail[length / 2..], "ULDR", "UUUU", &"RDLU".repeat(200), &longer, " u2 l "] {
+        let question = json!({ "board": HARD, "trail": sent });
+        let reply = taquin.post("/hint", &question).await.expect(200).json();
+        assert_eq!(crate::answer::timeless(reply), expected, "{sent}");
+    }
+    let solved = json!({ "board": "123456780", "trail": "RRDD" });
+    assert_eq!(taquin.post("/hint", &solved).await.expect(200).json()["trail"], "");
+    // The goal of a trail is that of the request.
+    let other = json!({ "board": expected["board"], "goal": "snail", "trail": trail });
+    taquin.post("/hint", &other).await.problem("unsolvable");
+}
+
+#[tokio::test]
+async fn what_are_no_moves_are_no_trail() {
+    let taquin = shared().await;
+    for (trail, code) in
+        [(json!("8 6 7"), "unknown-value"), (json!(["U"]), "wrong-type"), (json!("U50001"), "out-of-range")]
+    {
+        let problem = taquin.post("/hint", &json!({ "board": HARD, "trail": trail })).await.problem("invalid-request");
+        assert_eq!(faults(&problem), [format!("/trail {code}")]);
+        assert!(!problem["errors"][0]["detail"].as_str().unwrap_or_default().contains("`tiles`"), "{problem}");
+    }
+    let problem = taquin.get("/hint?board=867254301&trail=X").await.problem("invalid-parameter");
+    assert_eq!(faults(&problem), ["/trail unknown-value"]);
+}
+
+#[tokio::test]
+async fn a_trail_decides_between_equal_solutions() {
+    let taquin = shared().await;
+    // Both ways around the board have six moves.
+    for trail in ["RDLURD", "DRULDR"] {
+        let reply = taquin.post("/hint", &json!({ "board": "03/21", "trail": trail })).await.expect(200).json();
+        assert_eq!((&reply["trail"], &reply["optimal"]), (&json!(trail), &json!(true)));
+        assert_eq!(reply["search"]["expanded"], 6);
+        let beside = json!({ "board": reply["board"], "trail": &trail[2..] });
+        assert_eq!(taquin.post("/hint", &beside).await.expect(200).json()["trail"], trail[1..]);
+    }
+}
+
+#[tokio::test]
+async fn a_trail_of_a_client_leads_no_other_client() {
+    let service = Service::start(&[]).await;
+    let client = service.client();
+    let mut question = client.get("/random?rows=5&cols=5&walk=10&seed=trail&as=request").await.expect(200).json();
+    question["limits"] = json!({ "time_ms": 100 });
+    let shortest = client.post("/hint", &question).await.expect(200).json();
+    let trail = shortest["trail"].as_str().expect("a trail");
+    // A longer way from the next board but one, which is not cached for these limits.
+    question["limits"] = json!({ "time_ms": 101 });
+    let mut board = grid_of(&shortest["board"]);
+    let mv = trail.chars().nth(1).expect("a second move");
+    slide(&mut board, mv);
+    question["board"] = json!(board);
+    let back = { "UDLR".chars().zip("DURL".chars()).find(|(one, _)| *one == mv).expect("a move").1 };
+    question["trail"] = json!(format!("{back}{mv}{}", &trail[2..]));
+    let followed = client.post("/hint", &question).await.expect(200).json();
+    assert_eq!((&followed["length"], &followed["search"]), (&json!(trail.len() - 2), &Value::Null));
+    question["trail"] = Value::Null;
+    let searched = client.post("/hint", &question).await.expect(200);
+    assert!(!is_kept(&searched), "{searched}");
+    assert_eq!(searched.json()["length"], trail.len() - 2);
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
             X_REQUEST_ID,
         ])
         .expose_headers([
+            header::CONTENT_LOCATION,
             header::ETAG,
             header::RETRY_AFTER,
             HeaderName::from_static("server-timing"),

@@ -10,6 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::accept::accepts_gzip;
+use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind};
 
 /// The content of a response, with the headers that control caching.
@@ -59,13 +60,20 @@ impl Document {
         Self { content_type, cache_control, etag, body: body.into(), gzip: None }
     }
 
-    /// Responds to GET or POST. The response to a POST has no caching headers.
-    pub(crate) fn response_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
+    /// Responds to GET or POST. The response to a POST has no caching headers; it names the GET request with the same
+    /// response.
+    pub(crate) fn response_to(
+        &self,
+        method: &Method,
+        request_headers: &HeaderMap,
+        get_target: Option<GetTarget>,
+    ) -> Response {
         if *method != Method::POST {
             return self.response(request_headers);
         }
         let mut response = Response::new(self.body.clone().into());
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        GetTarget::add_to(get_target, &mut response);
         response
     }
 

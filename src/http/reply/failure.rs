@@ -156,7 +156,7 @@ fn limit_exceeded_without(
     missing: &'static str,
     elsewhere: &'static str,
 ) -> Problem {
-    let limits = LimitsReply::new(report);
+    let limits = LimitsReply::new(report.limits);
     let (limit, spent, raised) = match stop {
         StopReason::Time => ("time", time_spent(report), "`limits.time_ms`"),
         StopReason::Expanded => ("expanded", counted(limits.expanded, "expansion"), "`limits.expanded`"),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::search::heuristic::Tier;
 use crate::search::{Algorithm, Named, effective_branching_factor};
-use crate::service::Report;
+use crate::service::{Limits, Report};
 
 /// Algorithm, heuristic and counters of a search.
 #[derive(Debug, serde::Serialize)]
@@ -81,8 +81,7 @@ impl SearchReply {
 }
 
 impl LimitsReply {
-    pub(crate) fn new(report: &Report) -> Self {
-        let limits = report.limits;
+    pub(crate) fn new(limits: Limits) -> Self {
         Self { time_ms: limits.time.as_millis() as u64, expanded: limits.expanded, nodes: limits.nodes }
     }
 }

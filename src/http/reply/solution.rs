@@ -162,7 +162,7 @@ impl SolveReply {
             puzzle: *puzzle,
             metric: report.metric,
             search: SearchReply::new(report),
-            limits: LimitsReply::new(report),
+            limits: LimitsReply::new(report.limits),
         };
         Ok((reply, solution))
     }

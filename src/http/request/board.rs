@@ -66,6 +66,24 @@ enum Form {
 
 /// Reads the board and the goal. Returns `None` if either has an error or their sizes differ.
 pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
+    // The target of a GET request has both boards as rows of tiles.
+    let (board, goal) = fields.aside(written_board_and_goal)?;
+    if board.size() != goal.size() {
+        let detail =
+            format!("the goal is {} and the board is {}; they must have the same size", goal.size(), board.size());
+        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+        return None;
+    }
+    fields.add_board_to_target("board", &board);
+    match NamedGoal::ALL.iter().find(|named| named.on(board.size()) == goal) {
+        Some(NamedGoal::BlankLast) => {}
+        Some(named) => fields.add_to_target("goal", named.name()),
+        None => fields.add_board_to_target("goal", &goal),
+    }
+    Some((board, goal))
+}
+
+fn written_board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
     let (sides, encoding) = (sides(fields), fields.choice("encoding", None).unwrap_or_default());
     let board = match fields.take("board") {
         Some(value) => board(fields, "board", &value, sides, encoding),
@@ -78,14 +96,7 @@ pub(crate) fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)>
         }
     };
     let goal = goal(fields, board.map(|board| board.size()), sides, encoding);
-    let (board, goal) = (board?, goal?);
-    if board.size() != goal.size() {
-        let detail =
-            format!("the goal is {} and the board is {}; they must have the same size", goal.size(), board.size());
-        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
-        return None;
-    }
-    Some((board, goal))
+    board.zip(goal)
 }
 
 /// Reads `rows` and `cols`.
@@ -139,6 +150,7 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
     };
     if let Value::Query(word) | Value::Body(Json::String(word)) = &value {
         if let Some(goal) = NamedGoal::from_name(word) {
+            fields.add_to_target("goal", goal.name());
             return size.map(|size| goal.on(size));
         }
         let is_choice =
@@ -171,7 +183,10 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     let has_own_size = name == "goal" && written.raw.row_lengths.is_some();
     let sides = if has_own_size { Sides::default() } else { sides };
     match written.raw.board(sides, encoding) {
-        Ok(board) => Some(board),
+        Ok(board) => {
+            fields.add_board_to_target(name, &board);
+            Some(board)
+        }
         Err(faults) => {
             let json = value.to_json().filter(|_| written.form != Form::Text);
             for fault in faults {
@@ -322,7 +337,7 @@ mod tests {
 
     fn read(body: &str) -> Result<(Board, Board), Rejection> {
         let body = Some(RequestBody::Json(Json::parse(body).unwrap()));
-        let mut fields = FieldReader::new(RequestFields { query: vec![], body }, &BOARD_FIELDS);
+        let mut fields = FieldReader::new(RequestFields { query: vec![], body, get_target: None }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
         fields.finish(boards).map_err(|problem| {
             (problem.kind, problem.errors.into_iter().map(|error| (error.pointer, error.code)).collect())
@@ -390,7 +405,7 @@ mod tests {
     fn a_tile_in_quotes_and_json_as_text_are_named() {
         let detail = |json: &str| {
             let body = Some(RequestBody::Json(Json::parse(json).unwrap()));
-            let mut fields = FieldReader::new(RequestFields { query: vec![], body }, &BOARD_FIELDS);
+            let mut fields = FieldReader::new(RequestFields { query: vec![], body, get_target: None }, &BOARD_FIELDS);
             let boards = board_and_goal(&mut fields);
             fields.finish(boards).unwrap_err().errors.remove(0).detail
         };

@@ -15,6 +15,7 @@ use super::json::Json;
 use super::plain_board::plain_board;
 use super::query;
 use crate::domain::Board;
+use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::HttpSettings;
 
@@ -25,6 +26,8 @@ pub(crate) struct RequestFields {
     pub(crate) query: Vec<(String, String)>,
     /// The body of a POST; `None` for GET, or if the body is empty and the query has a board.
     pub(crate) body: Option<RequestBody>,
+    /// The target of a GET request with these fields, so far without them; `None` for GET.
+    pub(crate) get_target: Option<GetTarget>,
 }
 
 /// A parsed body whose fields are not validated yet.
@@ -45,7 +48,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (head, body) = request.into_parts();
-        RawRequest::read(&head, body, HttpSettings::from_ref(state)).await?.fields()
+        RawRequest::read(&head, body, HttpSettings::from_ref(state)).await?.fields(head.uri.path())
     }
 }
 
@@ -57,6 +60,7 @@ const LARGE: usize = 256 << 10;
 pub(crate) struct RawRequest {
     query: Vec<(String, String)>,
     body: Option<ReceivedBody>,
+    is_post: bool,
 }
 
 enum ReceivedBody {
@@ -70,7 +74,7 @@ impl RawRequest {
     pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
         let query = query::parse(head.uri.query().unwrap_or_default());
         if head.method != Method::POST {
-            return Ok(Self { query: query?, body: None });
+            return Ok(Self { query: query?, body: None, is_post: false });
         }
         let query = query.map_err(close_connection)?;
         let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
@@ -78,9 +82,9 @@ impl RawRequest {
             if has_body { Format::of(&head.headers, settings).map_err(close_connection)? } else { Format::Sniffed };
         let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
-            return Ok(Self { query, body: None });
+            return Ok(Self { query, body: None, is_post: true });
         }
-        Ok(Self { query, body: Some(ReceivedBody::of(bytes, format).await?) })
+        Ok(Self { query, body: Some(ReceivedBody::of(bytes, format).await?), is_post: true })
     }
 
     /// Returns the board if the request is a plain board that [`plain_board`] can read.
@@ -93,12 +97,15 @@ impl RawRequest {
         }
     }
 
-    pub(crate) fn fields(self) -> Result<RequestFields, Problem> {
+    /// Parses the body of a request to a path.
+    pub(crate) fn fields(self, path: &str) -> Result<RequestFields, Problem> {
         let parse = |body| match body {
             ReceivedBody::Raw(bytes, format) => RequestBody::parse(&bytes, format),
             ReceivedBody::Parsed(body) => Ok(body),
         };
-        Ok(RequestFields { query: self.query, body: self.body.map(parse).transpose()? })
+        let body = self.body.map(parse).transpose()?;
+        let get_target = self.is_post.then(|| GetTarget::of(path));
+        Ok(RequestFields { query: self.query, body, get_target })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Reads and validates the fields of a request, from the query string and the body.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::body::{RequestBody, RequestFields};
@@ -10,6 +9,8 @@ use super::json::Json;
 use super::query::pointer;
 use super::suggestion::{did_you_mean, unknown_choice};
 use super::value::{Value, quoted, truncated};
+use crate::domain::Board;
+use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::search::Named;
 
@@ -25,6 +26,8 @@ pub(crate) struct FieldReader {
     errors: Errors,
     /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
+    /// The target of a GET request with the fields read so far; `None` if nobody needs it.
+    get_target: Option<GetTarget>,
 }
 
 impl FieldReader {
@@ -36,7 +39,7 @@ impl FieldReader {
             Some(_) => ProblemKind::InvalidRequest,
             None => ProblemKind::InvalidParameter,
         };
-        let mut fields = Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing };
+        let mut fields = Self { get_target: input.get_target, ..Self::empty(missing) };
         for (name, value) in input.query {
             fields.add(name, Value::Query(value), known);
         }
@@ -48,6 +51,10 @@ impl FieldReader {
             None => {}
         }
         fields
+    }
+
+    fn empty(missing: ProblemKind) -> Self {
+        Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing, get_target: None }
     }
 
     fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
@@ -158,6 +165,29 @@ impl FieldReader {
         self.report(self.missing, RequestError::new(pointer(name), "missing-field", detail));
     }
 
+    /// The target of the GET request, if it is needed.
+    pub(super) fn target(&mut self) -> Option<&mut GetTarget> {
+        self.get_target.as_mut()
+    }
+
+    /// Adds a field to the target of the GET request.
+    pub(crate) fn add_to_target(&mut self, name: &str, value: &str) {
+        self.get_target.iter_mut().for_each(|target| target.add(name, value));
+    }
+
+    /// Adds a board to the target of the GET request.
+    pub(crate) fn add_board_to_target(&mut self, name: &str, board: &Board) {
+        self.get_target.iter_mut().for_each(|target| target.add_board(name, board));
+    }
+
+    /// Reads fields that the target of the GET request contains in another form.
+    pub(crate) fn aside<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let target = self.get_target.take();
+        let read = read(self);
+        self.get_target = target;
+        read
+    }
+
     /// True if the request has a field of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
@@ -185,7 +215,9 @@ impl FieldReader {
             return None;
         }
         let found = C::from_name(word);
-        if found.is_none() {
+        if let Some(found) = found {
+            self.add_to_target(name, found.name());
+        } else {
             let words: Vec<&str> = none.into_iter().chain(C::ALL.iter().map(|word| word.name())).collect();
             self.reject(&value, name, "unknown-value", unknown_choice(name, word, &words));
         }
@@ -210,6 +242,10 @@ impl FieldReader {
                 };
                 RequestError::new(pointer(&format!("{name}.{at}")), code, detail)
             });
+        }
+        if !found.is_empty() {
+            let names: Vec<&str> = found.iter().map(|word: &C| word.name()).collect();
+            self.add_to_target(name, &names.join(","));
         }
         found
     }
@@ -243,7 +279,11 @@ impl FieldReader {
             None
         };
         let numbers: Vec<Option<i64>> = entries.iter().enumerate().map(read).collect();
-        numbers.into_iter().collect()
+        let numbers: Option<Vec<i64>> = numbers.into_iter().collect();
+        if let (Some(target), Some(numbers)) = (&mut self.get_target, &numbers) {
+            target.add_numbers(name, numbers);
+        }
+        numbers
     }
 
     /// Reads the entries of a list: an array in a body; in a query separated by commas, in one or more parameters.
@@ -262,56 +302,6 @@ impl FieldReader {
         }
     }
 
-    /// Reads a whole number within bounds.
-    pub(crate) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
-        let value = self.take(name)?;
-        let Some(number) = value.as_integer() else {
-            let detail = format!("`{name}` must be a whole number, not {}", value.described());
-            self.reject(&value, name, "wrong-type", detail);
-            return None;
-        };
-        if !bounds.contains(&number) {
-            self.reject(&value, name, "out-of-range", out_of_range(name, bounds.start(), bounds.end()));
-            return None;
-        }
-        u64::try_from(number).ok()
-    }
-
-    /// Reads a boolean: `true` or `false`, which are words in a query. An absent one is false.
-    pub(crate) fn flag(&mut self, name: &str) -> bool {
-        let Some(value) = self.take(name) else { return false };
-        match &value {
-            Value::Body(Json::Bool(flag)) => *flag,
-            Value::Query(word) if word == "true" => true,
-            Value::Query(word) if word == "false" => false,
-            _ => {
-                let detail = format!("`{name}` must be true or false, not {}", value.described());
-                self.reject(&value, name, "wrong-type", detail);
-                false
-            }
-        }
-    }
-
-    /// Reads a number with at most two decimals within bounds, in hundredths.
-    pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
-        let value = self.take(name)?;
-        let Some(number) = value.as_number() else {
-            self.reject(&value, name, "wrong-type", format!("`{name}` must be a number, not {}", value.described()));
-            return None;
-        };
-        let hundredths = (number * 100.0).round();
-        if !(f64::from(*bounds.start())..=f64::from(*bounds.end())).contains(&hundredths) {
-            let (low, high) = (bounds.start() / 100, bounds.end() / 100);
-            self.reject(&value, name, "out-of-range", out_of_range(name, low, high));
-            return None;
-        }
-        if (hundredths / 100.0 - number).abs() > 1e-9 {
-            self.reject(&value, name, "out-of-range", format!("`{name}` must have at most two decimals"));
-            return None;
-        }
-        Some(hundredths as u32)
-    }
-
     /// Reads a list of 1 to `most` objects with the fields `known`. `read` reads each object. In a query the list is
     /// written as JSON. The pointers of errors include the index in the list.
     pub(crate) fn objects<T>(
@@ -322,7 +312,11 @@ impl FieldReader {
         mut read: impl FnMut(&mut Self) -> T,
     ) -> Option<Vec<T>> {
         let value = self.take(name)?;
-        let Some(Json::Array(entries)) = value.to_json() else {
+        let json = value.to_json();
+        if let (Some(target), Some(json)) = (&mut self.get_target, &json) {
+            target.add(name, &json.to_string());
+        }
+        let Some(Json::Array(entries)) = json else {
             let detail = format!("`{name}` must be an array of objects, not {}", value.described());
             self.reject(&value, name, "wrong-type", detail);
             return None;
@@ -337,9 +331,7 @@ impl FieldReader {
             let at = format!("{name}.{at}");
             match entry {
                 Json::Object(members) => {
-                    let missing = self.missing;
-                    let mut inner =
-                        Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing };
+                    let mut inner = Self::empty(self.missing);
                     inner.add_members("", members, known);
                     objects.push(read(&mut inner));
                     self.errors.add_all_within(&pointer(&at), value.kind(), inner.errors);
@@ -353,30 +345,26 @@ impl FieldReader {
         Some(objects)
     }
 
-    /// Reads a text with `parse`, whose error is the code and detail.
-    pub(crate) fn parsed<T>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
-    ) -> Option<T> {
-        let value = self.take(name)?;
-        let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
-        let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
-        parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
-    }
-
     /// Returns what was read from the fields.
     ///
     /// # Errors
     /// One problem of the most severe kind, with all errors. Or `internal`, which is a bug, if there is neither an error
     /// nor a value.
-    pub(crate) fn finish<T>(mut self, read: Option<T>) -> Result<T, Problem> {
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problem> {
+        self.finish_with_target(read).map(|(read, _)| read)
+    }
+
+    /// Returns what was read from the fields, and the target of the GET request.
+    ///
+    /// # Errors
+    /// See [`finish`](Self::finish).
+    pub(crate) fn finish_with_target<T>(mut self, read: Option<T>) -> Result<(T, Option<GetTarget>), Problem> {
         for field in std::mem::take(&mut self.fields) {
             self.check(&field);
         }
         match (self.errors.into_problem(), read) {
             (Some(problem), _) => Err(problem),
-            (None, Some(read)) => Ok(read),
+            (None, Some(read)) => Ok((read, self.get_target)),
             (None, None) => {
                 tracing::error!(target: "taquin::http::problem", "a request was rejected without an error");
                 Err(Problem::internal())
@@ -397,10 +385,6 @@ pub(crate) const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'stat
     all
 }
 
-fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
-    format!("`{name}` must be from {low} to {high}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,7 +395,7 @@ mod tests {
     fn fields(query: &[(&str, &str)], body: &str) -> FieldReader {
         let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let body = (!body.is_empty()).then(|| RequestBody::Json(Json::parse(body).unwrap()));
-        FieldReader::new(RequestFields { query, body }, &KNOWN)
+        FieldReader::new(RequestFields { query, body, get_target: None }, &KNOWN)
     }
 
     fn errors_of(fields: FieldReader) -> (ProblemKind, Vec<(String, &'static str)>) {
@@ -552,7 +536,7 @@ mod tests {
             [("1.5", Some(150)), ("1.005", None), ("0.99", None), ("100", Some(10_000)), ("NaN", None)]
         {
             let mut fields = FieldReader::new(
-                RequestFields { query: vec![("weight".to_owned(), written.to_owned())], body: None },
+                RequestFields { query: vec![("weight".to_owned(), written.to_owned())], body: None, get_target: None },
                 &["weight"],
             );
             assert_eq!(fields.hundredths("weight", 100..=10_000), expected, "{written}");

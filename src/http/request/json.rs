@@ -73,6 +73,34 @@ impl Json {
     }
 }
 
+/// A document that is read as the same value, provided that its numbers are in the range.
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let string = |text: &str| serde_json::Value::from(text);
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Float(number) => write!(f, "{number:?}"),
+            Self::String(text) => write!(f, "{}", string(text)),
+            Self::Array(entries) => {
+                let mut separators = std::iter::once("").chain(std::iter::repeat(","));
+                f.write_str("[")?;
+                entries.iter().try_for_each(|entry| write!(f, "{}{entry}", separators.next().unwrap_or_default()))?;
+                f.write_str("]")
+            }
+            Self::Object(members) => {
+                let mut separators = std::iter::once("").chain(std::iter::repeat(","));
+                f.write_str("{")?;
+                members.iter().try_for_each(|(name, value)| {
+                    write!(f, "{}{}:{value}", separators.next().unwrap_or_default(), string(name))
+                })?;
+                f.write_str("}")
+            }
+        }
+    }
+}
+
 fn malformed(error: &serde_json::Error, (part, place): (&str, String)) -> Problem {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
@@ -185,6 +213,18 @@ mod tests {
     fn whole_numbers_and_fractions_are_distinguished() {
         let expected = [Json::Integer(1), Json::Float(1.0), Json::Integer(-2), Json::Float(100.0)];
         assert_eq!(Json::parse("[1, 1.0, -2, 1e2]").unwrap(), Json::Array(expected.into()));
+    }
+
+    #[test]
+    fn a_value_is_written_as_it_is_read() {
+        for text in [
+            "null",
+            r#"[true,false,-3,0,9223372036854775807,1.0,-2.5,1e-7]"#,
+            r#"{"a":{"b":[]},"a":null,"\"\\ ü\n":"\u0001"}"#,
+            "{}",
+        ] {
+            assert_eq!(Json::parse(text).unwrap().to_string(), text);
+        }
     }
 
     #[test]

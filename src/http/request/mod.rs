@@ -6,8 +6,10 @@ mod errors;
 mod field;
 mod fields;
 mod json;
+mod moves;
 mod plain_board;
 mod query;
+mod scalars;
 pub(crate) mod search;
 mod suggestion;
 mod value;
@@ -16,6 +18,7 @@ pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields, close_connection, essence};
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use json::Json;
+pub(crate) use moves::{MAX_MOVES, moves};
 pub(crate) use plain_board::{plain_board, plain_row};
 pub(crate) use query::parse as parse_query;
 pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, is_exact_known, limits};

@@ -137,7 +137,8 @@ mod tests {
     /// Reads the body with the general reader.
     fn read(body: &[u8]) -> Option<(Board, Board)> {
         let body = RequestBody::parse(body, Format::Json).ok()?;
-        let mut fields = FieldReader::new(RequestFields { query: Vec::new(), body: Some(body) }, &BOARD_FIELDS);
+        let mut fields =
+            FieldReader::new(RequestFields { query: Vec::new(), body: Some(body), get_target: None }, &BOARD_FIELDS);
         let boards = board_and_goal(&mut fields);
         fields.finish(boards).ok()
     }

@@ -69,7 +69,7 @@ pub(crate) async fn explain(
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let mut fields = FieldReader::new(input, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
-    let (board, goal) = fields.finish(boards)?;
+    let ((board, goal), get_target) = fields.finish_with_target(boards)?;
     let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
     let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
     let reply = ExplainReply::new(&puzzle, explanation);
@@ -80,7 +80,8 @@ pub(crate) async fn explain(
     // Estimates by pattern databases depend on the tables that are loaded.
     let is_repeatable = !GoalClass::serves(puzzle.size());
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
-    Ok(Document::new(media_type.content_type(), cache_control, body).response_to(&method, &headers))
+    let document = Document::new(media_type.content_type(), cache_control, body);
+    Ok(document.response_to(&method, &headers, get_target))
 }
 
 impl ExplainReply {

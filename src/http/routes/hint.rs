@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use crate::domain::{Puzzle, Tile};
+use crate::domain::{MoveNotation, Path, Puzzle, Tile};
+use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
@@ -14,10 +15,12 @@ use crate::http::reply::{
     Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, puzzle_failure,
     service_failure,
 };
-use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits};
+use crate::http::request::{
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits, moves,
+};
 use crate::service::{Hint, RequestedLimits, Service};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["trail"]]);
 
 #[derive(Debug, serde::Serialize)]
 struct HintReply {
@@ -31,8 +34,17 @@ struct HintReply {
     start: Rows,
     goal: Rows,
     board: Rows,
-    search: SearchReply,
+    trail: String,
+    /// None if no search was necessary.
+    search: Option<SearchReply>,
     limits: LimitsReply,
+}
+
+struct HintBody {
+    puzzle: Puzzle,
+    trail: Option<Path>,
+    limits: RequestedLimits,
+    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
@@ -42,11 +54,8 @@ pub(crate) async fn hint(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let (puzzle, limits) = read(input)?;
-    let hint = service.hint(puzzle, limits).await.map_err(|error| service_failure(&error))?;
-    if let Some(stop) = hint.answer.report.stopped {
-        return Err(limit_exceeded(&hint.answer.report, stop));
-    }
+    let HintBody { puzzle, trail, limits, get_target } = HintBody::read(input)?;
+    let hint = service.hint(puzzle, trail.as_ref(), limits).await.map_err(|error| service_failure(&error))?;
     let reply = HintReply::new(&puzzle, &hint)?;
     let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
@@ -55,40 +64,50 @@ pub(crate) async fn hint(
     // The choice among equally good moves depends on earlier requests.
     let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
     let mut response = document.response(&headers);
-    add_server_timing(&mut response, &hint.answer);
+    if let Some(answer) = &hint.answer {
+        add_server_timing(&mut response, answer);
+    }
+    GetTarget::add_to(get_target, &mut response);
     Ok(response)
 }
 
-fn read(input: RequestFields) -> Result<(Puzzle, RequestedLimits), Problem> {
-    let mut fields = FieldReader::new(input, &FIELDS);
-    let boards = board_and_goal(&mut fields);
-    let limits = limits(&mut fields);
-    let (board, goal) = fields.finish(boards)?;
-    Ok((Puzzle::try_new(board, goal).map_err(puzzle_failure)?, limits))
+impl HintBody {
+    fn read(input: RequestFields) -> Result<Self, Problem> {
+        let mut fields = FieldReader::new(input, &FIELDS);
+        let boards = board_and_goal(&mut fields);
+        let limits = limits(&mut fields);
+        let trail = moves(&mut fields, "trail", MoveNotation::Blank).map(Path::from);
+        let ((board, goal), get_target) = fields.finish_with_target(boards)?;
+        let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
+        Ok(Self { puzzle, trail, limits, get_target })
+    }
 }
 
 impl HintReply {
-    /// Reply of a search that was not stopped.
-    ///
     /// # Errors
-    /// `internal` if the report has no solution, which is a bug.
+    /// `search-limit-exceeded` if a limit ended the search without a solution; `internal` if there is neither a solution
+    /// nor a limit, which is a bug.
     fn new(puzzle: &Puzzle, hint: &Hint) -> Result<Self, Problem> {
-        let length = hint.length().ok_or_else(no_result)?;
-        let step = hint.step();
-        let mut board = *puzzle.start();
-        step.and_then(|(mv, _)| board.make(mv));
+        let report = hint.answer.as_ref().map(|answer| &*answer.report);
+        let Some(path) = &hint.path else {
+            let stopped = report.and_then(|report| Some((report, report.stopped?)));
+            return Err(stopped.map_or_else(no_result, |(report, stop)| limit_exceeded(report, stop)));
+        };
+        let (length, mut board) = (path.len(), *puzzle.start());
+        let step = path.moves().first().and_then(|mv| Some((*mv, board.make(*mv)?)));
         Ok(Self {
             mv: step.map(|(mv, _)| Letter(mv)),
             tile: step.map(|(_, tile)| tile),
             length,
-            optimal: hint.is_optimal(),
-            lower_bound: hint.lower_bound(),
+            optimal: length == hint.lower_bound as usize,
+            lower_bound: hint.lower_bound,
             remaining: length.saturating_sub(1),
             start: Rows(*puzzle.start()),
             goal: Rows(*puzzle.goal()),
             board: Rows(board),
-            search: SearchReply::new(&hint.answer.report),
-            limits: LimitsReply::new(&hint.answer.report),
+            trail: path.letters(),
+            search: report.map(SearchReply::new),
+            limits: LimitsReply::new(hint.limits),
         })
     }
 }
@@ -106,6 +125,10 @@ impl std::fmt::Display for HintReply {
             true => writeln!(f, " (optimal).")?,
             false => writeln!(f, "; no solution has fewer than {} in all.", self.lower_bound)?,
         }
-        write!(f, "\n{}\n{}", grid(&self.board.0), self.search)
+        writeln!(f, "\n{}", grid(&self.board.0))?;
+        match &self.search {
+            Some(search) => write!(f, "{search}"),
+            None => writeln!(f, "along the trail, without a search"),
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
-use crate::http::request::NamedGoal;
+use crate::http::request::{MAX_MOVES, NamedGoal};
 use crate::http::state::HttpSettings;
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
@@ -91,7 +91,7 @@ fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
         "body_bytes": http.max_body,
         "batch_boards": http.batch.boards,
         "batch_bytes": http.batch.bytes,
-        "moves": verify::MAX_MOVES,
+        "moves": MAX_MOVES,
         "methods": compare::MAX_METHODS,
         "boards": compare::MAX_BOARDS,
         "solutions": solve::MAX_SOLUTIONS,

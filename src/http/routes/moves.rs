@@ -52,7 +52,7 @@ pub(crate) async fn moves(
     let mut fields = FieldReader::new(input, &FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
-    let (board, goal) = fields.finish(boards)?;
+    let ((board, goal), get_target) = fields.finish_with_target(boards)?;
     let moves = service.legal_moves(board, goal, limits).await;
     let moves = moves.map_err(|error| analysis_failure(&error, "use `/hint`, which needs no proof"))?;
     let reply = MovesReply::new(board, goal, moves);
@@ -60,7 +60,8 @@ pub(crate) async fn moves(
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+    let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
+    Ok(document.response_to(&method, &headers, get_target))
 }
 
 impl MovesReply {

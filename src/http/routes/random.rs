@@ -51,7 +51,7 @@ pub(crate) async fn random(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let query = RandomQuery::read(input)?;
+    let mut query = RandomQuery::read(input)?;
     let media_type = match query.form {
         Some(As::Text | As::Line) => MediaType::Text,
         Some(As::Svg) => MediaType::Svg,
@@ -74,7 +74,12 @@ pub(crate) async fn random(
     };
     let body = reserved_if_long(&service, body)?;
     let cache_control = if query.seed.is_some() { Document::AN_HOUR } else { Document::NO_STORE };
-    let mut response = Document::new(media_type.content_type(), cache_control, body).response_to(&method, &headers);
+    let mut get_target = query.get_target.take();
+    if let (Some(target), None) = (&mut get_target, &query.seed) {
+        target.add("seed", &seed);
+    }
+    let document = Document::new(media_type.content_type(), cache_control, body);
+    let mut response = document.response_to(&method, &headers, get_target);
     if let Ok(seed) = HeaderValue::try_from(utf8_percent_encode(&seed, &NOT_IN_HEADER).to_string()) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }

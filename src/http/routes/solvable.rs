@@ -28,7 +28,7 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
     let mut fields = FieldReader::new(input, &BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
-    let (board, goal, reachability) = fields.finish(verdict)?;
+    let ((board, goal, reachability), get_target) = fields.finish_with_target(verdict)?;
     let detail = sentence(&reachability.to_string());
     let body = match media_type {
         MediaType::Text => {
@@ -47,5 +47,6 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
             goal: Rows(goal),
         }),
     };
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+    let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
+    Ok(document.response_to(&method, &headers, get_target))
 }

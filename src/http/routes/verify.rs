@@ -6,9 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
-use crate::domain::{
-    Attempt, AttemptedMove, Board, IllegalMove, Move, MoveNotation, MoveTextFault, Path, Size, Step, Tile, parse_moves,
-};
+use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, MoveNotation, Path, Size, Step, Tile};
+use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
@@ -16,7 +15,8 @@ use crate::http::reply::{
     DistanceReply, LengthsReply, Letter, Rows, analysis_failure, counted, grid, json, reserved_if_long,
 };
 use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, is_exact_known, limits,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, MAX_MOVES, RequestFields, board_and_goal, concat, is_exact_known, limits,
+    moves,
 };
 use crate::search::named;
 use crate::service::{AnalysisParts, AttemptCheck, Distance, RequestedLimits, Service};
@@ -34,9 +34,6 @@ pub(crate) enum Include {
 named!(Include { Steps => "steps" });
 
 named!(MoveNotation { Blank => "blank", Tile => "tile" });
-
-/// Maximum number of moves in a request. As letters, they fit into a body of the default maximum size.
-pub(crate) const MAX_MOVES: usize = 50_000;
 
 /// Maximum number of moves whose distances are listed. They take half a megabyte of JSON.
 const MAX_STEPS: usize = 5_000;
@@ -93,6 +90,7 @@ struct VerifyBody {
     attempt: Attempt,
     parts: AnalysisParts,
     limits: RequestedLimits,
+    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
@@ -103,7 +101,7 @@ pub(crate) async fn verify(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let VerifyBody { board, goal, attempt, parts, limits } = VerifyBody::read(input)?;
+    let VerifyBody { board, goal, attempt, parts, limits, get_target } = VerifyBody::read(input)?;
     let check = service.check_attempt((board, goal), attempt, parts, limits).await;
     let reply = VerifyReply::new(board, goal, &check.map_err(|error| analysis_failure(&error, INSTEAD))?);
     let body = match media_type {
@@ -111,7 +109,8 @@ pub(crate) async fn verify(
         _ => json(&reply),
     };
     let body = reserved_if_long(&service, body)?;
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+    let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
+    Ok(document.response_to(&method, &headers, get_target))
 }
 
 /// What to do if an optimal length cannot be proven in time.
@@ -137,8 +136,8 @@ impl VerifyBody {
             fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/exact", "unsupported", detail));
         }
         let limits = limits(&mut fields);
-        let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
-        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits })
+        let (((board, goal), attempt), get_target) = fields.finish_with_target(boards.zip(attempt))?;
+        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits, get_target })
     }
 }
 
@@ -161,17 +160,7 @@ fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
         fields.report_missing("moves", "`moves` or `tiles` is required, for example `moves` \"ULDR\" or `tiles` [7,8]");
     }
     let notation = fields.choice("notation", None).unwrap_or_default();
-    fields.parsed("moves", |text| moves(text, notation)).map(Attempt::Moves)
-}
-
-fn moves(text: &str, notation: MoveNotation) -> Result<Vec<Move>, (&'static str, String)> {
-    parse_moves(text, notation, MAX_MOVES).map_err(|fault| {
-        let code = match fault {
-            MoveTextFault::NotAMove { .. } | MoveTextFault::CountWithoutMove { .. } => "unknown-value",
-            MoveTextFault::ZeroCount { .. } | MoveTextFault::TooMany { .. } => "out-of-range",
-        };
-        (code, format!("`moves`: {fault}"))
-    })
+    moves(fields, "moves", notation).map(Attempt::Moves)
 }
 
 impl VerifyReply {

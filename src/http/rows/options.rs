@@ -51,7 +51,7 @@ impl RowOptions {
     /// # Errors
     /// All errors at once.
     pub(crate) fn read(query: Vec<(String, String)>) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(RequestFields { query, body: None }, &FIELDS);
+        let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &FIELDS);
         let want = fields.choice("want", None).unwrap_or_default();
         let (sides, encoding) = (sides(&mut fields), fields.choice("encoding", None).unwrap_or_default());
         let goal = if fields.has("goal") && !fields.is_choice::<NamedGoal>("goal") {

@@ -165,7 +165,7 @@ impl RowReader {
             }
         }
         let body = Some(RequestBody::Json(Json::Object(members)));
-        let mut fields = FieldReader::new(RequestFields { query: Vec::new(), body }, &FIELDS);
+        let mut fields = FieldReader::new(RequestFields { query: Vec::new(), body, get_target: None }, &FIELDS);
         if let Some(id) = fields.take("id")
             && id.to_json().as_ref().and_then(id_json).is_none()
         {

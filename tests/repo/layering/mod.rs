@@ -227,6 +227,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "routes_table",
             "state",
             "payload",
+            "get_target",
             "media_type",
         ],
     ),

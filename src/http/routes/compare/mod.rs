@@ -16,6 +16,7 @@ use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
 use super::random::{draw_lengths, seed_of};
 use crate::domain::{Encoding, Puzzle, Sides, Size};
+use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
@@ -46,6 +47,7 @@ pub(crate) const MAX_METHODS: usize = 16;
 struct CompareBody {
     subject: Subject,
     methods: Vec<Method>,
+    get_target: Option<GetTarget>,
 }
 
 /// What the methods solve.
@@ -62,7 +64,7 @@ pub(crate) async fn compare(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
-    let CompareBody { subject, methods } = CompareBody::read(input)?;
+    let CompareBody { subject, methods, get_target } = CompareBody::read(input)?;
     // Elapsed times must not change the tag.
     let (media_type, body, is_repeatable, without_times) = match subject {
         Subject::Puzzle(puzzle) => {
@@ -84,7 +86,7 @@ pub(crate) async fn compare(
     let cache_control =
         if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
     let document = Document::tagged_by(media_type.content_type(), cache_control, body, || without_times);
-    Ok(document.response_to(&method, &headers))
+    Ok(document.response_to(&method, &headers, get_target))
 }
 
 /// Results of the methods, and whether they are reproducible. The searches run one after another, so a comparison never
@@ -120,15 +122,15 @@ impl CompareBody {
             let experiment = experiment(&mut fields);
             let default = search::limits(&mut fields);
             let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
-            let (experiment, methods) = fields.finish(experiment.zip(methods))?;
-            return Ok(Self { subject: Subject::Experiment(experiment), methods });
+            let ((experiment, methods), get_target) = fields.finish_with_target(experiment.zip(methods))?;
+            return Ok(Self { subject: Subject::Experiment(experiment), methods, get_target });
         }
         let boards = board_and_goal(&mut fields);
         let default = search::limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
-        let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
+        let (((board, goal), methods), get_target) = fields.finish_with_target(boards.zip(methods))?;
         let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
-        Ok(Self { subject: Subject::Puzzle(puzzle), methods })
+        Ok(Self { subject: Subject::Puzzle(puzzle), methods, get_target })
     }
 }
 
@@ -147,7 +149,10 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
         let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
         fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
     }
-    let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
+    let count =
+        fields.aside(|fields| fields.integer("boards.count", 1..=MAX_BOARDS)).unwrap_or(DEFAULT_BOARDS) as usize;
+    // One of the fields has to be in the query, where there are no empty objects.
+    fields.add_to_target("boards.count", &count.to_string());
     let seed = fields.parsed("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
     let length = fields.parsed("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
     let (length, how) = match length {

@@ -111,7 +111,7 @@ impl ResultReply {
                     alg: listed.map(Path::alg),
                     scramble: listed.map(Path::scramble),
                     search: Box::new(SearchReply::new(report)),
-                    limits: LimitsReply::new(report),
+                    limits: LimitsReply::new(report.limits),
                 }
             }
         };

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use crate::domain::{Board, Size};
+use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
@@ -39,6 +40,7 @@ struct DistancesReply<'t> {
 struct DistancesQuery {
     goal: Board,
     sized_by: &'static str,
+    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
@@ -58,7 +60,8 @@ pub(crate) async fn distances(
         MediaType::Svg => picture::of_distribution(&reply.title(), &reply.distribution).into_bytes(),
         _ => json(&reply),
     };
-    Ok(Document::new(media_type.content_type(), Document::AN_HOUR, body).response_to(&method, &headers))
+    let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
+    Ok(document.response_to(&method, &headers, query.get_target))
 }
 
 impl DistancesQuery {
@@ -66,7 +69,8 @@ impl DistancesQuery {
         let mut fields = FieldReader::new(input, &FIELDS);
         let sized_by = ["rows", "cols"].into_iter().find(|name| fields.has(name)).unwrap_or("goal");
         let goal = goal_alone(&mut fields);
-        Ok(Self { goal: fields.finish(goal)?, sized_by })
+        let (goal, get_target) = fields.finish_with_target(goal)?;
+        Ok(Self { goal, sized_by, get_target })
     }
 
     /// The problem of a shape or a goal whose distribution is unknown.

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::domain::{Board, Puzzle};
+use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::puzzle_failure;
 use crate::http::request::{FieldReader, RequestFields, goal_and_from};
@@ -42,6 +43,7 @@ pub(super) struct RandomQuery {
     pub(super) seed: Option<String>,
     pub(super) count: usize,
     pub(super) form: Option<As>,
+    pub(super) get_target: Option<GetTarget>,
 }
 
 impl RandomQuery {
@@ -63,11 +65,11 @@ impl RandomQuery {
                 "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`",
             );
         }
-        let goal = fields.finish(goal)?;
+        let (goal, get_target) = fields.finish_with_target(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
             Puzzle::try_new(*from, goal).map_err(puzzle_failure)?;
         }
-        Ok(Self { goal, how, seed, count, form })
+        Ok(Self { goal, how, seed, count, form, get_target })
     }
 }
 

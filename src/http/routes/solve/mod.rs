@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
 use crate::domain::{Board, Metric, Puzzle, Size};
+use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
@@ -51,6 +52,8 @@ const MEDIA_TYPES: [MediaType; 5] =
 /// Columns that a text response may have.
 const WIDTHS: RangeInclusive<i64> = 20..=1_000;
 
+const PATH: &str = "/solve";
+
 /// Maximum and default number of optimal solutions that a response lists.
 pub(crate) const MAX_SOLUTIONS: i64 = 1_000;
 const DEFAULT_SOLUTIONS: u64 = 10;
@@ -81,6 +84,7 @@ struct SolveBody {
     include: Vec<Include>,
     solutions: Option<RequestedSolutions>,
     layout: Layout,
+    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
@@ -88,8 +92,8 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let (service, settings) = (state.service(), state.settings());
     let (head, body) = request.into_parts();
     let received = RawRequest::read(&head, body, settings).await?;
-    let body = SolveBody::of(received, &head.headers)?;
-    let layout = body.layout;
+    let mut body = SolveBody::of(received, &head.headers)?;
+    let (layout, get_target) = (body.layout, body.get_target.take());
     let puzzle = body.puzzle()?;
     let has = |include| body.include.contains(&include);
     let records = Records {
@@ -106,7 +110,9 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let job = Job { records, ..Job::new(puzzle, body.plan, service.limits(puzzle.size(), &body.plan, body.limits)) };
     if layout.media_type == MediaType::Events || has(Include::Progress) {
         // Boxed, so that the future of every other response is small.
-        return Box::pin(streamed(service, job, &head, layout)).await;
+        let mut response = Box::pin(streamed(service, job, &head, layout)).await?;
+        GetTarget::add_to(get_target, &mut response);
+        return Ok(response);
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let mut response = match (answer.report.stopped, layout.media_type) {
@@ -120,6 +126,7 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
         }
     };
     add_server_timing(&mut response, &answer);
+    GetTarget::add_to(get_target, &mut response);
     Ok(response)
 }
 
@@ -148,7 +155,7 @@ fn drawn(service: &Service, head: &Parts, puzzle: &Puzzle, report: &Report) -> R
     };
     let body = reserved_if_long(service, picture.into_bytes())?;
     let document = Document::new(MediaType::Svg.content_type(), cache_control(report), body);
-    Ok(document.response_to(&head.method, &head.headers))
+    Ok(document.response_to(&head.method, &head.headers, None))
 }
 
 /// Response with a solution.
@@ -224,9 +231,10 @@ fn cache_control(report: &Report) -> &'static str {
 /// # Errors
 /// The problem that `POST /solve` would return.
 pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
-    let body = RequestBody::parse(bytes, Format::Json)
-        .and_then(|body| SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json)));
-    let plain = plain_board(bytes).map(SolveBody::plain);
+    let body = RequestBody::parse(bytes, Format::Json).and_then(|body| {
+        SolveBody::read(RequestFields { query: Vec::new(), body: Some(body), get_target: None }, Some(MediaType::Json))
+    });
+    let plain = plain_board(bytes).map(|board| SolveBody::plain(board, None));
     debug_assert!(plain.is_none_or(|plain| body.as_ref().is_ok_and(|body| *body == plain)), "the readers differ");
     body?.puzzle()
 }
@@ -239,23 +247,25 @@ impl SolveBody {
     /// Reads the body, and the media type of the response. Consumes the bytes, so that they do not stay in memory
     /// during a long search.
     fn of(received: RawRequest, headers: &HeaderMap) -> Result<Self, Problem> {
-        let plain = received.plain_board().map(Self::plain);
+        let plain = received.plain_board().map(|board| Self::plain(board, Some(PATH)));
         let media_type = choose(headers, &MEDIA_TYPES);
         let mut body = match plain {
             // Not every default algorithm has a search tree.
             Some(body) if !matches!(media_type, Ok(MediaType::Dot)) => body,
-            _ => Self::read(received.fields()?, media_type.as_ref().ok().copied())?,
+            _ => Self::read(received.fields(PATH)?, media_type.as_ref().ok().copied())?,
         };
         body.layout.media_type = media_type?;
         Ok(body)
     }
 
     /// The request that [`read`](Self::read) returns for a body with only a board.
-    fn plain(board: Board) -> Self {
+    fn plain(board: Board, path: Option<&str>) -> Self {
         let goal = NamedGoal::BlankLast.on(board.size());
         let plan = Plan::auto(board.size());
+        let mut get_target = path.filter(|_| is_linked(&plan)).map(GetTarget::of);
+        get_target.iter_mut().for_each(|target| target.add_board("board", &board));
         let (limits, layout) = (RequestedLimits::default(), Layout::of(MediaType::Json));
-        Self { board, goal, plan, limits, include: Vec::new(), solutions: None, layout }
+        Self { board, goal, plan, limits, include: Vec::new(), solutions: None, layout, get_target }
     }
 
     /// Reads all fields. Rejects those that the media type of the response does not support.
@@ -282,9 +292,16 @@ impl SolveBody {
         if metric == Metric::MultiTile {
             check_multi_tile(&mut fields, &include, solutions.is_some(), media_type);
         }
-        let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
-        Ok(Self { board, goal, plan, limits, include, solutions, layout })
+        let (((board, goal), plan), get_target) = fields.finish_with_target(boards.zip(plan))?;
+        let get_target = get_target.filter(|_| is_linked(&plan));
+        Ok(Self { board, goal, plan, limits, include, solutions, layout, get_target })
     }
+}
+
+/// True if the response names its GET request. That would take 3 % of the instructions of a solution that is looked up,
+/// which is faster than a cache (docs/adr/0048).
+fn is_linked(plan: &Plan) -> bool {
+    !plan.is_instant()
 }
 
 /// Reads `solutions`. Rejects it where `auto` or the named search does not prove solutions optimal.
@@ -296,7 +313,9 @@ fn requested_solutions(
     if !fields.has_object("solutions") && !fields.has("solutions.count") && !fields.has("solutions.max") {
         return None;
     }
-    let counts = !fields.has("solutions.count") || fields.flag("solutions.count");
+    let counts = !fields.has("solutions.count") || fields.aside(|fields| fields.flag("solutions.count"));
+    // One of the fields has to be in the query, where there are no empty objects.
+    fields.add_to_target("solutions.count", if counts { "true" } else { "false" });
     let most = fields.integer("solutions.max", 1..=MAX_SOLUTIONS).unwrap_or(DEFAULT_SOLUTIONS) as usize;
     let mut reject = |detail: String| {
         let error = RequestError::new("/solutions", "unsupported", detail);
@@ -347,8 +366,10 @@ mod tests {
             let rows: Vec<_> = board.rows().map(<[u8]>::to_vec).collect();
             let body = serde_json::json!({ "board": rows }).to_string();
             let body = RequestBody::parse(body.as_bytes(), Format::Json).unwrap();
-            let read = SolveBody::read(RequestFields { query: Vec::new(), body: Some(body) }, Some(MediaType::Json));
-            assert_eq!(SolveBody::plain(board), read.unwrap(), "{size}");
+            let get_target = Some(GetTarget::of(PATH));
+            let fields = RequestFields { query: Vec::new(), body: Some(body), get_target };
+            let read = SolveBody::read(fields, Some(MediaType::Json));
+            assert_eq!(SolveBody::plain(board, Some(PATH)), read.unwrap(), "{size}");
         }
     }
 }

@@ -1,0 +1,89 @@
+//! Reads fields that are a number, a boolean or a text.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use super::fields::FieldReader;
+use super::json::Json;
+use super::value::Value;
+
+impl FieldReader {
+    /// Reads a whole number within bounds.
+    pub(crate) fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
+        let value = self.take(name)?;
+        let Some(number) = value.as_integer() else {
+            let detail = format!("`{name}` must be a whole number, not {}", value.described());
+            self.reject(&value, name, "wrong-type", detail);
+            return None;
+        };
+        if !bounds.contains(&number) {
+            self.reject(&value, name, "out-of-range", out_of_range(name, bounds.start(), bounds.end()));
+            return None;
+        }
+        if let Some(target) = self.target() {
+            target.add_numbers(name, &[number]);
+        }
+        u64::try_from(number).ok()
+    }
+
+    /// Reads a boolean: `true` or `false`, which are words in a query. An absent one is false.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let Some(value) = self.take(name) else { return false };
+        let flag = match &value {
+            Value::Body(Json::Bool(flag)) => *flag,
+            Value::Query(word) if word == "true" => true,
+            Value::Query(word) if word == "false" => false,
+            _ => {
+                let detail = format!("`{name}` must be true or false, not {}", value.described());
+                self.reject(&value, name, "wrong-type", detail);
+                false
+            }
+        };
+        if flag {
+            self.add_to_target(name, "true");
+        }
+        flag
+    }
+
+    /// Reads a number with at most two decimals within bounds, in hundredths.
+    pub(crate) fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
+        let value = self.take(name)?;
+        let Some(number) = value.as_number() else {
+            self.reject(&value, name, "wrong-type", format!("`{name}` must be a number, not {}", value.described()));
+            return None;
+        };
+        let hundredths = (number * 100.0).round();
+        if !(f64::from(*bounds.start())..=f64::from(*bounds.end())).contains(&hundredths) {
+            let (low, high) = (bounds.start() / 100, bounds.end() / 100);
+            self.reject(&value, name, "out-of-range", out_of_range(name, low, high));
+            return None;
+        }
+        if (hundredths / 100.0 - number).abs() > 1e-9 {
+            self.reject(&value, name, "out-of-range", format!("`{name}` must have at most two decimals"));
+            return None;
+        }
+        if let Some(target) = self.target() {
+            target.add(name, &number.to_string());
+        }
+        Some(hundredths as u32)
+    }
+
+    /// Reads a text with `parse`, whose error is the code and detail.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
+        let value = self.take(name)?;
+        let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
+        let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
+        if let (Some(target), Some(text)) = (self.target(), value.as_str()) {
+            target.add(name, text);
+        }
+        parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
+    }
+}
+
+fn out_of_range(name: &str, low: impl Display, high: impl Display) -> String {
+    format!("`{name}` must be from {low} to {high}")
+}
