@@ -177,8 +177,9 @@ export class Game {
     }
     this.setStatus('Searching for the next move…');
     await this.request(async (signal) => {
-      const { tile, move, length, optimal } = await service.hint({ board, goal, limits: LIMITS }, signal);
-      this.hinted = { board, move };
+      // The service ignores a trail that does not lead over this board.
+      const { tile, move, length, optimal, trail } = await service.hint({ board, goal, trail: this.trail, limits: LIMITS }, signal);
+      Object.assign(this, { trail, hinted: { board, move } });
       this.view.markHint(tile);
       const left = optimal ? `${counted(length, 'move')} to go.` : `At most ${counted(length, 'move')} to go.`;
       const text = `Slide ${tile} ${SLIDES[move]}. ${left}`;

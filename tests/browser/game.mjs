@@ -128,6 +128,18 @@ export async function a_second_hint_makes_the_move(browser) {
   await says(page, /At the start/);
 }
 
+export async function the_next_hint_goes_on_along_the_trail(browser) {
+  const page = await browser.open('/#board=123/456/078');
+  await press(page, 'h');
+  await says(page, /^Slide 7 left/);
+  await page.keyboard.press('h');
+  await says(page, /1 move made/);
+  const asked = page.waitForRequest(/\/hint$/);
+  await page.keyboard.press('h');
+  assert.equal((await asked).postDataJSON().trail, 'RR');
+  await says(page, /^Slide 8 left. 1 move to go/);
+}
+
 export async function moves_during_a_search_are_kept(browser) {
   const page = await browser.open('/#board=15,14,8,12/10,11,9,13/2,6,5,1/3,7,4,0&goal=blank_first&algorithm=ida_star&heuristic=manhattan&limits.time_ms=1500');
   await page.click('#solve');
