@@ -6,6 +6,7 @@ mod connection;
 mod connection_age;
 mod connection_waker;
 mod departure;
+mod jobs;
 mod linger;
 mod listener;
 mod open_connections;
@@ -28,12 +29,14 @@ use prometheus_client::registry::Registry;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use self::jobs::JobGauges;
 use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
 use self::signals::Signals;
 use self::timeouts::Timeouts;
 use crate::config::{Config, ConnectionConfig, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
+use crate::jobs::{EngineError, JobEngine};
 use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
@@ -48,6 +51,7 @@ pub struct App {
     main: Listener,
     admin: Option<Listener>,
     service: Arc<Service>,
+    jobs: Option<Arc<JobEngine>>,
     shutdown_grace: Duration,
     threads: ThreadPlan,
 }
@@ -65,6 +69,9 @@ pub enum AppError {
         /// The system's error.
         source: io::Error,
     },
+    /// The directory of the jobs cannot be used.
+    #[error("--jobs: {0}")]
+    Jobs(#[from] EngineError),
     /// The signal handlers cannot be installed.
     #[error("cannot listen for signals: {0}")]
     Signals(io::Error),
@@ -83,7 +90,7 @@ impl App {
     /// Binds the ports and starts the workers. Port 0 binds any free port; see [`App::addr`].
     ///
     /// # Errors
-    /// If a port cannot be bound.
+    /// If a port cannot be bound, or the directory of the jobs cannot be used.
     pub async fn build(config: &Config) -> Result<Self, AppError> {
         Self::build_with(config, None).await
     }
@@ -91,7 +98,7 @@ impl App {
     /// [`App::build`] with a hook that runs before each search, for tests that make searches panic.
     ///
     /// # Errors
-    /// If a port cannot be bound.
+    /// If a port cannot be bound, or the directory of the jobs cannot be used.
     #[doc(hidden)]
     pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
         let bind = async |flag, addr| bind(addr).await.map_err(|source| AppError::Bind { flag, addr, source });
@@ -101,20 +108,21 @@ impl App {
             None => None,
         };
         let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
-        let settings = http_settings(config);
+        let jobs = jobs::open(&service, config.jobs.as_ref())?;
         let timeouts = timeouts(config);
         let connections = Gauge::default();
         let max_connections = open_files::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
-        let registry = registry(&service, &connections, limit);
-        let http = HttpServices::new(&service, settings, site(config), &guards(config), registry);
+        let registry = registry(&service, jobs.as_ref(), &connections, limit);
+        let (settings, guards) = (http_settings(config), guards(config));
+        let http = HttpServices::new(&service, jobs.clone(), settings, site(config), &guards, registry);
         let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
         // No load balancer is in front of it.
         let admin = Timeouts { age: None, ..timeouts };
         let admin =
             admin_bound.map(|bound| Listener::new(bound, http.admin, admin, MAX_ADMIN_CONNECTIONS, connections));
-        Ok(Self { main, admin, service, shutdown_grace: config.shutdown_grace, threads: config.threads })
+        Ok(Self { main, admin, service, jobs, shutdown_grace: config.shutdown_grace, threads: config.threads })
     }
 
     /// The address of the main listener.
@@ -131,7 +139,8 @@ impl App {
     /// requests for at most the grace period, and cancels the searches that still run. The admin listener closes last.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         self.log_start();
-        let Self { main, admin, service, shutdown_grace, .. } = self;
+        let Self { main, admin, service, jobs, shutdown_grace, .. } = self;
+        let engine = jobs.clone().map(|jobs| tokio::spawn(jobs.run()));
         let admin_connections = OpenConnections::new();
         let work = async {
             let connections = OpenConnections::new();
@@ -141,6 +150,9 @@ impl App {
                 () = main.accept_connections(&connections) => {}
             }
             service.drain();
+            if let Some(jobs) = jobs {
+                jobs.drain();
+            }
             main.close(&connections).await;
             drain(connections, &service, shutdown_grace).await;
         };
@@ -153,6 +165,9 @@ impl App {
         }
         drop(admin);
         let _ = timeout(CANCEL_TIME, admin_connections.end()).await;
+        if let Some(engine) = engine {
+            let _ = timeout(CANCEL_TIME, engine).await;
+        }
         tracing::info!("stopped");
     }
 
@@ -228,7 +243,12 @@ async fn drain(connections: OpenConnections, service: &Service, grace: Duration)
 }
 
 /// The metrics of process, connections and service. [`HttpMetrics`] adds those of requests.
-fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize) -> Registry {
+fn registry(
+    service: &Arc<Service>,
+    jobs: Option<&Arc<JobEngine>>,
+    connections: &Gauge,
+    max_connections: usize,
+) -> Registry {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(process::Process));
     let own = registry.sub_registry_with_prefix("taquin");
@@ -237,6 +257,9 @@ fn registry(service: &Arc<Service>, connections: &Gauge, max_connections: usize)
     let limit = ConstGauge::new(max_connections as u64);
     own.register("http_connections_limit", "Limit on open connections; further ones wait", limit);
     service.register(own);
+    if let Some(jobs) = jobs {
+        own.register_collector(Box::new(JobGauges(Arc::clone(jobs))));
+    }
     registry
 }
 

@@ -10,6 +10,7 @@ mod choices;
 mod connection;
 mod generate;
 mod guard;
+mod jobs;
 mod memory;
 mod parse;
 mod reachable;
@@ -35,6 +36,8 @@ use connection::ConnectionFlags;
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
+pub use jobs::JobsConfig;
+use jobs::JobsFlags;
 use memory::MemoryFlags;
 pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
 pub use parse::ConfigError;
@@ -97,6 +100,9 @@ pub struct Flags {
 
     #[command(flatten)]
     bulk: BulkFlags,
+
+    #[command(flatten)]
+    jobs: JobsFlags,
 
     /// Maximum number of requests that wait for a worker [range: 0 to 100000]
     #[arg(long, env = "TAQUIN_QUEUE", default_value = "256", value_name = "N")]
@@ -227,6 +233,7 @@ pub struct Config {
     pub max_expansions: usize,
     pub max_body: usize,
     pub batch: BatchLimits,
+    pub jobs: Option<JobsConfig>,
     pub body_timeout: Duration,
     pub connection: ConnectionConfig,
     pub strict_content_type: bool,
@@ -269,6 +276,7 @@ impl TryFrom<&Flags> for Config {
             max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             batch: flags.bulk.limits(&mut parser, memory.replies),
+            jobs: flags.jobs.parse(&mut parser).filter(|_| flags.command.is_none()),
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             connection: flags.connection.parse(&mut parser),
             strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
@@ -281,8 +289,7 @@ impl TryFrom<&Flags> for Config {
             traces: flags.traces.parse(&mut parser),
         };
         config.check_conflicts(&mut parser);
-        parser.finish()?;
-        Ok(config)
+        parser.finish().map(|()| config)
     }
 }
 
@@ -302,6 +309,22 @@ impl Config {
         };
         if self.admin_listen.is_some_and(is_main) {
             parser.report("admin-listen", "is the address of --listen; use another port".to_owned());
+        }
+        if self.jobs.is_some() {
+            self.check_jobs(parser);
+        }
+    }
+}
+
+impl Config {
+    /// Reports settings under which jobs could not run, or anybody could create them.
+    fn check_jobs(&self, parser: &mut SettingsParser) {
+        if self.guard.tokens.is_empty() && !self.listen.ip().is_loopback() && parser.is_valid("token-file") {
+            let reason = "needs --token-file, since --listen is no loopback address: anybody could fill the disk";
+            parser.report("jobs", reason.to_owned());
+        }
+        if self.threads.bulk == 0 && parser.is_valid("bulk-share") {
+            parser.report("jobs", "needs workers for bulk work: raise --bulk-share".to_owned());
         }
     }
 }

@@ -95,9 +95,21 @@ impl SettingsParser {
     }
 
     pub(crate) fn duration(&mut self, flag: &'static str, text: &str, least: Duration) -> Duration {
+        self.duration_within(flag, text, least..=DAY, "24h")
+    }
+
+    /// A duration within bounds; `most` is the upper one in words.
+    pub(crate) fn duration_within(
+        &mut self,
+        flag: &'static str,
+        text: &str,
+        bounds: RangeInclusive<Duration>,
+        most: &str,
+    ) -> Duration {
+        let least = *bounds.start();
         let reason = match humantime::parse_duration(text.trim()) {
-            Ok(duration) if (least..=DAY).contains(&duration) => return duration,
-            Ok(_) => format!("{text:?} is not between {} and 24h", humantime::format_duration(least)),
+            Ok(duration) if bounds.contains(&duration) => return duration,
+            Ok(_) => format!("{text:?} is not between {} and {most}", humantime::format_duration(least)),
             Err(_) => format!("{text:?} is not a duration with a unit, such as 500ms, 10s or 1m"),
         };
         self.report(flag, reason);

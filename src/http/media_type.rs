@@ -21,6 +21,8 @@ pub(crate) enum MediaType {
     Yaml,
     /// `text/event-stream`.
     Events,
+    /// `application/octet-stream`, for the part of a job.
+    Binary,
     /// Prometheus's text format 0.0.4, a `text/plain`.
     PrometheusText,
     /// `application/openmetrics-text`.
@@ -40,6 +42,7 @@ impl MediaType {
             Self::Dot => "text/vnd.graphviz; charset=utf-8",
             Self::Yaml => "application/yaml; charset=utf-8",
             Self::Events => "text/event-stream",
+            Self::Binary => "application/octet-stream",
             Self::PrometheusText => "text/plain; version=0.0.4; charset=utf-8",
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         }
@@ -57,6 +60,7 @@ impl MediaType {
             Self::Dot => &["text/vnd.graphviz"],
             Self::Yaml => &["application/yaml", "application/openapi+yaml", "application/x-yaml", "text/yaml"],
             Self::Events => &["text/event-stream"],
+            Self::Binary => &["application/octet-stream"],
             Self::OpenMetrics => &["application/openmetrics-text"],
         }
     }

@@ -45,7 +45,8 @@ pub use routes::solve::read_solve_body;
 pub(crate) use rows::RowGoal;
 pub use rows::read_rows;
 pub(crate) use rows::{
-    CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader, row_json, sweep_problem, unserved,
+    CsvInput, InputRow, LabelLines, MAX_LINE, RowFormat, RowOptions, RowReader, goal_mismatch, other_goal, row_json,
+    stored_problem, sweep_problem, unserved,
 };
 pub use state::{BatchLimits, HttpSettings, Site};
 

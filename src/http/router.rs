@@ -11,7 +11,8 @@ use super::exchange::{BasePath, BrowserGuard, HttpMetrics, HttpService};
 use super::guard::{self, Guards};
 use super::routes::{ROUTES, allow};
 use super::routes_table::Routes;
-use super::state::{AppState, HttpSettings, Site};
+use super::state::{AppState, HttpSettings, JobsState, Site};
+use crate::jobs::JobEngine;
 use crate::service::Service;
 
 /// HTTP services of both listeners, with shared state and metrics.
@@ -27,6 +28,7 @@ impl HttpServices {
     /// Builds both services. Adds their metrics to `registry`, which `/metrics` writes.
     pub fn new(
         service: &Arc<Service>,
+        jobs: Option<Arc<JobEngine>>,
         settings: HttpSettings,
         site: Site,
         guards: &Guards,
@@ -34,7 +36,9 @@ impl HttpServices {
     ) -> Self {
         let metrics = HttpMetrics::new(&mut registry, ROUTES.iter().map(|route| route.path));
         let base_path = BasePath::new(&site.base_path);
-        let state = AppState::new(Arc::clone(service), settings, site, registry);
+        let has_tokens = !guards.tokens.is_empty();
+        let jobs = jobs.map(|engine| JobsState { engine, has_tokens });
+        let state = AppState::new(Arc::clone(service), jobs, settings, site, registry);
         let build = |routes, guards: &Guards| {
             let router = guard::wrap(router(&routes), guards, service.metrics(), &routes);
             let router = router.with_state(state.clone());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::extract::FromRef;
 use prometheus_client::registry::Registry;
 
+use crate::jobs::JobEngine;
 use crate::service::Service;
 
 /// Settings of request handling.
@@ -63,13 +64,33 @@ struct Shared {
     service: Arc<Service>,
     settings: HttpSettings,
     site: Site,
+    jobs: Option<JobsState>,
     registry: Registry,
+}
+
+/// The engine of jobs, and how its jobs are told apart.
+#[derive(Clone, Debug)]
+pub(crate) struct JobsState {
+    /// The engine.
+    pub(crate) engine: Arc<JobEngine>,
+    /// True if each request has a token.
+    pub(crate) has_tokens: bool,
 }
 
 impl AppState {
     /// Creates the state of both listeners. `/metrics` writes the metrics of `registry`.
-    pub(crate) fn new(service: Arc<Service>, settings: HttpSettings, site: Site, registry: Registry) -> Self {
-        Self(Arc::new(Shared { service, settings, site, registry }))
+    pub(crate) fn new(
+        service: Arc<Service>,
+        jobs: Option<JobsState>,
+        settings: HttpSettings,
+        site: Site,
+        registry: Registry,
+    ) -> Self {
+        Self(Arc::new(Shared { service, settings, site, jobs, registry }))
+    }
+
+    pub(crate) fn jobs(&self) -> Option<&JobsState> {
+        self.0.jobs.as_ref()
     }
 
     pub(crate) fn service(&self) -> &Arc<Service> {

@@ -72,7 +72,7 @@ impl Answer {
 }
 
 pub(crate) fn services(service: &Arc<Service>, guards: &Guards) -> HttpServices {
-    HttpServices::new(service, SETTINGS, Site::default(), guards, Registry::default())
+    HttpServices::new(service, None, SETTINGS, Site::default(), guards, Registry::default())
 }
 
 fn unguarded(service: &Arc<Service>) -> HttpService {

@@ -25,9 +25,14 @@ const EXPANSION: Duration = Duration::from_nanos(40);
 /// It counts expansions instead of time. So on all machines equal jobs have equal chunks, and processes that begin a job
 /// at once agree.
 pub fn chunk_size(tables: &Tables, boards: &SampledBoards, want: Want, limits: SweepLimits) -> u32 {
-    let board = cost_of_board(tables, boards, want, limits);
+    let cost = cost_of_board(tables, boards, want, limits, SweepContext::default());
+    chunk_of_cost(cost, boards.count)
+}
+
+/// Chooses the number of boards of a chunk whose boards cost so much.
+pub fn chunk_of_cost(board: Duration, count: u64) -> u32 {
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
-    let most = within(TARGET).min((boards.count / CHUNKS).max(within(LEAST)));
+    let most = within(TARGET).min((count / CHUNKS).max(within(LEAST)));
     1 << most.clamp(1, MAX_ROWS.into()).ilog2()
 }
 
@@ -59,7 +64,14 @@ impl SampledBoards {
     }
 }
 
-fn cost_of_board(tables: &Tables, boards: &SampledBoards, want: Want, limits: SweepLimits) -> Duration {
+/// Estimates the time of a core for a board, from the expansions of the sample.
+pub fn cost_of_board(
+    tables: &Tables,
+    boards: &SampledBoards,
+    want: Want,
+    limits: SweepLimits,
+    context: SweepContext<'_>,
+) -> Duration {
     let size = boards.goal.size();
     if want == Want::Bounds {
         // That of the constructive solution, which grows with the board.
@@ -69,7 +81,7 @@ fn cost_of_board(tables: &Tables, boards: &SampledBoards, want: Want, limits: Sw
         return limits.requested.time.unwrap_or(Sweep::TIME_OF_LARGE_BOARDS);
     }
     let sweep = Sweep::new(tables, boards.goal, Want::Expanded, limits);
-    let expanded = |puzzle: &Puzzle| sweep.label(puzzle, SweepContext::default()).ok()?.expanded;
+    let expanded = |puzzle: &Puzzle| sweep.label(puzzle, context).ok()?.expanded;
     let mean = boards.sample.iter().filter_map(expanded).sum::<u64>() / (boards.sample.len() as u64).max(1);
     // Each first move beside that of the solution takes another search.
     let searches = if want == Want::Next { 3 } else { 1 };

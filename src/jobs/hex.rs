@@ -1,5 +1,12 @@
 //! Digests in hexadecimal.
 
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of bytes, as the manifest of a job has it.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// Bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -121,22 +121,23 @@ impl Iterator for InputBoards {
 
 /// Writes the pieces of an input, or compares them with those that exist.
 #[derive(Debug)]
-pub struct InputWriter<'d> {
-    directory: &'d Directory,
+pub struct InputWriter {
+    directory: Directory,
     codec: BoardCodec,
     piece: Vec<u8>,
     count: u64,
     digest: Sha256,
 }
 
-impl<'d> InputWriter<'d> {
+impl InputWriter {
     /// Begins an input of boards with this goal.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn new(directory: &'d Directory, goal: Board) -> io::Result<Self> {
+    pub fn new(directory: &Directory, goal: Board) -> io::Result<Self> {
         directory.create_folder(FOLDER)?;
         let codec = BoardCodec::new(goal);
+        let directory = directory.clone();
         Ok(Self { directory, codec, piece: Vec::new(), count: 0, digest: Sha256::new() })
     }
 

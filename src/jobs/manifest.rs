@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::hex::hex;
+use super::directory::Created;
+use super::hex::{hex, sha256_hex};
 use super::part::Row;
 use super::stored_job::{END, JobError, StoredJob};
+use crate::search::{Named, named};
 
-/// The content of `end.json`.
+/// The content of `end.json` of a complete job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     /// `completed`.
@@ -21,6 +23,41 @@ pub struct Manifest {
     pub parts: Vec<ManifestPart>,
     /// Counts of all labels.
     pub totals: Totals,
+}
+
+/// How a job ended, as `end.json` says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JobEnd {
+    /// What became of it.
+    pub state: EndState,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Counts of the labels of a complete job.
+    pub totals: Option<Totals>,
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EndState {
+    /// All parts exist.
+    Completed,
+    /// It was cancelled before that.
+    Cancelled,
+    /// Its files are damaged, so that it cannot go on.
+    Failed,
+}
+
+named!(EndState { Completed => "completed", Cancelled => "cancelled", Failed => "failed" });
+
+/// The members of `end.json` of any job, without its parts.
+#[derive(Serialize, Deserialize)]
+struct EndJson {
+    state: String,
+    spec_sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    totals: Option<Totals>,
 }
 
 /// A part in a manifest.
@@ -90,7 +127,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl ManifestPart {
     pub(super) fn new(chunk: u64, boards: usize, bytes: &[u8]) -> Self {
-        Self { chunk, boards: boards as u64, bytes: bytes.len() as u64, sha256: hex(&Sha256::digest(bytes)) }
+        Self { chunk, boards: boards as u64, bytes: bytes.len() as u64, sha256: sha256_hex(bytes) }
     }
 }
 
@@ -100,9 +137,48 @@ impl StoredJob {
     /// # Errors
     /// [`JobError`], also if it is not a manifest.
     pub fn manifest(&self) -> Result<Option<Manifest>, JobError> {
+        match self.end()? {
+            Some(JobEnd { state: EndState::Completed, .. }) => {}
+            _ => return Ok(None),
+        }
         let Some(bytes) = self.get(END)? else { return Ok(None) };
-        let wrong = |error: serde_json::Error| JobError::File { path: self.path().join(END), source: error.into() };
-        serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| self.file_error(END, error.into()))
+    }
+
+    /// Reads how the job ended, if it has.
+    ///
+    /// # Errors
+    /// [`JobError`], also if `end.json` does not say it.
+    pub fn end(&self) -> Result<Option<JobEnd>, JobError> {
+        let Some(bytes) = self.get(END)? else { return Ok(None) };
+        let wrong = |error: serde_json::Error| self.file_error(END, error.into());
+        let EndJson { state, reason, totals, .. } = serde_json::from_slice(&bytes).map_err(wrong)?;
+        let unknown = || self.file_error(END, std::io::ErrorKind::InvalidData.into());
+        Ok(Some(JobEnd { state: EndState::from_name(&state).ok_or_else(unknown)?, reason, totals }))
+    }
+
+    /// When the job ended, if it has: the time of `end.json`.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn ended_at(&self) -> Result<Option<SystemTime>, JobError> {
+        match std::fs::metadata(self.path().join(END)).and_then(|data| data.modified()) {
+            Ok(time) => Ok(Some(time)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.file_error(END, error)),
+        }
+    }
+
+    /// Ends the job before it is complete, unless it has ended.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn abandon(&self, state: EndState, reason: Option<String>) -> Result<Created, JobError> {
+        let json = EndJson { state: state.name().to_owned(), spec_sha256: hex(self.digest()), reason, totals: None };
+        self.put_with(END, |file| {
+            serde_json::to_writer_pretty(&mut *file, &json)?;
+            file.write_all(b"\n")
+        })
     }
 
     /// Ends the job if all parts exist: reads them, and creates `end.json`. Returns false if one is missing.

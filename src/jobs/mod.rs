@@ -5,6 +5,7 @@
 //!
 //! The files, each of which uses only those below it:
 //!
+//! - `engine`: jobs of clients, made beside all other work of a service (docs/adr/0047)
 //! - `card`: `README.md`, which says what the labels are
 //! - `check`: labels that are computed again, to compare
 //! - `manifest`: `end.json`, which ends a job
@@ -25,6 +26,7 @@ mod card;
 mod check;
 mod chunk_size;
 mod directory;
+mod engine;
 mod hex;
 mod input;
 mod lines;
@@ -40,11 +42,16 @@ mod stored_job;
 
 pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
-pub use chunk_size::{SampledBoards, chunk_size};
+pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::{Created, Directory, NewFile};
+pub use engine::{
+    CreateError, Draft, EngineError, Incoming, Job, JobCounts, JobEngine, JobId, JobOwner, JobSettings, JobState,
+    JobView, WaitingFor,
+};
+pub use hex::sha256_hex;
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use lines::{CsvColumns, board_json, label_json};
-pub use manifest::{Manifest, ManifestPart, Totals};
+pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
 pub use ordered::map_in_order;
 #[cfg(feature = "parquet")]
 pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};

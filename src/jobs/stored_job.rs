@@ -147,14 +147,30 @@ impl StoredJob {
         self.directory.put(&name, &part.encode(&header)).map_err(|source| self.file_error(&name, source))
     }
 
+    /// True if the part of a chunk exists.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn has_part(&self, chunk: u64) -> Result<bool, JobError> {
+        let name = part_name(chunk);
+        self.path().join(&name).try_exists().map_err(|source| self.file_error(&name, source))
+    }
+
+    /// Reads the bytes of the part of a chunk, if it exists, without a check.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn part_bytes(&self, chunk: u64) -> Result<Option<Vec<u8>>, JobError> {
+        self.get(&part_name(chunk))
+    }
+
     /// Reads the part of a chunk, if it exists, and its bytes.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
     pub fn part(&self, chunk: u64) -> Result<Option<(Part, Vec<u8>)>, JobError> {
         let name = part_name(chunk);
-        let bytes = self.directory.get(&name).map_err(|source| self.file_error(&name, source))?;
-        let Some(bytes) = bytes else { return Ok(None) };
+        let Some(bytes) = self.part_bytes(chunk)? else { return Ok(None) };
         let wrong = |source| JobError::Part { path: self.path().join(&name), source };
         let (header, part) = Part::decode(self.spec.want, &bytes).map_err(wrong)?;
         let is_own =
@@ -166,9 +182,9 @@ impl StoredJob {
     ///
     /// # Errors
     /// [`JobError::File`] if an input cannot be read or is damaged.
-    pub fn boards(&self, indices: Range<u64>) -> Result<JobRows<'_>, JobError> {
+    pub fn boards(&self, indices: Range<u64>) -> Result<JobRows, JobError> {
         Ok(match &self.spec.boards {
-            JobBoards::Recipe(recipe) => JobRows::Drawn { recipe, indices },
+            JobBoards::Recipe(recipe) => JobRows::Drawn { recipe: recipe.clone(), indices },
             JobBoards::Input(input) => {
                 JobRows::Read(input.read(&self.directory, indices).map_err(|source| self.file_error("input", source))?)
             }
@@ -195,7 +211,7 @@ impl StoredJob {
         self.directory.put_with(name, write).map_err(|source| self.file_error(name, source))
     }
 
-    fn file_error(&self, name: &str, source: io::Error) -> JobError {
+    pub(super) fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.path().join(name), source }
     }
 }
@@ -220,11 +236,11 @@ impl JobBoards {
 
 /// Boards of a job, one after another.
 #[derive(Debug)]
-pub enum JobRows<'j> {
+pub enum JobRows {
     /// Drawn from a recipe.
     Drawn {
         /// The recipe.
-        recipe: &'j Recipe,
+        recipe: Recipe,
         /// Indices of the boards that are left.
         indices: Range<u64>,
     },
@@ -232,7 +248,7 @@ pub enum JobRows<'j> {
     Read(InputBoards),
 }
 
-impl Iterator for JobRows<'_> {
+impl Iterator for JobRows {
     type Item = Option<Puzzle>;
 
     fn next(&mut self) -> Option<Option<Puzzle>> {

@@ -169,6 +169,19 @@ impl Service {
         self.pool.bulk(work)
     }
 
+    /// Runs work of a request that is no search, with a worker and so many bytes of the memory of searches. It may be
+    /// stopped and started again, as searches may.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        bytes: u64,
+        work: impl Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
+    ) -> Result<T, ServiceError> {
+        self.pool.run_work(self.settings.default_time, bytes, work).await
+    }
+
     /// Bulk work in progress.
     pub fn bulk_load(&self) -> BulkLoad {
         self.pool.bulk_load()

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::arguments::TextOutput;
-use super::lines::Lines;
+use super::lines::lines;
 use super::text_file::TextFile;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle};
+use crate::http::LabelLines;
 use crate::jobs::{JobError, JobSpec, Recipe, Row, SampledBoards, StoredJob, chunk_size, map_in_order};
 use crate::service::{RequestedLimits, Sweep, SweepContext, SweepError, Want};
 
@@ -35,7 +36,7 @@ impl Session {
         let sampled = SampledBoards::of_recipe(recipe);
         let sweep_limits = self.sweep_limits(limits);
         let block = block_of(chunk_size(&self.tables, &sampled, want, sweep_limits));
-        let lines = Lines::new(goal.size(), want, limits, output.format);
+        let lines = lines(goal.size(), want, limits, output.format);
         let sweep = Sweep::new(&self.tables, goal, want, sweep_limits);
         let file = TextFile::open(output)?;
         let first = file.rows().min(recipe.count());
@@ -128,7 +129,7 @@ impl Session {
     pub(super) fn export(&self, directory: &Path, output: &TextOutput) -> Result<TaskEnd, BatchError> {
         let job = self.open_complete(directory)?;
         let JobSpec { boards, want, limits, .. } = job.spec();
-        let lines = Lines::new(boards.goal().size(), *want, *limits, output.format);
+        let lines = lines(boards.goal().size(), *want, *limits, output.format);
         let file = TextFile::open(output)?;
         self.progress.total.store(boards.count(), Ordering::Relaxed);
         let chunk = |chunk: u64| {
@@ -144,7 +145,7 @@ impl Session {
     /// Writes blocks of lines in their order. Returns false if it was cancelled; the lines so far are written.
     fn write<I: Send>(
         &self,
-        lines: &Lines,
+        lines: &LabelLines,
         mut file: TextFile,
         blocks: impl Iterator<Item = I> + Send,
         block: impl Fn(I) -> Result<Vec<u8>, LinesEnd> + Sync,

@@ -10,11 +10,11 @@ use super::arguments::{Boards, ParquetOutput, ParquetSource, Source};
 use super::console::say;
 use super::export::{LinesEnd, block_of};
 use super::input::{LineBlock, RowInput};
-use super::lines::{columns, problem_of};
+use super::lines::problem_of;
 use super::rows::{Early, Labeller, RowLines};
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle, Size};
-use crate::http::RowReader;
+use crate::http::{LabelLines, RowReader};
 use crate::jobs::{
     Created, Directory, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, Recipe, Row,
     SampledBoards, Totals, chunk_size, data_files, data_set_card, map_in_order,
@@ -251,7 +251,7 @@ fn input_rows(
 }
 
 fn parquet_columns(size: Size, want: Want, limits: RequestedLimits) -> ParquetColumns {
-    let has_bound = columns(size, want, limits).has_bound;
+    let has_bound = LabelLines::columns(size, want, limits).has_bound;
     ParquetColumns { size, want, has_ids: false, has_problems: false, has_bound }
 }
 

@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use super::arguments::{TextFormat, TextOutput};
 use super::input::{BlockSize, LineBlock, OpenInput, RowInput};
-use super::lines::columns;
 use super::problems::ProblemFile;
 use super::text_file::TextFile;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle, Size};
-use crate::http::{InputRow, Problem, ProblemKind, RequestError, RowReader, row_json, sweep_problem, unserved};
+use crate::http::{
+    InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, sweep_problem,
+    unserved,
+};
 use crate::jobs::{CsvColumns, Directory, InputRecord, InputWriter, Row, map_in_order};
 use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 
@@ -68,7 +70,7 @@ impl Session {
         let mut open = input.open()?;
         let lines = match output.format {
             TextFormat::Ndjson => RowLines::Ndjson,
-            TextFormat::Csv => RowLines::Csv(columns(open.first_goal()?.size(), want, limits)),
+            TextFormat::Csv => RowLines::Csv(LabelLines::columns(open.first_goal()?.size(), want, limits)),
         };
         let mut file = TextFile::open(output)?;
         let resumed = file.rows();
@@ -157,7 +159,7 @@ impl Session {
                         if input.is_strict {
                             return Err(input.faulty_row((row.line, text_of(problem))).into());
                         }
-                        problems.write(&row.problem_line(writer.count(), problem))?;
+                        problems.write(&stored_problem(writer.count(), row.line, row.id.as_deref(), problem))?;
                     }
                     writer.push(row.puzzle.as_ref().ok()).map_err(error)?;
                 }
@@ -274,26 +276,4 @@ fn stored_rows(block: &LineBlock, reader: &RowReader, goal: &Board) -> Vec<Store
         StoredRow { line, id: id.map(Cow::into_owned), puzzle }
     };
     block.rows(reader).map(row).collect()
-}
-
-fn other_goal(own: &Board, of_all: &Board) -> Problem {
-    let detail =
-        format!("a directory has boards of one goal: that of the first board is {of_all}, and this one's is {own}");
-    goal_mismatch(&detail)
-}
-
-fn goal_mismatch(detail: &str) -> Problem {
-    let error = RequestError::new("/board", "goal-mismatch", detail);
-    Problem::new(ProblemKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
-}
-
-impl StoredRow {
-    /// The line of a row that is no board: as in lines of labels, with its index before them.
-    fn problem_line(&self, index: u64, problem: &Problem) -> Vec<u8> {
-        let mut line = format!("{{\"index\":{index},").into_bytes();
-        let mut row = Vec::new();
-        row_json(self.line, self.id.as_deref(), Err(problem), Want::Length, &mut row);
-        line.extend_from_slice(&row[1..]);
-        line
-    }
 }

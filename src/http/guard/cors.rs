@@ -26,18 +26,25 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
     };
     let cors = CorsLayer::new()
         .allow_origin(allowed)
-        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS])
         .allow_headers([
             header::ACCEPT,
             header::AUTHORIZATION,
             header::CONTENT_TYPE,
+            header::IF_NONE_MATCH,
+            HeaderName::from_static("idempotency-key"),
+            HeaderName::from_static("prefer"),
+            header::RANGE,
             HeaderName::from_static("traceparent"),
             HeaderName::from_static("tracestate"),
             X_REQUEST_ID,
         ])
         .expose_headers([
             header::CONTENT_LOCATION,
+            header::CONTENT_RANGE,
             header::ETAG,
+            header::LOCATION,
+            HeaderName::from_static("preference-applied"),
             header::RETRY_AFTER,
             HeaderName::from_static("server-timing"),
             HeaderName::from_static("traceresponse"),

@@ -18,6 +18,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use rate::Rate;
 pub use tokens::Tokens;
+pub(crate) use tokens::token_digest;
 
 use crate::http::exchange::panicked;
 use crate::http::problem::Problem;

@@ -175,9 +175,12 @@ async fn a_preflight_needs_neither_token_nor_quota() {
         ];
         let answer = ask(&router, "OPTIONS /solve", &asks).await;
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (204, ORIGIN));
-        assert_eq!(answer.header("access-control-allow-methods"), "GET,HEAD,POST,OPTIONS");
+        assert_eq!(answer.header("access-control-allow-methods"), "GET,HEAD,POST,DELETE,OPTIONS");
         let headers = answer.header("access-control-allow-headers");
-        assert_eq!(headers, "accept,authorization,content-type,traceparent,tracestate,x-request-id");
+        assert_eq!(
+            headers,
+            "accept,authorization,content-type,if-none-match,idempotency-key,prefer,range,traceparent,tracestate,x-request-id"
+        );
         assert_eq!(answer.header("access-control-max-age"), "3600");
         assert_eq!(answer.header("access-control-allow-credentials"), "");
         assert_eq!(answer.header("vary"), "Accept, origin");
@@ -200,7 +203,8 @@ async fn pages_of_allowed_origins_can_read_error_responses() {
         assert_eq!((asked.status.as_u16(), asked.header("access-control-allow-origin")), (status, ORIGIN));
         assert_eq!(
             asked.header("access-control-expose-headers"),
-            "content-location,etag,retry-after,server-timing,traceresponse,x-request-id,x-taquin-seed"
+            "content-location,content-range,etag,location,preference-applied,retry-after,server-timing,traceresponse,\
+             x-request-id,x-taquin-seed"
         );
         assert_eq!(asked.header("vary"), "Accept, origin");
     }

@@ -58,6 +58,14 @@ impl Tokens {
     }
 }
 
+/// The SHA-256 of the token of a request.
+pub(crate) fn token_digest(headers: &HeaderMap) -> Option<[u8; 32]> {
+    match credentials(headers) {
+        Credentials::Token(token) => Some(Sha256::digest(token).into()),
+        Credentials::None | Credentials::Unreadable => None,
+    }
+}
+
 fn credentials(headers: &HeaderMap) -> Credentials<'_> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Credentials::None };

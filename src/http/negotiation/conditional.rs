@@ -28,6 +28,9 @@ impl Document {
     /// `Cache-Control` of a document that changes only with a release.
     pub(crate) const AN_HOUR: &'static str = "max-age=3600";
 
+    /// `Cache-Control` of a document that may change at any time, so that its tag has to be compared each time.
+    pub(crate) const NO_CACHE: &'static str = "no-cache";
+
     /// `Cache-Control` of a document that must not be cached.
     pub(crate) const NO_STORE: &'static str = "no-store";
 
@@ -119,7 +122,7 @@ pub(crate) fn weak_etag(parts: &[&[u8]]) -> HeaderValue {
 }
 
 /// True if there is no `If-Match`, or it has `*` or the tag, by strong comparison (RFC 9110, section 13.1.1).
-fn is_matched(request_headers: &HeaderMap, etag: Option<&HeaderValue>) -> bool {
+pub(crate) fn is_matched(request_headers: &HeaderMap, etag: Option<&HeaderValue>) -> bool {
     let mut lines = request_headers.get_all(header::IF_MATCH).iter().peekable();
     let own = etag.and_then(|etag| etag.to_str().ok()).filter(|etag| !etag.starts_with("W/"));
     lines.peek().is_none()
@@ -130,7 +133,7 @@ fn is_matched(request_headers: &HeaderMap, etag: Option<&HeaderValue>) -> bool {
 }
 
 /// True if `If-None-Match` has the tag, by weak comparison.
-fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
+pub(crate) fn is_known(request_headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let own = opaque(etag.to_str().unwrap_or_default());
     let tags = request_headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());

@@ -15,9 +15,12 @@ pub enum ProblemKind {
     UnsupportedCombination,
     Unsolvable,
     SearchLimitExceeded,
+    IdempotencyKeyReused,
+    ResultsTooLarge,
     Overloaded,
     ShuttingDown,
     RateLimited,
+    TooManyJobs,
     Unauthorized,
     CrossSiteRequest,
     UnknownHost,
@@ -26,16 +29,18 @@ pub enum ProblemKind {
     UnsupportedMediaType,
     NotAcceptable,
     PreconditionFailed,
+    RangeNotSatisfiable,
     NotFound,
     MethodNotAllowed,
     NotImplemented,
+    StorageFull,
     Internal,
 }
 
 impl ProblemKind {
     /// All kinds, in the order of the contract.
-    pub const ALL: [Self; 24] = {
-        let mut kinds = [Self::Internal; 24];
+    pub const ALL: [Self; 29] = {
+        let mut kinds = [Self::Internal; 29];
         let mut at = 0;
         while at < kinds.len() {
             kinds[at] = TABLE[at].kind;
@@ -106,7 +111,7 @@ const fn row(
 }
 
 /// One row for each kind, in the order of the variants.
-static TABLE: [Row; 24] = [
+static TABLE: [Row; 29] = [
     row(
         ProblemKind::MalformedJson,
         "malformed-json",
@@ -189,6 +194,22 @@ static TABLE: [Row; 24] = [
          solution with `\"require\": \"any\"`. Repeating the same request will most likely end the same way.",
     ),
     row(
+        ProblemKind::IdempotencyKeyReused,
+        "idempotency-key-reused",
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "The idempotency key belongs to another job",
+        "A job was created with this `Idempotency-Key` before, and its boards, goal, `want` or limits are others. \
+         Send the first request again to get that job, or choose a new key for a new job.",
+    ),
+    row(
+        ProblemKind::ResultsTooLarge,
+        "results-too-large",
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "The job has too many rows for text",
+        "The rows of this job would take gigabytes as text. Get its parts, which have a byte or two for each board, or \
+         run `taquin batch` on the directory of the job. `?part=` returns the rows of one part.",
+    ),
+    row(
         ProblemKind::Overloaded,
         "overloaded",
         StatusCode::SERVICE_UNAVAILABLE,
@@ -212,6 +233,14 @@ static TABLE: [Row; 24] = [
         "Too many requests",
         "This client has exceeded its rate limit. Send the request again after the number of seconds in \
          `Retry-After`, and send requests less often.",
+    ),
+    row(
+        ProblemKind::TooManyJobs,
+        "too-many-jobs",
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many unfinished jobs",
+        "This client has as many unfinished jobs as the server allows; `/info` has the number. Wait until one of them has \
+         ended, or cancel one with `DELETE`. `GET /jobs` lists them.",
     ),
     row(
         ProblemKind::Unauthorized,
@@ -282,6 +311,14 @@ static TABLE: [Row; 24] = [
          so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
     ),
     row(
+        ProblemKind::RangeNotSatisfiable,
+        "range-not-satisfiable",
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        "The range is beyond the end",
+        "The range in `Range` begins behind the last byte of the part. `Content-Range` has the length of the part. Ask for a \
+         range within it, or omit the header.",
+    ),
+    row(
         ProblemKind::NotFound,
         "not-found",
         StatusCode::NOT_FOUND,
@@ -304,6 +341,14 @@ static TABLE: [Row; 24] = [
         "The request uses a part of HTTP that the service does not implement, or batches, which this server has turned \
          off. The detail names it. A body may have the transfer coding `chunked` and no other: send it uncompressed. \
          Send the boards of a batch to `/solve`, or use the command `taquin batch`.",
+    ),
+    row(
+        ProblemKind::StorageFull,
+        "storage-full",
+        StatusCode::INSUFFICIENT_STORAGE,
+        "The disk of the server is full",
+        "The directory of the jobs has no room. The request itself is valid. Delete jobs that are no longer needed, or ask \
+         the operator for room, and send the request again.",
     ),
     row(
         ProblemKind::Internal,

@@ -1,7 +1,5 @@
 //! `/info`: features and limits of this server.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -16,23 +14,20 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
 use crate::http::request::{MAX_MOVES, NamedGoal};
-use crate::http::state::HttpSettings;
+use crate::http::state::{AppState, HttpSettings, JobsState};
 use crate::search::heuristic::GoalClass;
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
 use crate::service::{Service, Solvability, TableEntry, Want};
 
 /// Handles GET.
-pub(crate) async fn info(
-    State(service): State<Arc<Service>>,
-    State(http): State<HttpSettings>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
+pub(crate) async fn info(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
+    let (service, http) = (state.service(), state.settings());
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let settings = service.settings();
     let info = json!({
         "name": "taquin",
         "version": env!("CARGO_PKG_VERSION"),
-        "limits": limits(&service, &http),
+        "limits": limits(service, &http, state.jobs()),
         "workers": settings.workers,
         "queue": settings.queue,
         "bulk_workers": settings.bulk.workers,
@@ -77,12 +72,12 @@ fn names<C: Named>() -> Vec<&'static str> {
     C::ALL.iter().map(|value| value.name()).collect()
 }
 
-fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
+fn limits(service: &Service, http: &HttpSettings, jobs: Option<&JobsState>) -> serde_json::Value {
     let settings = service.settings();
     // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
     let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);
     let max_nodes = Size::try_from((4, 4)).map_or(0, max_nodes);
-    json!({
+    let mut limits = json!({
         "time_ms": {"default": settings.default_time.as_millis() as u64, "max": settings.max_time.as_millis() as u64},
         "expanded": {"default": settings.max_expanded, "max": settings.max_expanded},
         "nodes": {"default": max_nodes, "max": max_nodes},
@@ -95,7 +90,17 @@ fn limits(service: &Service, http: &HttpSettings) -> serde_json::Value {
         "methods": compare::MAX_METHODS,
         "boards": compare::MAX_BOARDS,
         "solutions": solve::MAX_SOLUTIONS,
-    })
+    });
+    if let Some(JobsState { engine, .. }) = jobs {
+        let settings = engine.settings();
+        limits["jobs"] = json!({
+            "unfinished": settings.max_unfinished,
+            "boards": settings.max_boards,
+            "body_bytes": settings.max_body,
+            "keep_seconds": settings.keep.as_secs(),
+        });
+    }
+    limits
 }
 
 fn table_entry(table: &TableEntry) -> serde_json::Value {

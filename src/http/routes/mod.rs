@@ -7,6 +7,7 @@ mod explain;
 mod health;
 mod hint;
 mod info;
+mod jobs;
 mod metrics;
 mod moves;
 mod openapi;
@@ -33,7 +34,7 @@ use Access::{Counted, Free, Open, Weighed};
 use Listeners::{Both, Main};
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 21] = [
+pub(crate) static ROUTES: [Route; 26] = [
     route("/", || read(usage::usage), Open, Main),
     route("/solve", || ask(solve::solve), Counted, Main),
     route("/solvable", || ask(solvable::solvable), Counted, Main),
@@ -44,6 +45,11 @@ pub(crate) static ROUTES: [Route; 21] = [
     route("/explain", || ask(explain::explain), Counted, Main),
     route("/distances", || ask(distances::distances), Counted, Main),
     route("/batch", || take(batch::batch), Weighed, Main),
+    route("/jobs", jobs_router, Counted, Main),
+    route("/jobs/{id}", job_router, Free, Main),
+    route("/jobs/{id}/events", || read(jobs::events), Free, Main),
+    route("/jobs/{id}/results", || read(jobs::results), Free, Main),
+    route("/jobs/{id}/parts/{part}", || read(jobs::part), Free, Main),
     route("/random", || ask(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),
     probe("/livez", || read(health::livez)),
@@ -88,6 +94,20 @@ fn take<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppStat
         ([(ACCEPT_POST, types)], allow("POST, OPTIONS")).into_response()
     };
     post(handler).options(async move || accept_post())
+}
+
+/// Routes of `/jobs`.
+fn jobs_router() -> MethodRouter<AppState> {
+    let accept_post = || {
+        let types = format!("application/json, {}", RowFormat::MEDIA_TYPES);
+        ([(ACCEPT_POST, types)], allow("GET, HEAD, POST, OPTIONS")).into_response()
+    };
+    get(jobs::list).post(jobs::create).options(async move || accept_post())
+}
+
+/// Routes of `/jobs/{id}`.
+fn job_router() -> MethodRouter<AppState> {
+    get(jobs::job).delete(jobs::delete).options(async || allow("GET, HEAD, DELETE, OPTIONS"))
 }
 
 const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");

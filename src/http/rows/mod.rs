@@ -4,14 +4,16 @@
 //! are read as if it were valid.
 
 mod columns;
+mod labels;
 mod options;
 mod reader;
 mod written;
 
 pub(crate) use columns::CsvInput;
+pub(crate) use labels::LabelLines;
 #[cfg(test)]
 pub(crate) use options::RowGoal;
 pub(crate) use options::RowOptions;
 pub use reader::read_rows;
 pub(crate) use reader::{InputRow, MAX_LINE, RowFormat, RowReader};
-pub(crate) use written::{row_json, sweep_problem, unserved};
+pub(crate) use written::{goal_mismatch, other_goal, row_json, stored_problem, sweep_problem, unserved};

@@ -34,6 +34,14 @@ impl RowFormat {
     /// The media types of lines, as a list for a header.
     pub(crate) const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv";
 
+    /// True for the media types of lines of JSON, in lower case.
+    pub(crate) fn is_json_lines(essence: &str) -> bool {
+        matches!(
+            essence,
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines"
+        )
+    }
+
     /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
     /// are lines of JSON.
     ///
@@ -49,9 +57,7 @@ impl RowFormat {
         };
         let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
         match &*essence {
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
-                Ok(Self::Json)
-            }
+            lines if Self::is_json_lines(lines) => Ok(Self::Json),
             "text/csv" => Ok(Self::Csv(CsvInput::default())),
             "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(Self::Json),
             _ => Err(unsupported(WRONG_TYPE)),
@@ -84,6 +90,21 @@ impl RowReader {
     pub(crate) fn new(options: RowOptions, format: RowFormat) -> Self {
         let defaults = options.defaults();
         Self { options, format, defaults }
+    }
+
+    /// Creates a reader when the first line is there, which may be a header. Returns true beside it if it is one.
+    ///
+    /// # Errors
+    /// The problem of a header.
+    pub(crate) fn begin(options: RowOptions, format: &RowFormat, first: &[u8]) -> Result<(Self, bool), Problem> {
+        match format {
+            RowFormat::Csv(_) => {
+                let header = CsvInput::of_first_line(first).map_err(header_problem)?;
+                let is_header = header.is_some();
+                Ok((Self::new(options, RowFormat::Csv(header.unwrap_or_default())), is_header))
+            }
+            RowFormat::Json => Ok((Self::new(options, RowFormat::Json), false)),
+        }
     }
 
     /// True if a line is blank, and so no row.
@@ -209,6 +230,11 @@ fn id_json(id: &Json) -> Option<Vec<u8>> {
         Json::String(id) if id.len() <= MAX_ID => Some(json(id)),
         _ => None,
     }
+}
+
+fn header_problem(reason: String) -> Problem {
+    let error = RequestError::new("", "missing-field", reason.clone());
+    Problem::new(ProblemKind::InvalidRequest, format!("In the first line, {reason}.")).with_errors(vec![error])
 }
 
 /// Says that errors are those of a line.

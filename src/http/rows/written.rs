@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::domain::Size;
+use crate::domain::{Board, Size};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::service_failure;
 use crate::jobs::label_json;
@@ -24,6 +24,27 @@ pub(crate) fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &Proble
         }
     }
     out.extend_from_slice(b"}\n");
+}
+
+/// The line of a row of a stored input that is no board: as [`row_json`] writes it, with its index before that.
+pub(crate) fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &Problem) -> Vec<u8> {
+    let mut out = format!("{{\"index\":{index},").into_bytes();
+    let mut row = Vec::new();
+    row_json(line, id, Err(problem), Want::Length, &mut row);
+    out.extend_from_slice(&row[1..]);
+    out
+}
+
+/// The problem of a row with another goal than that of all boards.
+pub(crate) fn other_goal(own: &Board, of_all: &Board) -> Problem {
+    let detail = format!("a job has boards of one goal: that of the first board is {of_all}, and this one's is {own}");
+    goal_mismatch(&detail)
+}
+
+/// The problem of a row that does not fit the others.
+pub(crate) fn goal_mismatch(detail: &str) -> Problem {
+    let error = RequestError::new("/board", "goal-mismatch", detail);
+    Problem::new(ProblemKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
 }
 
 /// The problem of a row whose board is too large for what is wanted.

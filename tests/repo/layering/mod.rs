@@ -57,6 +57,8 @@ const RULES: [Rule; 11] = [
             "serde_json",
             "sha2",
             "thiserror",
+            "tokio", // what the engine waits for, and how others wait for it
+            "tracing",
         ],
     },
     Rule {
@@ -71,6 +73,7 @@ const RULES: [Rule; 11] = [
             "getrandom",    // request ids
             "governor",
             "http_body_util",
+            "humantime", // times of jobs
             "hyper",
             "itoa",
             "opentelemetry",
@@ -194,6 +197,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
         "jobs",
         &[
             "mod",
+            "engine",
             "card",
             "check",
             "manifest",

@@ -16,14 +16,14 @@ use crate::http::state::BatchLimits;
 
 /// A line that is a row.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(in crate::http::routes) struct Line {
     /// Its number in the body, from 1.
-    pub(super) number: u64,
-    pub(super) text: Bytes,
+    pub(in crate::http::routes) number: u64,
+    pub(in crate::http::routes) text: Bytes,
 }
 
 /// Reads a body within limits of size and time.
-pub(super) struct LineReceiver {
+pub(in crate::http::routes) struct LineReceiver {
     body: Body,
     limits: BatchLimits,
     /// Time for each mebibyte.
@@ -43,7 +43,7 @@ impl LineReceiver {
     /// # Errors
     /// `content-too-large` if its length is known and exceeds the limit, before a client that waits for `100 Continue`
     /// sends it.
-    pub(super) fn new(body: Body, limits: BatchLimits, timeout: Duration) -> Result<Self, Problem> {
+    pub(in crate::http::routes) fn new(body: Body, limits: BatchLimits, timeout: Duration) -> Result<Self, Problem> {
         if body.size_hint().lower() > limits.bytes as u64 {
             return Err(too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
@@ -60,7 +60,7 @@ impl LineReceiver {
     ///
     /// # Errors
     /// The problem of the whole body.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<Line>>, Problem> {
+    pub(in crate::http::routes) async fn next(&mut self) -> Result<Option<Vec<Line>>, Problem> {
         while !self.is_over {
             let lines = match self.frame().await? {
                 Some(data) => self.append(&data)?,

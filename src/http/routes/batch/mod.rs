@@ -3,7 +3,7 @@
 //! The whole body is read before the first byte of the response, since most clients read nothing before they have sent
 //! all (docs/adr/0045). The boards are solved meanwhile.
 
-mod lines;
+pub(super) mod lines;
 mod reply;
 mod work;
 

@@ -12,7 +12,7 @@ use tracing::Level;
 
 use super::lines::{Line, too_large};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::rows::{CsvInput, RowFormat, RowOptions, RowReader};
+use crate::http::rows::{RowFormat, RowOptions, RowReader};
 use crate::http::state::BatchLimits;
 use crate::jobs::{Part, Row};
 use crate::service::{
@@ -106,18 +106,12 @@ impl BatchWork {
     /// # Errors
     /// The problem of a header, or that of too many rows.
     pub(super) fn add(&self, mut lines: Vec<Line>) -> Result<(), Problem> {
-        if self.reader.get().is_none() {
-            let format = match (&self.format, lines.first()) {
-                (RowFormat::Csv(_), Some(first)) => {
-                    let header = CsvInput::of_first_line(&first.text).map_err(header_problem)?;
-                    if header.is_some() {
-                        lines.remove(0);
-                    }
-                    RowFormat::Csv(header.unwrap_or_default())
-                }
-                (format, _) => format.clone(),
-            };
-            let _ = self.reader.set(RowReader::new(self.options.clone(), format));
+        if let (None, Some(first)) = (self.reader.get(), lines.first()) {
+            let (reader, is_header) = RowReader::begin(self.options.clone(), &self.format, &first.text)?;
+            if is_header {
+                lines.remove(0);
+            }
+            let _ = self.reader.set(reader);
         }
         let mut rows = self.rows.lock();
         if rows.lines.len() + lines.len() > self.max_rows {
@@ -295,9 +289,4 @@ fn sweep_limits(service: &Service, requested: RequestedLimits) -> SweepLimits {
     let expanded = requested.expanded.unwrap_or(u64::MAX).min(settings.max_expanded);
     let requested = RequestedLimits { expanded: Some(expanded), ..requested };
     SweepLimits { requested, most_time, memory: settings.bulk.search_memory }
-}
-
-fn header_problem(reason: String) -> Problem {
-    let error = RequestError::new("", "missing-field", reason.clone());
-    Problem::new(ProblemKind::InvalidRequest, format!("In the first line, {reason}.")).with_errors(vec![error])
 }

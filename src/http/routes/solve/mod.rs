@@ -35,7 +35,7 @@ use crate::service::{
 pub(crate) use include::Include;
 use include::{check_lists, check_multi_tile, check_picture, included};
 use stream::SolveStream;
-use stream_body::END;
+pub(in crate::http::routes) use stream_body::END;
 
 /// Fields of a request.
 const FIELDS: [&str; BOARD_FIELDS.len() + METHOD_FIELDS.len() + LIMIT_FIELDS.len() + 8] = concat(&[

@@ -1,0 +1,95 @@
+//! Whose jobs a request may see, and the key under which it creates one.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
+
+use crate::http::guard::token_digest;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::state::AppState;
+use crate::jobs::{Job, JobEngine, JobOwner};
+
+/// The engine, and the owner of the jobs of a request: its token, or nobody if no tokens are required.
+pub(in crate::http::routes) struct Caller {
+    pub(super) engine: Arc<JobEngine>,
+    pub(super) owner: JobOwner,
+}
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const MAX_KEY: usize = 255;
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(head: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let jobs = state.jobs().ok_or_else(|| {
+            let detail = "Jobs are turned off on this server; the operator turns them on with `--jobs DIRECTORY`. Send the \
+                          boards to `/batch`, or use the command `taquin batch`.";
+            Problem::new(ProblemKind::NotFound, detail)
+        })?;
+        let owner = token_digest(&head.headers).filter(|_| jobs.has_tokens).map(JobOwner::of_token);
+        Ok(Self { engine: Arc::clone(&jobs.engine), owner: owner.unwrap_or_default() })
+    }
+}
+
+impl Caller {
+    /// The job of this id.
+    ///
+    /// # Errors
+    /// `not-found`, also for jobs of others.
+    pub(super) fn job(&self, id: &str) -> Result<Arc<Job>, Problem> {
+        let job = id.parse().ok().and_then(|id| self.engine.job(self.owner, id));
+        job.ok_or_else(|| {
+            let detail = "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` \
+                          lists yours.";
+            Problem::new(ProblemKind::NotFound, detail)
+        })
+    }
+}
+
+/// The idempotency key of a request.
+///
+/// # Errors
+/// `invalid-header` if it is not a key.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let is_visible = value.as_bytes().iter().all(u8::is_ascii_graphic);
+    match value.to_str() {
+        Ok(key) if is_visible && (1..=MAX_KEY).contains(&key.len()) && values.next().is_none() => {
+            Ok(Some(key.to_owned()))
+        }
+        _ => {
+            let detail = format!("`Idempotency-Key` must be given once, with 1 to {MAX_KEY} visible ASCII characters.");
+            Err(Problem::new(ProblemKind::InvalidHeader, detail))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn key(values: &[&str]) -> Result<Option<String>, ProblemKind> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        idempotency_key(&headers).map_err(|problem| problem.kind)
+    }
+
+    #[test]
+    fn a_key_is_one_header_of_visible_characters() {
+        assert_eq!(key(&[]), Ok(None));
+        for good in ["a", "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"", &"~".repeat(255)] {
+            assert_eq!(key(&[good]), Ok(Some(good.to_owned())));
+        }
+        for wrong in [&[""][..], &["a b"], &["ü"], &["a", "a"], &[&"a".repeat(256)]] {
+            assert_eq!(key(wrong), Err(ProblemKind::InvalidHeader), "{wrong:?}");
+        }
+    }
+}

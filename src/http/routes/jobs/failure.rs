@@ -1,0 +1,45 @@
+//! Problems of jobs that are not created, or whose files cannot be used.
+
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::reply::service_failure;
+use crate::jobs::{CreateError, JobError};
+
+/// The problem of a job that was not created.
+pub(super) fn of_create(error: &CreateError) -> Problem {
+    match error {
+        CreateError::TooMany(unfinished) => {
+            let detail = format!(
+                "You have {unfinished} unfinished jobs, the maximum of this server. Wait for one, or cancel one with \
+                 `DELETE`; `GET /jobs` lists them."
+            );
+            Problem::new(ProblemKind::TooManyJobs, detail)
+        }
+        CreateError::OtherJob(_) => {
+            let detail = "There is a job with this `Idempotency-Key` whose boards, goal, `want` or limits are others. Choose a \
+                          new key.";
+            Problem::new(ProblemKind::IdempotencyKeyReused, detail)
+        }
+        CreateError::TooManyChunks => {
+            too_large("The boards are too many for one job, since each of them takes long to solve")
+        }
+        CreateError::Service(error) => service_failure(error),
+        CreateError::Store(error) => of_store(error),
+    }
+}
+
+/// The problem of files that cannot be read or written.
+pub(super) fn of_store(error: &JobError) -> Problem {
+    if error.is_disk_full() {
+        let detail =
+            "The disk of the jobs is full. Delete jobs that are no longer needed, or ask the operator for room.";
+        return Problem::new(ProblemKind::StorageFull, detail);
+    }
+    tracing::error!(target: "taquin::jobs", %error, "files of jobs cannot be used");
+    Problem::internal()
+}
+
+/// The problem of a job that exceeds a limit.
+pub(super) fn too_large(what: &str) -> Problem {
+    let detail = format!("{what}. Create several jobs, or use the command `taquin batch`, which has no limit.");
+    Problem::new(ProblemKind::ContentTooLarge, detail)
+}

@@ -1,0 +1,95 @@
+//! `/jobs`: many boards, solved with the workers that nothing else needs, as long as it takes (docs/adr/0047).
+
+mod caller;
+mod events;
+mod failure;
+mod list;
+mod part;
+mod prefer;
+mod recipe;
+mod reply;
+mod results;
+mod upload;
+
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::{Document, choose};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::jobs::Job;
+use caller::Caller;
+pub(super) use events::events;
+pub(super) use list::list;
+pub(super) use part::part;
+use recipe::is_recipe;
+pub(super) use results::results;
+
+/// Handles POST: creates a job from a recipe or from the rows of the body.
+pub(super) async fn create(
+    State(state): State<AppState>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    choose(&head.headers, &[MediaType::Json])?;
+    let key = caller::idempotency_key(&head.headers)?;
+    let draft = if is_recipe(&head.headers)? {
+        recipe::draft(&head, body, &state, &caller).await?
+    } else {
+        upload::draft(&head, body, &state, &caller, key.as_deref()).await?
+    };
+    let created = caller.engine.create(caller.owner, key.as_deref(), draft).await;
+    let job = created.map_err(|error| failure::of_create(&error))?;
+    let mut response = Response::new(Body::from(reply::json_of(&caller.engine.view(&job))));
+    *response.status_mut() = StatusCode::ACCEPTED;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MediaType::Json.content_type()));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(Document::NO_STORE));
+    if let Ok(location) = HeaderValue::try_from(format!("{}/jobs/{}", state.site().base_path, job.id())) {
+        headers.insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// Handles GET: the job now, or once it has changed, if the client prefers to wait.
+pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    choose(&headers, &[MediaType::Json])?;
+    let job = caller.job(&id)?;
+    let wait = prefer::wait(&headers);
+    if let Some(wait) = wait {
+        prefer::wait_for_change(&caller.engine, &job, &headers, wait).await;
+        // It may have been deleted meanwhile.
+        caller.job(&id)?;
+    }
+    let mut response = document(&caller, &job).response(&headers);
+    if let Some(applied) = wait.and_then(|wait| HeaderValue::try_from(format!("wait={}", wait.as_secs())).ok()) {
+        response.headers_mut().insert(prefer::PREFERENCE_APPLIED, applied);
+    }
+    Ok(response)
+}
+
+/// Handles DELETE: cancels a job that has not ended, and removes one that has.
+pub(super) async fn delete(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    choose(&headers, &[MediaType::Json])?;
+    let job = caller.job(&id)?;
+    let was_unfinished = {
+        let (engine, job) = (caller.engine.clone(), job.clone());
+        let deleted = tokio::task::spawn_blocking(move || engine.cancel_or_delete(&job)).await;
+        deleted.map_err(|_| Problem::internal())?.map_err(|error| failure::of_store(&error))?
+    };
+    if was_unfinished {
+        Ok(document(&caller, &job).response(&HeaderMap::new()))
+    } else {
+        Ok(StatusCode::NO_CONTENT.into_response())
+    }
+}
+
+fn document(caller: &Caller, job: &Job) -> Document {
+    let view = caller.engine.view(job);
+    let tag = || reply::tag_of(&view);
+    Document::tagged_by(MediaType::Json.content_type(), Document::NO_CACHE, reply::json_of(&view), tag)
+}

@@ -1,0 +1,100 @@
+//! A job as JSON.
+
+use std::time::SystemTime;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::http::reply::json;
+use crate::jobs::{JobSpec, JobView};
+use crate::search::Named;
+
+#[derive(Debug, Serialize)]
+pub(super) struct JobReply {
+    id: String,
+    state: &'static str,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    spec: Value,
+    counts: CountsReply,
+    parts: PartsReply,
+    estimate: EstimateReply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_per_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eta_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_for: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CountsReply {
+    total: u64,
+    done: u64,
+    failed: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PartsReply {
+    total: u64,
+    done: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct EstimateReply {
+    core_seconds: f64,
+}
+
+impl JobReply {
+    pub(super) fn new(view: &JobView) -> Self {
+        let counts = view.counts;
+        Self {
+            id: view.id.to_string(),
+            state: view.state.name(),
+            created_at: time(view.created),
+            ended_at: view.ended.map(time),
+            expires_at: view.expires.map(time),
+            spec: spec(&view.spec),
+            counts: CountsReply { total: counts.boards, done: counts.done, failed: counts.failed },
+            parts: PartsReply { total: counts.parts, done: counts.stored_parts },
+            estimate: EstimateReply { core_seconds: rounded(view.core_seconds, 1e6) },
+            rate_per_second: view.rate.map(|rate| rounded(rate, 1e3)),
+            eta_seconds: view.eta_seconds(),
+            waiting_for: view.waiting_for.map(Named::name),
+            reason: view.reason.clone(),
+        }
+    }
+}
+
+/// The JSON of a job.
+pub(super) fn json_of(view: &JobView) -> Vec<u8> {
+    json(&JobReply::new(view))
+}
+
+/// What has to change for a job to count as changed: not the rate, which changes all the time.
+pub(super) fn tag_of(view: &JobView) -> Vec<u8> {
+    json(&JobReply { rate_per_second: None, eta_seconds: None, ..JobReply::new(view) })
+}
+
+/// The members of `spec.json`, without the name of its format.
+fn spec(spec: &JobSpec) -> Value {
+    let mut json: Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
+    if let Some(members) = json.as_object_mut() {
+        members.shift_remove("format");
+    }
+    json
+}
+
+/// A time in UTC, to the millisecond (RFC 3339).
+fn time(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+fn rounded(number: f64, unit: f64) -> f64 {
+    (number * unit).round() / unit
+}

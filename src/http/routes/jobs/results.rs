@@ -1,0 +1,214 @@
+//! `GET /jobs/{id}/results`: the rows of a job as lines.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::ops::Range;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use tokio::sync::mpsc::{Sender, channel};
+use tracing::Level;
+
+use super::caller::Caller;
+use super::failure::of_store;
+use super::part::{not_yet, number_of};
+use crate::domain::Puzzle;
+use crate::http::exchange::DeferredBody;
+use crate::http::media_type::MediaType;
+use crate::http::negotiation::choose;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::reply::{service_failure, stream_head};
+use crate::http::request::{FieldReader, RequestFields, parse_query};
+use crate::http::rows::LabelLines;
+use crate::http::state::AppState;
+use crate::jobs::{Job, JobState, Row};
+use crate::search::Named;
+
+/// Most rows of a response.
+const MAX_ROWS: u64 = 10_000_000;
+
+/// Bytes of a piece of the response.
+const PIECE: usize = 64 << 10;
+
+/// Memory of a row of a part while its lines are written.
+const BYTES_OF_A_ROW: usize = 24;
+
+/// Handles GET.
+pub(in crate::http::routes) async fn results(
+    State(state): State<AppState>,
+    caller: Caller,
+    id: Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (method, headers) = (request.method(), request.headers());
+    let media_type = choose(headers, &[MediaType::JsonLines, MediaType::Csv])?;
+    let query = parse_query(request.uri().query().unwrap_or_default())?;
+    let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &["part"]);
+    let part = fields.parsed("part", |text| Ok(text.to_owned()));
+    fields.finish(Some(()))?;
+    let job = caller.job(&id)?;
+    let parts = match part {
+        Some(part) => of_one_part(&job, &part)?,
+        None => of_all(&job)?,
+    };
+    let spec = job.stored().spec();
+    let lines = LabelLines::new(spec.boards.goal().size(), spec.want, spec.limits, media_type == MediaType::Csv);
+    let mut response = stream_head(media_type);
+    if method == Method::HEAD {
+        return Ok(response);
+    }
+    let memory = spec.chunk as usize * BYTES_OF_A_ROW + 4 * PIECE;
+    let reservation = state.service().reserve_reply(memory).map_err(|error| service_failure(&error))?;
+    let (sender, receiver) = channel(2);
+    tokio::task::spawn_blocking(move || {
+        let _reservation = reservation;
+        RowWriter { job: &job, lines, problems: None, sender: &sender }.run(parts);
+    });
+    response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
+        line.status = StatusCode::OK;
+        Body::from_stream(unfold((receiver, line), |(mut receiver, line)| async {
+            let piece: io::Result<Bytes> = receiver.recv().await?;
+            Some((piece, (receiver, line)))
+        }))
+    }));
+    Ok(response)
+}
+
+fn of_one_part(job: &Job, part: &str) -> Result<Range<u64>, Problem> {
+    let number = number_of(part, job)?;
+    let is_there = job.stored().has_part(number).map_err(|error| of_store(&error))?;
+    if is_there { Ok(number..number + 1) } else { Err(not_yet(number)) }
+}
+
+fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
+    let spec = job.stored().spec();
+    let count = spec.boards.count();
+    if count > MAX_ROWS {
+        let detail = format!(
+            "The job has {count} rows, and as text they would take gigabytes; at most {MAX_ROWS} are written. Get the \
+             parts, `/jobs/{{id}}/parts/0` and so on, the rows of one part by `?part=0`, or run `taquin batch` on the \
+             directory of the job."
+        );
+        return Err(Problem::new(ProblemKind::ResultsTooLarge, detail));
+    }
+    let state = job.state();
+    if state == JobState::Completed {
+        return Ok(0..spec.chunks());
+    }
+    let detail = format!(
+        "The job is {}; its results are there when it is completed. Each stored part is there before: see \
+         `/jobs/{{id}}/parts/0`, or `?part=0`.",
+        state.name()
+    );
+    Err(Problem::new(ProblemKind::NotFound, detail))
+}
+
+/// Writes rows in pieces, on a thread that waits for the client.
+struct RowWriter<'j> {
+    job: &'j Arc<Job>,
+    lines: LabelLines,
+    /// The problems of the input, once one is needed.
+    problems: Option<InputProblems>,
+    sender: &'j Sender<io::Result<Bytes>>,
+}
+
+impl RowWriter<'_> {
+    /// Writes the rows of parts. After an error the response ends early, so that the client sees that it was cut.
+    fn run(mut self, parts: Range<u64>) {
+        if let Err(error) = self.write(parts)
+            && error.kind() != ErrorKind::BrokenPipe
+        {
+            tracing::event!(target: "taquin::jobs", Level::ERROR, message = "results cannot be read", job.id = %self.job.id(), %error);
+            let _ = self.sender.blocking_send(Err(error));
+        }
+    }
+
+    fn write(&mut self, parts: Range<u64>) -> io::Result<()> {
+        let mut out = Vec::with_capacity(PIECE + PIECE / 8);
+        self.lines.header(&mut out);
+        let stored = self.job.stored();
+        for chunk in parts {
+            let (part, _) = stored.part(chunk).map_err(io::Error::other)?.ok_or(ErrorKind::NotFound)?;
+            let indices = stored.spec().boards_of(chunk);
+            let boards = stored.boards(indices.clone()).map_err(io::Error::other)?;
+            for ((index, board), row) in indices.zip(boards).zip(part.rows()) {
+                self.row(index, board.as_ref(), &row, &mut out)?;
+                if out.len() >= PIECE {
+                    let rest = Vec::with_capacity(out.capacity());
+                    self.send(std::mem::replace(&mut out, rest))?;
+                }
+            }
+        }
+        self.send(out)
+    }
+
+    fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> io::Result<()> {
+        if *row == Row::Invalid && !self.lines.is_csv() {
+            let problems = match &mut self.problems {
+                Some(problems) => problems,
+                none => none.insert(InputProblems::open(self.job)?),
+            };
+            if let Some(line) = problems.of(index)? {
+                out.extend_from_slice(&line);
+                return Ok(());
+            }
+        }
+        self.lines.write(index, board.map(Puzzle::start), row, out);
+        Ok(())
+    }
+
+    fn send(&self, piece: Vec<u8>) -> io::Result<()> {
+        // The client has left.
+        self.sender.blocking_send(Ok(piece.into())).map_err(|_| ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// The problems of rows of an input, in the order of their indices: a line for each, which begins with the index.
+struct InputProblems {
+    lines: BufReader<File>,
+    /// A line that was read, and belongs to a later row.
+    ahead: Option<(u64, Vec<u8>)>,
+}
+
+impl InputProblems {
+    fn open(job: &Job) -> io::Result<Self> {
+        let file = File::open(job.stored().path().join("input/problems.ndjson"))?;
+        Ok(Self { lines: BufReader::new(file), ahead: None })
+    }
+
+    /// The line of a row. The rows are asked for in their order.
+    fn of(&mut self, index: u64) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let (at, line) = match self.ahead.take() {
+                Some(ahead) => ahead,
+                None => {
+                    let mut line = Vec::new();
+                    self.lines.read_until(b'\n', &mut line)?;
+                    match index_of(&line) {
+                        Some(at) => (at, line),
+                        None => return Ok(None),
+                    }
+                }
+            };
+            if at == index {
+                return Ok(Some(line));
+            }
+            if at > index {
+                self.ahead = Some((at, line));
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// The index with which a line begins.
+fn index_of(line: &[u8]) -> Option<u64> {
+    let digits = line.strip_prefix(b"{\"index\":")?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}

@@ -1,0 +1,190 @@
+//! Uploads: jobs whose boards are the rows of a body.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use axum::body::Body;
+use axum::http::request::Parts;
+
+use super::caller::Caller;
+use super::failure::{of_create, too_large};
+use crate::domain::{Board, Puzzle};
+use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::request::{close_connection, parse_query};
+use crate::http::routes::batch::lines::{Line, LineReceiver};
+use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
+use crate::http::state::{AppState, BatchLimits};
+use crate::jobs::{CreateError, Draft, Incoming, InputRecord, InputWriter, JobBoards, JobError, JobId};
+use crate::service::Sweep;
+
+/// Reads rows, and stores their boards.
+///
+/// # Errors
+/// The problem of the query, of the body, or of the disk. After it the connection is closed.
+pub(super) async fn draft(
+    head: &Parts,
+    body: Body,
+    state: &AppState,
+    caller: &Caller,
+    key: Option<&str>,
+) -> Result<Draft, Problem> {
+    receive(head, body, state, caller, key).await.map_err(close_connection)
+}
+
+async fn receive(
+    head: &Parts,
+    body: Body,
+    state: &AppState,
+    caller: &Caller,
+    key: Option<&str>,
+) -> Result<Draft, Problem> {
+    let (http, engine) = (state.settings(), &caller.engine);
+    let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
+    let format = RowFormat::of(&head.headers, http.strict_content_type)?;
+    let is_known = key.is_some_and(|key| engine.job(caller.owner, JobId::of_key(caller.owner, key)).is_some());
+    if !is_known {
+        engine.check_quota(caller.owner).map_err(|error| of_create(&error))?;
+    }
+    let settings = engine.settings();
+    let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
+    let mut receiver = LineReceiver::new(body, BatchLimits { boards, bytes }, http.body_timeout)?;
+    let (want, limits) = (options.want, options.limits);
+    let incoming = engine.begin_upload().map_err(of_file)?;
+    let mut packer = Packer::new(incoming, options, format, settings.max_boards);
+    while let Some(lines) = receiver.next().await? {
+        // Reading boards takes time.
+        let packing = tokio::task::spawn_blocking(move || packer.add(&lines).map(|()| packer));
+        packer = packing.await.map_err(|_| Problem::internal())??;
+    }
+    let packing = tokio::task::spawn_blocking(move || packer.finish());
+    let (incoming, record) = packing.await.map_err(|_| Problem::internal())??;
+    if !Sweep::serves(want, record.goal().size()) {
+        return Err(unserved(record.goal().size()));
+    }
+    Ok(Draft { boards: JobBoards::Input(record), want, limits, incoming: Some(incoming) })
+}
+
+/// Stores rows as the input of a job.
+struct Packer {
+    incoming: Incoming,
+    options: RowOptions,
+    format: RowFormat,
+    /// Set when the first line is there, which may be a header.
+    reader: Option<RowReader>,
+    max_rows: u64,
+    rows: u64,
+    /// Set when the first board is there, whose goal is that of all.
+    input: Option<(Board, InputWriter)>,
+    /// The problem of the first row that is no board.
+    first_problem: Option<(u64, Problem)>,
+    problems: Option<BufWriter<File>>,
+}
+
+impl Packer {
+    fn new(incoming: Incoming, options: RowOptions, format: RowFormat, max_rows: u64) -> Self {
+        let (reader, input, first_problem, problems) = (None, None, None, None);
+        Self { incoming, options, format, reader, max_rows, rows: 0, input, first_problem, problems }
+    }
+
+    fn add(&mut self, lines: &[Line]) -> Result<(), Problem> {
+        let mut lines = lines.iter();
+        let reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => {
+                let Some(first) = lines.as_slice().first() else { return Ok(()) };
+                let (reader, is_header) = RowReader::begin(self.options.clone(), &self.format, &first.text)?;
+                if is_header {
+                    lines.next();
+                }
+                reader
+            }
+        };
+        for line in lines {
+            self.row(line, reader.read(&line.text))?;
+        }
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    fn row(&mut self, line: &Line, InputRow { id, puzzle }: InputRow<'_>) -> Result<(), Problem> {
+        if self.rows == self.max_rows {
+            return Err(too_large(&format!("The job has more than {} boards", self.max_rows)));
+        }
+        let puzzle = puzzle.and_then(|puzzle| self.of_goal(puzzle).map_err(Box::new));
+        if let Err(problem) = &puzzle {
+            let text = stored_problem(self.rows, line.number, id.as_deref(), problem);
+            self.problem(&text).map_err(of_file)?;
+            self.first_problem.get_or_insert_with(|| (line.number, Problem::clone(problem)));
+        }
+        self.rows += 1;
+        match &mut self.input {
+            Some((_, writer)) => writer.push(puzzle.as_ref().ok()).map_err(of_file),
+            // The rows before the first board are written with it.
+            None => match puzzle {
+                Ok(puzzle) => self.begin(&puzzle).map_err(of_file),
+                Err(_) => Ok(()),
+            },
+        }
+    }
+
+    /// The puzzle, if it has the goal of all.
+    fn of_goal(&self, puzzle: Puzzle) -> Result<Puzzle, Problem> {
+        match &self.input {
+            Some((goal, _)) if puzzle.goal() != goal => Err(other_goal(puzzle.goal(), goal)),
+            _ => Ok(puzzle),
+        }
+    }
+
+    /// Writes the rows up to the first board.
+    fn begin(&mut self, first: &Puzzle) -> io::Result<()> {
+        let mut writer = InputWriter::new(self.incoming.directory(), *first.goal())?;
+        for _ in 1..self.rows {
+            writer.push(None)?;
+        }
+        writer.push(Some(first))?;
+        self.input = Some((*first.goal(), writer));
+        Ok(())
+    }
+
+    fn problem(&mut self, line: &[u8]) -> io::Result<()> {
+        let file = match &mut self.problems {
+            Some(file) => file,
+            none => {
+                self.incoming.directory().create_folder("input")?;
+                let path = self.incoming.directory().path().join("input/problems.ndjson");
+                none.insert(BufWriter::new(File::create(path)?))
+            }
+        };
+        file.write_all(line)
+    }
+
+    fn finish(self) -> Result<(Incoming, InputRecord), Problem> {
+        let Some((_, writer)) = self.input else { return Err(no_board(self.rows, self.first_problem)) };
+        let record = writer.finish().map_err(of_file)?;
+        if let Some(problems) = self.problems {
+            problems
+                .into_inner()
+                .map_err(|error| error.into_error())
+                .and_then(|file| file.sync_all())
+                .map_err(of_file)?;
+        }
+        Ok((self.incoming, record))
+    }
+}
+
+/// The problem of a body without a board.
+fn no_board(rows: u64, first: Option<(u64, Problem)>) -> Problem {
+    let (detail, problem) = match first {
+        None => ("There are no boards. Send a line for each, for example [[8,6,7],[2,5,4],[3,0,1]].".to_owned(), None),
+        Some((line, problem)) => {
+            (format!("None of the {rows} rows is a board. Line {line}: {}", problem.detail), Some(problem))
+        }
+    };
+    let missing = || vec![RequestError::new("", "missing-field", detail.clone())];
+    let errors = problem.map(|problem| problem.errors).filter(|errors| !errors.is_empty()).unwrap_or_else(missing);
+    Problem::new(ProblemKind::InvalidRequest, detail).with_errors(errors)
+}
+
+fn of_file(source: io::Error) -> Problem {
+    of_create(&CreateError::Store(JobError::File { path: "incoming".into(), source }))
+}

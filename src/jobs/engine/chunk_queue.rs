@@ -1,0 +1,147 @@
+//! Which chunks of a job are to be made next.
+
+use std::collections::VecDeque;
+
+/// The chunks of a job: done, begun by a slice, parked between two slices, or still to begin. `B` is a begun chunk.
+#[derive(Debug)]
+pub(super) struct ChunkQueue<B> {
+    is_done: Vec<bool>,
+    done: u64,
+    /// All chunks before it are done or begun, or dropped.
+    next: usize,
+    /// Begun chunks whose work was lost.
+    dropped: Vec<u64>,
+    /// Begun chunks that no slice works on.
+    parked: VecDeque<B>,
+    /// Number of begun chunks that slices work on.
+    active: usize,
+}
+
+/// A chunk that a slice works on now.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Taken<B> {
+    /// It is begun now.
+    New(u64),
+    /// It was parked.
+    Parked(B),
+}
+
+impl<B> ChunkQueue<B> {
+    pub(super) fn new(is_done: Vec<bool>) -> Self {
+        let done = is_done.iter().filter(|is_done| **is_done).count() as u64;
+        Self { is_done, done, next: 0, dropped: Vec::new(), parked: VecDeque::new(), active: 0 }
+    }
+
+    /// Takes a parked chunk, or begins one if that is allowed.
+    pub(super) fn take(&mut self, may_begin: bool) -> Option<Taken<B>> {
+        let taken = match self.parked.pop_front() {
+            Some(parked) => Taken::Parked(parked),
+            None if may_begin => Taken::New(self.begin()?),
+            None => return None,
+        };
+        self.active += 1;
+        Some(taken)
+    }
+
+    fn begin(&mut self) -> Option<u64> {
+        if let Some(dropped) = self.dropped.pop() {
+            return Some(dropped);
+        }
+        let ahead = self.is_done[self.next..].iter().position(|is_done| !is_done)?;
+        self.next += ahead + 1;
+        Some(self.next as u64 - 1)
+    }
+
+    /// The end of a slice whose chunk is not done yet.
+    pub(super) fn park(&mut self, chunk: B) {
+        self.active -= 1;
+        self.parked.push_back(chunk);
+    }
+
+    /// The end of a slice whose work is lost.
+    pub(super) fn drop_chunk(&mut self, number: u64) {
+        self.active -= 1;
+        self.dropped.push(number);
+    }
+
+    /// The end of a slice whose chunk is done.
+    pub(super) fn finish(&mut self, number: u64) {
+        self.active -= 1;
+        if let Some(is_done) = self.is_done.get_mut(number as usize).filter(|is_done| !**is_done) {
+            *is_done = true;
+            self.done += 1;
+        }
+    }
+
+    /// Number of chunks that are done.
+    pub(super) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Number of begun chunks.
+    #[cfg(test)]
+    pub(super) fn begun(&self) -> usize {
+        self.active + self.parked.len()
+    }
+
+    /// True if all chunks are done.
+    pub(super) fn is_finished(&self) -> bool {
+        self.done == self.is_done.len() as u64
+    }
+
+    /// Gives up the parked chunks.
+    pub(super) fn clear(&mut self) {
+        self.parked.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_chunks_are_made_once_whatever_happens_to_them() {
+        let mut random = 7_u32;
+        let mut next = move || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random >> 16
+        };
+        for chunks in [1, 2, 50] {
+            let is_done: Vec<bool> = (0..chunks).map(|_| next() % 3 == 0).collect();
+            let mut made: Vec<u32> = is_done.iter().map(|is_done| u32::from(*is_done)).collect();
+            let (mut queue, mut active) = (ChunkQueue::<u64>::new(is_done), Vec::new());
+            while !queue.is_finished() {
+                match queue.take(active.len() < 4) {
+                    Some(Taken::New(number) | Taken::Parked(number)) => active.push(number),
+                    None => assert!(!active.is_empty(), "there is always something to do"),
+                }
+                assert!(queue.begun() >= active.len());
+                if active.is_empty() || next() % 3 == 0 {
+                    continue;
+                }
+                let number = active.swap_remove(next() as usize % active.len());
+                match next() % 3 {
+                    0 => queue.park(number),
+                    1 => queue.drop_chunk(number),
+                    _ => {
+                        queue.finish(number);
+                        made[number as usize] += 1;
+                    }
+                }
+            }
+            assert_eq!(made, vec![1; chunks]);
+            assert_eq!((queue.done(), queue.take(true)), (chunks as u64, None));
+        }
+    }
+
+    #[test]
+    fn parked_chunks_come_first_in_their_order() {
+        let mut queue = ChunkQueue::new(vec![false, true, false, false]);
+        assert_eq!([queue.take(true), queue.take(true)], [Some(Taken::New(0)), Some(Taken::New(2))]);
+        queue.park("two");
+        queue.park("zero");
+        assert_eq!([queue.take(false), queue.take(true)], [Some(Taken::Parked("two")), Some(Taken::Parked("zero"))]);
+        assert_eq!(queue.take(false), None);
+        assert_eq!((queue.take(true), queue.begun()), (Some(Taken::New(3)), 3));
+    }
+}
