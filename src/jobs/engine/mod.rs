@@ -423,3 +423,6 @@ impl std::fmt::Debug for JobEngine {
         f.debug_struct("JobEngine").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! Tests of the engine, with a service and a directory.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::domain::{Board, Size};
+use crate::jobs::directory::tests::Scratch;
+use crate::jobs::{Progress, Recipe, Resources, RunEnd, Shard, StoredJob, run};
+use crate::service::{BulkSettings, SearchMemory, ServiceSettings, Tables, Tier};
+
+const SEARCH_MEMORY: u64 = 16 << 20;
+
+fn service() -> Arc<Service> {
+    Service::start(ServiceSettings {
+        workers: 2,
+        queue: 200,
+        job_threads: 8,
+        default_time: Duration::from_secs(60),
+        max_time: Duration::from_secs(60),
+        max_expanded: 1_000_000_000,
+        memory: 1 << 30,
+        search_memory: 64 << 20,
+        searches_memory: SearchMemory { shared: 128 << 20, small: 64 << 20, light: 64 << 20 },
+        bulk: BulkSettings { workers: 2, search_memory: SEARCH_MEMORY },
+        answer_memory: 1 << 20,
+        reply_memory: 1 << 20,
+        max_expansions: 10,
+        tables: Tier::Small,
+        ready: Tier::Small,
+        table_memory: 1 << 30,
+        table_cache: None,
+        before_search: None,
+    })
+}
+
+/// An engine whose task runs until it is dropped.
+struct Running {
+    engine: Arc<JobEngine>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Running {
+    fn new(path: &Path) -> Self {
+        Self::with(path, |settings| settings)
+    }
+
+    fn with(path: &Path, change: impl FnOnce(JobSettings) -> JobSettings) -> Self {
+        let settings = JobSettings {
+            directory: path.to_owned(),
+            keep: Duration::from_secs(3600),
+            max_unfinished: 3,
+            max_boards: 1 << 40,
+            max_body: 1 << 20,
+        };
+        let engine = JobEngine::open(&service(), change(settings)).unwrap();
+        let task = tokio::spawn(Arc::clone(&engine).run());
+        Self { engine, task }
+    }
+
+    async fn create(&self, key: Option<&str>, draft: Draft) -> Result<Arc<Job>, CreateError> {
+        self.engine.create(owner(), key, draft).await
+    }
+
+    /// Ends all work, as a process does at its end.
+    async fn stop(self) {
+        self.engine.drain();
+        self.engine.service.cancel_all();
+        self.task.await.unwrap();
+        self.engine.service.idle().await;
+        // The works that the lane has dropped hold the service, and nothing else holds the lock.
+        let weak = Arc::downgrade(&self.engine);
+        drop(self.engine);
+        assert!(weak.upgrade().is_none(), "somebody has the engine");
+    }
+}
+
+fn owner() -> JobOwner {
+    JobOwner::of_token([1; 32])
+}
+
+/// Boards of 25 cells that take a search of some milliseconds, in chunks of one board each.
+fn draft(count: u64) -> Draft {
+    let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
+    let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
+    let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", count).unwrap());
+    Draft { boards, want: Want::Moves, limits, incoming: None }
+}
+
+/// A job that does not end within a test.
+fn endless() -> Draft {
+    draft(1 << 20)
+}
+
+async fn wait_until(engine: &JobEngine, job: &Job, is_so: impl Fn(&JobView) -> bool) -> JobView {
+    let mut changes = job.changes();
+    loop {
+        let view = engine.view(job);
+        if is_so(&view) {
+            return view;
+        }
+        assert!(!view.state.is_ended(), "{view:?}");
+        tokio::time::timeout(Duration::from_secs(120), changes.changed()).await.expect("the job goes on").unwrap();
+    }
+}
+
+async fn completed(engine: &JobEngine, job: &Job) -> JobView {
+    wait_until(engine, job, |view| view.state == JobState::Completed).await
+}
+
+/// The parts and the manifest of a job, made on one thread without a service.
+fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
+    let scratch = Scratch::new();
+    let job = StoredJob::create(scratch.0.path(), spec).unwrap();
+    let (tables, cancel) = (Tables::default(), std::sync::atomic::AtomicBool::new(false));
+    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
+    assert!(job.complete().unwrap());
+    files(&job)
+}
+
+fn files(job: &StoredJob) -> Vec<Vec<u8>> {
+    let parts = (0..job.spec().chunks()).map(|chunk| job.part_bytes(chunk).unwrap().unwrap());
+    parts.chain([fs::read(job.path().join("end.json")).unwrap()]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_has_the_bytes_of_an_undisturbed_run() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let job = running.create(None, draft(12)).await.unwrap();
+    assert_eq!((job.stored().spec().chunk, job.stored().spec().chunks()), (1, 12));
+    let view = completed(&running.engine, &job).await;
+    assert_eq!((view.counts.done, view.counts.stored_parts, view.counts.failed), (12, 12, 0));
+    assert!(view.ended.unwrap() >= view.created && view.expires > view.ended && view.waiting_for.is_none());
+    assert_eq!(files(job.stored()), undisturbed(job.stored().spec()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_goes_on_after_the_end_of_its_process() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let id = {
+        let job = running.create(None, draft(40)).await.unwrap();
+        wait_until(&running.engine, &job, |view| view.counts.stored_parts >= 3).await;
+        job.id()
+    };
+    running.stop().await;
+    let running = Running::new(scratch.0.path());
+    let job = running.engine.job(owner(), id).expect("it is there");
+    assert!(running.engine.view(&job).counts.done >= 3, "stored parts count from the start");
+    completed(&running.engine, &job).await;
+    assert_eq!(files(job.stored()), undisturbed(job.stored().spec()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_is_one_job() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let create = |_| {
+        let engine = Arc::clone(&running.engine);
+        tokio::spawn(async move { engine.create(owner(), Some("key"), draft(2)).await.unwrap().id() })
+    };
+    let creating: Vec<_> = (0..100).map(create).collect();
+    for created in creating {
+        assert_eq!(created.await.unwrap(), JobId::of_key(owner(), "key"));
+    }
+    assert_eq!(running.engine.jobs(owner()).len(), 1);
+    assert_eq!(fs::read_dir(scratch.0.path().join("jobs")).unwrap().count(), 1);
+    let other = Draft { want: Want::Length, ..draft(2) };
+    assert!(matches!(running.create(Some("key"), other).await, Err(CreateError::OtherJob(_))));
+    let of_another = running.engine.create(JobOwner::default(), Some("key"), draft(3)).await.unwrap();
+    assert!(running.engine.job(owner(), of_another.id()).is_none(), "it is the other owner's");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unfinished_jobs_of_an_owner_are_limited() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        jobs.push(running.create(None, endless()).await.unwrap());
+    }
+    assert!(matches!(running.create(None, endless()).await, Err(CreateError::TooMany(3))));
+    assert!(running.engine.create(JobOwner::default(), None, draft(1)).await.is_ok(), "another owner has none");
+    assert!(running.engine.cancel_or_delete(&jobs[0]).unwrap());
+    assert!(running.create(None, draft(1)).await.is_ok());
+    let newest = running.engine.jobs(owner());
+    assert!(newest.len() == 4 && newest.is_sorted_by(|a, b| JobEngine::rank(a) > JobEngine::rank(b)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_of_one_owner_do_not_delay_those_of_another() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    for _ in 0..3 {
+        running.create(None, endless()).await.unwrap();
+    }
+    let job = running.engine.create(JobOwner::default(), None, draft(10)).await.unwrap();
+    completed(&running.engine, &job).await;
+    let states = running.engine.jobs(owner()).iter().map(|job| job.state()).collect::<Vec<_>>();
+    assert!(states.iter().all(|state| !state.is_ended()), "{states:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_job_stops_and_can_be_deleted() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let job = running.create(None, endless()).await.unwrap();
+    wait_until(&running.engine, &job, |view| view.counts.stored_parts > 0).await;
+    assert!(running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.view(&job).state, JobState::Cancelled);
+    running.engine.service.idle().await;
+    let stored = job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count(), stored);
+    assert!(job.stored().manifest().unwrap().is_none(), "it is not complete");
+    assert!(!running.engine.cancel_or_delete(&job).unwrap());
+    assert!(running.engine.job(owner(), job.id()).is_none() && !job.stored().path().exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ended_job_is_deleted_after_its_time() {
+    let scratch = Scratch::new();
+    let running = Running::with(scratch.0.path(), |settings| JobSettings { keep: Duration::ZERO, ..settings });
+    let (job, other) = (running.create(None, draft(1)).await.unwrap(), running.create(None, endless()).await.unwrap());
+    completed(&running.engine, &job).await;
+    while running.engine.job(owner(), job.id()).is_some() {
+        running.engine.wake.notify_one();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(!job.stored().path().exists() && other.stored().path().exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let id = running.create(None, endless()).await.unwrap().id();
+    running.stop().await;
+    let spec = scratch.0.path().join(format!("jobs/{id}/spec.json"));
+    let text = fs::read_to_string(&spec).unwrap();
+    assert!(text.contains(VERSION));
+    fs::write(&spec, text.replacen(VERSION, "0.0.0", 1)).unwrap();
+    // The parts so far are those of the former text.
+    fs::remove_dir_all(scratch.0.path().join(format!("jobs/{id}/parts"))).unwrap();
+    fs::create_dir(scratch.0.path().join(format!("jobs/{id}/parts"))).unwrap();
+    let running = Running::new(scratch.0.path());
+    let job = running.engine.job(owner(), id).unwrap();
+    assert_eq!(running.engine.view(&job).waiting_for, Some(WaitingFor::Version));
+    let own = running.create(None, draft(2)).await.unwrap();
+    completed(&running.engine, &own).await;
+    assert_eq!(running.engine.view(&job).counts.done, 0);
+    assert!(running.engine.cancel_or_delete(&job).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_part_fails_the_job() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let job = running.create(None, endless()).await.unwrap();
+    wait_until(&running.engine, &job, |view| view.counts.stored_parts > 1).await;
+    let (id, path) = (job.id(), job.stored().path().join("parts/0000000000.tqp"));
+    drop(job);
+    running.stop().await;
+    fs::write(path, b"TAQPART1").unwrap();
+    let running = Running::new(scratch.0.path());
+    let job = running.engine.job(owner(), id).unwrap();
+    let view = wait_until(&running.engine, &job, |view| view.state == JobState::Failed).await;
+    assert!(view.reason.unwrap().contains("0000000000.tqp"));
+    assert_eq!(
+        running.engine.states().into_iter().find(|(state, _)| *state == JobState::Failed),
+        Some((JobState::Failed, 1))
+    );
+}
