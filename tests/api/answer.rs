@@ -75,7 +75,7 @@ pub(crate) fn shortened(body: &[u8]) -> String {
 }
 
 /// Slug and status of every problem type.
-pub(crate) const PROBLEMS: [(&str, u16); 24] = [
+pub(crate) const PROBLEMS: [(&str, u16); 29] = [
     ("malformed-json", 400),
     ("invalid-parameter", 400),
     ("invalid-header", 400),
@@ -85,9 +85,12 @@ pub(crate) const PROBLEMS: [(&str, u16); 24] = [
     ("unsupported-combination", 422),
     ("unsolvable", 422),
     ("search-limit-exceeded", 422),
+    ("idempotency-key-reused", 422),
+    ("results-too-large", 422),
     ("overloaded", 503),
     ("shutting-down", 503),
     ("rate-limited", 429),
+    ("too-many-jobs", 429),
     ("unauthorized", 401),
     ("cross-site-request", 403),
     ("unknown-host", 421),
@@ -96,9 +99,11 @@ pub(crate) const PROBLEMS: [(&str, u16); 24] = [
     ("unsupported-media-type", 415),
     ("not-acceptable", 406),
     ("precondition-failed", 412),
+    ("range-not-satisfiable", 416),
     ("not-found", 404),
     ("method-not-allowed", 405),
     ("not-implemented", 501),
+    ("storage-full", 507),
     ("internal", 500),
 ];
 

@@ -194,6 +194,10 @@ impl Contract {
         if media_type == "application/x-ndjson" {
             self.check_lines(&self.resolve(schema)["contentSchema"], question, answer, faults);
         }
+        // A schema describes no bytes.
+        if media_type == "application/octet-stream" {
+            return;
+        }
         let body = if media_type == "application/json" || media_type.ends_with("+json") {
             match serde_json::from_slice(&answer.body) {
                 Ok(body) => body,
@@ -430,8 +434,10 @@ fn requests_are_strict_and_responses_open() {
 fn a_parameter_that_is_a_field_of_a_body_too_has_no_default() {
     let mut fields = 0;
     for item in CONTRACT.document["paths"].as_object().expect("paths").values() {
-        let body = &item["post"]["requestBody"]["content"]["application/json"]["schema"];
-        if body.is_null() {
+        let content = &item["post"]["requestBody"]["content"];
+        let body = &content["application/json"]["schema"];
+        // Parameters of lines are no fields of them.
+        if body.is_null() || content["text/csv"].is_object() {
             continue;
         }
         let properties = &CONTRACT.resolve(body)["properties"];
@@ -454,9 +460,9 @@ fn a_parameter_that_is_a_field_of_a_body_too_has_no_default() {
 
 #[test]
 fn operations_by_link_have_a_tag_of_their_own() {
-    for item in CONTRACT.document["paths"].as_object().expect("paths").values() {
+    for (path, item) in CONTRACT.document["paths"].as_object().expect("paths") {
         let has_tag = |method: &str| item[method]["tags"].as_array().is_some_and(|tags| tags.contains(&json!("links")));
-        let is_both = item["get"].is_object() && item["post"].is_object();
+        let is_both = item["get"].is_object() && item["post"].is_object() && path != "/jobs";
         assert_eq!([has_tag("get"), has_tag("post")], [is_both, false], "{item}");
     }
 }

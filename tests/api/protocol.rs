@@ -7,8 +7,8 @@ use crate::answer::timeless;
 use crate::client::shared;
 use crate::question::Question;
 
-/// A request for every path, and the methods of the path. By GET, if that is one, it succeeds.
-const PATHS: [(&str, &[&str]); 21] = [
+/// A request for every path, and the methods of the path. By GET, if that is one, it succeeds, but for jobs.
+const PATHS: [(&str, &[&str]); 26] = [
     ("/solve?board=867254301", &["GET", "HEAD", "POST"]),
     ("/solvable?board=867254301", &["GET", "HEAD", "POST"]),
     ("/verify?board=867254301&moves=RULL", &["GET", "HEAD", "POST"]),
@@ -19,6 +19,11 @@ const PATHS: [(&str, &[&str]); 21] = [
     ("/distances?rows=2&cols=3", &["GET", "HEAD", "POST"]),
     ("/random?seed=taquin", &["GET", "HEAD", "POST"]),
     ("/batch", &["POST"]),
+    ("/jobs", &["GET", "HEAD", "POST"]),
+    ("/jobs/7c1d0f8a4be2695d3e0a9b1c52f4d876", &["DELETE", "GET", "HEAD"]),
+    ("/jobs/7c1d0f8a4be2695d3e0a9b1c52f4d876/events", &["GET", "HEAD"]),
+    ("/jobs/7c1d0f8a4be2695d3e0a9b1c52f4d876/parts/0", &["GET", "HEAD"]),
+    ("/jobs/7c1d0f8a4be2695d3e0a9b1c52f4d876/results", &["GET", "HEAD"]),
     ("/info", &["GET", "HEAD"]),
     ("/livez", &["GET", "HEAD"]),
     ("/readyz", &["GET", "HEAD"]),
@@ -31,6 +36,12 @@ const PATHS: [(&str, &[&str]); 21] = [
     ("/docs", &["GET", "HEAD"]),
     ("/web/any/board.js", &["GET", "HEAD"]),
 ];
+
+/// The requests by GET that succeed.
+fn readable() -> impl Iterator<Item = &'static str> {
+    let paths = PATHS.iter().filter(|(target, methods)| methods.contains(&"GET") && !target.starts_with("/jobs"));
+    paths.map(|(target, _)| *target)
+}
 
 fn methods(allow: &str) -> Vec<&str> {
     let mut methods: Vec<_> = allow.split(',').map(str::trim).filter(|method| *method != "OPTIONS").collect();
@@ -80,7 +91,7 @@ async fn options_returns_the_methods() {
 #[tokio::test]
 async fn head_is_get_without_the_body() {
     let taquin = shared().await;
-    for (target, _) in PATHS.iter().filter(|(_, methods)| methods.contains(&"GET")) {
+    for target in readable() {
         let get = taquin.get(target).await.expect(200);
         let head = taquin.send(Question::new(Method::HEAD, target)).await.expect(200);
         assert!(head.body.is_empty(), "{target}");
@@ -96,7 +107,7 @@ async fn head_is_get_without_the_body() {
 async fn an_unacceptable_media_type_is_rejected() {
     let taquin = shared().await;
     let is_choosy = |target: &str| !target.ends_with('z') && target != "/metrics" && !target.starts_with("/web/");
-    for (target, _) in PATHS.iter().filter(|(target, methods)| is_choosy(target) && methods.contains(&"GET")) {
+    for target in readable().filter(|target| is_choosy(target)) {
         for accept in ["image/png", "audio/*;q=0.8", "application/*;q=0, text/*;q=0", "*/*;q=0"] {
             taquin.send(Question::get(target).accept(accept)).await.problem("not-acceptable");
         }

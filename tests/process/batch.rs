@@ -12,17 +12,17 @@ use super::chaos::boards::Random;
 const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 
 /// An empty directory, removed when dropped.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("taquin-batch-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 }
@@ -39,7 +39,7 @@ fn command(arguments: &str) -> Command {
     command
 }
 
-fn batch(arguments: &str) -> Output {
+pub(crate) fn batch(arguments: &str) -> Output {
     command(arguments).output().expect("the binary runs")
 }
 
@@ -47,16 +47,16 @@ fn start(arguments: &str) -> Child {
     command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs")
 }
 
-fn stderr_of(output: &Output) -> String {
+pub(crate) fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn assert_clean(output: &Output) {
+pub(crate) fn assert_clean(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(output));
 }
 
 /// The files of a directory and of its folders, by name.
-fn files(path: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(path: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for folder in [PathBuf::from(path), Path::new(path).join("parts")] {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
@@ -69,7 +69,7 @@ fn files(path: &str) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn count_parts(path: &str) -> usize {
+pub(crate) fn count_parts(path: &str) -> usize {
     let Ok(entries) = fs::read_dir(Path::new(path).join("parts")) else { return 0 };
     entries
         .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "tqp"))

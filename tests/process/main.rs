@@ -4,6 +4,7 @@ mod batch;
 mod batch_log;
 mod chaos;
 mod command;
+mod jobs;
 mod readiness;
 mod stalled_log;
 mod table_cache;

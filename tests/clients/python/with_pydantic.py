@@ -16,6 +16,10 @@ from taquin_models import (
     Direction,
     HintBody,
     HintReply,
+    Job,
+    JobRequest,
+    JobRowSolved,
+    JobState,
     MethodFailed,
     MethodInput,
     MethodSolved,
@@ -23,6 +27,7 @@ from taquin_models import (
     Overloaded,
     RandomReply,
     ReachedLimit,
+    Recipe,
     RequestedLimits,
     RowSolved,
     SolutionEvent,
@@ -98,6 +103,17 @@ for row in map(TypeAdapter(BatchRow).validate_json, rows):
         assert (row.id, row.length) == ("a", 31)
     else:
         assert (row.id, row.problem.type) == ("b", "/problems/unsolvable")
+
+# Solve boards in the background.
+recipe = Recipe(rows=3, cols=3, seed="client", count=1000)
+job = Job.model_validate_json(post("/jobs", JobRequest(random=recipe)).content)
+while job.ended_at is None:
+    response = client.get(f"/jobs/{job.id}", headers={"Prefer": "wait=20"}, timeout=30)
+    job = Job.model_validate_json(response.content)
+assert job.state is JobState.completed
+lines = client.get(f"/jobs/{job.id}/results").text.splitlines()
+lengths = [JobRowSolved.model_validate_json(line).length for line in lines]
+assert len(lengths) == 1000 and max(lengths) <= 31
 
 # A busy service.
 response = client.get("/random", params={"rows": 10, "cols": 10, "seed": "taquin"})

@@ -70,6 +70,22 @@ for (const row of results) {
   else assert.equal(row.length, 31);
 }
 
+// Solve boards in the background.
+const recipe = { rows: 3, cols: 3, seed: 'client', count: 1000 };
+const { data: created } = await client.POST('/jobs', {
+  body: { random: recipe },
+  params: { header: { 'Idempotency-Key': crypto.randomUUID() } },
+});
+let job = created ?? assert.fail('no job');
+const path = { id: job.id };
+while (!job.ended_at) {
+  const { data } = await client.GET('/jobs/{id}', { params: { path, header: { Prefer: 'wait=20' } } });
+  job = data ?? assert.fail('no job');
+}
+const { data: labels } = await client.GET('/jobs/{id}/results', { params: { path }, parseAs: 'text' });
+const lengths = (labels ?? assert.fail('no rows')).trimEnd().split('\n').map((row) => JSON.parse(row).length);
+assert.equal(lengths.length, 1000);
+
 // A busy service.
 const { data: drawn } = await client.POST('/random', { body: { rows: 10, cols: 10, seed: 'taquin' } });
 assert(typeof drawn === 'object');

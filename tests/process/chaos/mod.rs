@@ -5,7 +5,7 @@
 //! required bounds, and prints the measurements.
 
 pub(crate) mod boards;
-mod client;
+pub(crate) mod client;
 mod departures;
 mod differential;
 mod disk;
