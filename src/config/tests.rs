@@ -271,3 +271,20 @@ fn a_base_path_has_whole_names_and_no_slash_at_its_end() {
         assert!(errors.len() == 1 && errors[0].contains("is not a path such as /taquin"), "{bad:?}: {errors:?}");
     }
 }
+
+#[test]
+fn jobs_are_off_by_default_and_need_tokens_where_others_can_connect() {
+    assert_eq!(config(&[]).unwrap().jobs, None);
+    assert_eq!(config(&["--jobs="]).unwrap().jobs, None);
+    let jobs = config(&["--jobs=/data", "--jobs-keep=30d", "--max-jobs=2"]).unwrap().jobs.unwrap();
+    assert_eq!((jobs.directory.to_str(), jobs.keep.as_secs(), jobs.max_unfinished), (Some("/data"), 30 * 86_400, 2));
+    assert_eq!((jobs.max_boards, jobs.max_body), (1_000_000_000, 256 << 20));
+    let open = errors(&["--jobs=/data", "--listen=0.0.0.0:80"]);
+    assert!(open.len() == 1 && open[0].contains("--token-file"), "{open:?}");
+    assert!(config(&["--jobs=/data", "--listen=[::1]:80"]).is_ok());
+    let idle = errors(&["--jobs=/data", "--bulk-share=0"]);
+    assert!(idle.len() == 1 && idle[0].contains("--bulk-share"), "{idle:?}");
+    let wrong = errors(&["--jobs-keep=0s", "--max-jobs=0", "--max-job-boards=1000000000001", "--max-job-body=1"]);
+    assert_eq!(wrong.len(), 4, "{wrong:?}");
+    assert!(config(&["--jobs=/data", "--listen=0.0.0.0:80", "healthcheck"]).is_ok_and(|config| config.jobs.is_none()));
+}

@@ -37,10 +37,10 @@ struct JobProgress {
     begun: BTreeMap<u64, Instant>,
     counts: JobCounts,
     blocked: Option<Blocked>,
-    /// Slices that work on the job now.
+    /// Slices that work on the job now, or are paused.
     slices: usize,
-    /// End of the last slice, or the begin of the process.
-    idle_since: Instant,
+    /// When a slice last began or ended.
+    touched: Instant,
     /// Times and the boards that were done then.
     samples: VecDeque<(Instant, u64)>,
 }
@@ -79,7 +79,7 @@ pub(super) enum Step {
 
 /// Time after which a full disk is tried again.
 const DISK_RETRY: Duration = Duration::from_secs(2);
-/// Time without a slice after which a job waits for something.
+/// Time without the begin or the end of a slice after which a job waits for something.
 const IDLE: Duration = Duration::from_secs(1);
 /// Time over which the rate is taken, and least number of samples.
 const RATE_TIME: Duration = Duration::from_secs(60);
@@ -108,7 +108,7 @@ impl Job {
             counts,
             blocked,
             slices: 0,
-            idle_since: Instant::now(),
+            touched: Instant::now(),
             samples: VecDeque::new(),
         };
         let (cancel, progress) = (AtomicBool::new(false), Mutex::new(progress));
@@ -164,8 +164,8 @@ impl Job {
         }
     }
 
-    /// The job now. `other` is what an idle job waits for.
-    pub(super) fn view(&self, keep: Duration, other: WaitingFor) -> JobView {
+    /// The job now. `has_worker` says whether any bulk work has a worker.
+    pub(super) fn view(&self, keep: Duration, has_worker: bool) -> JobView {
         let progress = self.progress.lock();
         let (ended, reason) = match &progress.phase {
             Phase::Ended { end, at } => (Some(*at), end.reason.clone()),
@@ -181,7 +181,7 @@ impl Job {
             counts: progress.counts,
             core_seconds: self.record.core_seconds,
             rate: progress.rate(),
-            waiting_for: progress.waiting_for(other),
+            waiting_for: progress.waiting_for(has_worker),
             reason,
         }
     }
@@ -224,6 +224,7 @@ impl Job {
             Phase::Opening | Phase::Finalizing | Phase::Ended { .. } => return None,
         };
         progress.slices += 1;
+        progress.touched = now;
         Some(step)
     }
 
@@ -231,7 +232,7 @@ impl Job {
     pub(super) fn end_slice(&self) {
         let mut progress = self.progress.lock();
         progress.slices -= 1;
-        progress.idle_since = Instant::now();
+        progress.touched = Instant::now();
     }
 
     /// The parts that existed have so many rows without a label.
@@ -320,7 +321,7 @@ impl Job {
     /// [`JobError`] if the file cannot be read.
     pub(super) fn read_end(&self) -> Result<(), JobError> {
         if self.note_end()? {
-            let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, WaitingFor::OtherJobs);
+            let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, true);
             let lasted = ended.and_then(|ended| ended.duration_since(created).ok()).unwrap_or_default();
             tracing::event!(
                 target: "taquin::jobs",
@@ -386,11 +387,15 @@ impl JobProgress {
         (boards > 0).then(|| boards as f64 / since.elapsed().as_secs_f64().max(1e-3))
     }
 
-    fn waiting_for(&self, other: WaitingFor) -> Option<WaitingFor> {
+    fn waiting_for(&self, has_worker: bool) -> Option<WaitingFor> {
         match (&self.phase, self.blocked) {
             (Phase::Ended { .. }, _) => None,
             (_, Some(blocked)) => Some(blocked.by),
-            _ => (self.slices == 0 && self.idle_since.elapsed() > IDLE).then_some(other),
+            (Phase::Opening | Phase::Finalizing, None) => None,
+            _ if self.touched.elapsed() < IDLE => None,
+            // A slice without a worker is paused.
+            _ if !has_worker => Some(WaitingFor::Requests),
+            _ => (self.slices == 0).then_some(WaitingFor::OtherJobs),
         }
     }
 }

@@ -242,8 +242,7 @@ impl JobEngine {
 
     /// The job now.
     pub fn view(&self, job: &Job) -> JobView {
-        let other = if self.service.load().bulk > 0 { WaitingFor::OtherJobs } else { WaitingFor::Requests };
-        job.view(self.settings.keep, other)
+        job.view(self.settings.keep, self.service.load().bulk > 0)
     }
 
     /// Number of jobs in each state.

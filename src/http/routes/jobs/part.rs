@@ -28,7 +28,7 @@ pub(in crate::http::routes) async fn part(
 ) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Binary])?;
     let job = caller.job(&id)?;
-    let number = number_of(&part, &job)?;
+    let number = existing(number_of(&part), &job)?;
     let read = move || job.stored().part_bytes(number).map(|bytes| bytes.map(|bytes| (sha256_hex(&bytes), bytes)));
     let read = tokio::task::spawn_blocking(read).await.map_err(|_| Problem::internal())?;
     let (digest, bytes) = read.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
@@ -37,17 +37,21 @@ pub(in crate::http::routes) async fn part(
     respond(&headers, bytes, &tag)
 }
 
-/// The number of a part.
+/// The number of a part, if the job has one of this number.
 ///
 /// # Errors
-/// `not-found` if the job has none of this number.
-pub(super) fn number_of(text: &str, job: &Job) -> Result<u64, Problem> {
+/// `not-found`.
+pub(super) fn existing(number: Option<u64>, job: &Job) -> Result<u64, Problem> {
     let parts = job.stored().spec().chunks();
-    let number = text.parse::<u64>().ok().filter(|number| *number < parts && number.to_string() == text);
-    number.ok_or_else(|| {
+    number.filter(|number| *number < parts).ok_or_else(|| {
         let detail = format!("The job has no part of this number: its parts are 0 to {}.", parts - 1);
         Problem::new(ProblemKind::NotFound, detail)
     })
+}
+
+/// The number that a text is, written without signs and leading zeros.
+pub(super) fn number_of(text: &str) -> Option<u64> {
+    text.parse::<u64>().ok().filter(|number| number.to_string() == text)
 }
 
 /// The problem of a part that is not stored.

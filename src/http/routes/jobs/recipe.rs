@@ -62,7 +62,7 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
     let mut fields = FieldReader::new(input, &FIELDS);
     let required = FIELDS.into_iter().filter(|name| name.starts_with("random."));
     let missing: Vec<&str> = required.filter(|name| !fields.has(name)).collect();
-    if missing.len() == 4 {
+    if missing.len() == 4 && !fields.has_object("random") {
         let detail = r#"`random` is required, for example {"rows": 4, "cols": 4, "seed": "s", "count": 1000}"#;
         fields.report_missing("random", detail);
     } else {

@@ -16,7 +16,7 @@ use tracing::Level;
 
 use super::caller::Caller;
 use super::failure::of_store;
-use super::part::{not_yet, number_of};
+use super::part::{existing, not_yet, number_of};
 use crate::domain::Puzzle;
 use crate::http::exchange::DeferredBody;
 use crate::http::media_type::MediaType;
@@ -49,11 +49,13 @@ pub(in crate::http::routes) async fn results(
     let media_type = choose(headers, &[MediaType::JsonLines, MediaType::Csv])?;
     let query = parse_query(request.uri().query().unwrap_or_default())?;
     let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &["part"]);
-    let part = fields.parsed("part", |text| Ok(text.to_owned()));
+    let part = fields.parsed("part", |text| {
+        number_of(text).ok_or_else(|| ("wrong-type", "`part` must be the number of a part, from 0".to_owned()))
+    });
     fields.finish(Some(()))?;
     let job = caller.job(&id)?;
     let parts = match part {
-        Some(part) => of_one_part(&job, &part)?,
+        Some(part) => of_one_part(&job, part)?,
         None => of_all(&job)?,
     };
     let spec = job.stored().spec();
@@ -79,8 +81,8 @@ pub(in crate::http::routes) async fn results(
     Ok(response)
 }
 
-fn of_one_part(job: &Job, part: &str) -> Result<Range<u64>, Problem> {
-    let number = number_of(part, job)?;
+fn of_one_part(job: &Job, part: u64) -> Result<Range<u64>, Problem> {
+    let number = existing(Some(part), job)?;
     let is_there = job.stored().has_part(number).map_err(|error| of_store(&error))?;
     if is_there { Ok(number..number + 1) } else { Err(not_yet(number)) }
 }
