@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -108,6 +109,16 @@ pub(crate) async fn completed(client: &Client, job: &Value) -> Value {
     let job = ended(client, job).await;
     assert_eq!(job["state"], "completed", "{job}");
     job
+}
+
+/// Waits until a job that has ended is at rest: a slice that was at its end may store its part.
+pub(crate) async fn settled(client: &Client, created: &Value) {
+    until("the job is at rest", async || {
+        let before = job(client, created).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        job(client, created).await == before
+    })
+    .await;
 }
 
 async fn until_parts(client: &Client, created: &Value, parts: u64) -> Value {
@@ -338,10 +349,7 @@ async fn a_job_is_cancelled_and_then_deleted() {
     let parts = job(&taquin, &created).await["parts"]["done"].as_u64().expect("a number");
     assert!(parts >= 2, "its parts remain");
     taquin.get(&format!("/jobs/{}/parts/0", id(&created))).await.expect(200);
-    until("no board is solved", async || crate::load::gauge(&taquin, "taquin_bulk_workers_busy").await == 0).await;
-    let after = job(&taquin, &created).await["parts"]["done"].as_u64().expect("a number");
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    assert_eq!(job(&taquin, &created).await["parts"]["done"], after, "nothing goes on");
+    settled(&taquin, &created).await;
     taquin.send(delete(&created)).await.expect(204);
     taquin.get(&format!("/jobs/{}", id(&created))).await.problem("not-found");
     taquin.send(delete(&created)).await.problem("not-found");

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::answer::Answer;
 use crate::client::{Service, until};
 use crate::contract::CONTRACT;
-use crate::jobs::{Directory, completed, create, endless, id, job, limited, recipe};
+use crate::jobs::{Directory, completed, create, endless, id, job, limited, recipe, settled};
 use crate::load::gauge;
 use crate::question::Question;
 
@@ -97,8 +97,7 @@ async fn a_long_poll_with_a_tag_returns_what_is_new() {
         answer = next;
     }
     taquin.send(delete(&created)).await.expect(200);
-    // A slice that was at its end may store its part.
-    until("no board is solved", async || gauge(&taquin, "taquin_bulk_workers_busy").await == 0).await;
+    settled(&taquin, &created).await;
     let answer = taquin.send(get(&created)).await.expect(200);
     let tag = answer.header("etag").to_owned();
     let unchanged = taquin.send(get(&created).header("if-none-match", &tag)).await.expect(304);
