@@ -35,6 +35,11 @@ impl JobId {
         id.copy_from_slice(&digest.finalize()[..16]);
         Self(id)
     }
+
+    /// One of so many shares of all ids.
+    pub(super) fn shard(self, shares: usize) -> usize {
+        usize::from(self.0[0]) % shares
+    }
 }
 
 impl fmt::Display for JobId {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
 use super::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
@@ -46,6 +46,9 @@ pub struct JobEngine {
     runtime: Handle,
     settings: JobSettings,
     store: JobStore,
+    /// One of them is held while a job is made, by its id: requests with one key at once make one job, and do the work
+    /// once.
+    making: [AsyncMutex<()>; MAKING],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
     registry: Mutex<Registry>,
@@ -87,6 +90,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Time between two comparisons of what is and what should be.
 const PERIOD: Duration = Duration::from_secs(2);
 
+/// Jobs that are made at a time.
+const MAKING: usize = 16;
+
 /// Longest time of a board of the sample.
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
 
@@ -103,6 +109,7 @@ impl JobEngine {
             runtime: Handle::current(),
             settings,
             store,
+            making: std::array::from_fn(|_| AsyncMutex::default()),
             commit: Mutex::default(),
             registry: Mutex::default(),
             budget: ChunkBudget::default(),
@@ -281,6 +288,7 @@ impl JobEngine {
         };
         let limits = self.limits(draft.limits);
         let draft = Draft { limits, ..draft };
+        let _making = self.making[id.shard(MAKING)].lock().await;
         if let Some(job) = self.existing(owner, id, &draft)? {
             return Ok(job);
         }

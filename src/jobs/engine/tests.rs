@@ -14,7 +14,7 @@ const SEARCH_MEMORY: u64 = 16 << 20;
 fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 2,
-        queue: 200,
+        queue: 1,
         job_threads: 8,
         default_time: Duration::from_secs(60),
         max_time: Duration::from_secs(60),

@@ -64,7 +64,9 @@ pub(in crate::http::routes) async fn results(
     if method == Method::HEAD {
         return Ok(response);
     }
-    let memory = spec.chunk as usize * BYTES_OF_A_ROW + 4 * PIECE;
+    // Where there is little memory, a response that needs more than others is better than none.
+    let most = state.service().settings().reply_memory as usize / 4;
+    let memory = (spec.chunk as usize * BYTES_OF_A_ROW + 4 * PIECE).min(most);
     let reservation = state.service().reserve_reply(memory).map_err(|error| service_failure(&error))?;
     let (sender, receiver) = channel(2);
     tokio::task::spawn_blocking(move || {
