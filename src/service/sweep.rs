@@ -9,12 +9,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
+use tracing::Level;
 
 use crate::domain::{Board, Move, MoveSet, Packed, Packed64, Path, Puzzle, Size};
 use crate::search::heuristic::{DistanceTable, GoalClass, Tier};
 use crate::search::{Helpers, StopReason, named};
 use crate::service::distance::Distance;
 use crate::service::job::{Job, Limits, Plan, Report, RequestedLimits, ServiceError};
+use crate::service::metrics::Metrics;
 use crate::service::pool::SliceContext;
 use crate::service::solver::{JobTables, SearchContext, nodes_within, solve_with};
 use crate::service::tables::{LoadedPatterns, Tables};
@@ -81,8 +83,23 @@ pub enum SweepError {
 }
 
 impl SweepError {
-    /// A search panicked. The sweep goes on with the next board.
-    pub const PANICKED: Self = Self::Failed(ServiceError::Failed("a search panicked"));
+    const PANICKED: Self = Self::Failed(ServiceError::Failed("a search panicked"));
+
+    /// Logs a failed search, and counts it if it panicked.
+    pub fn report(self, puzzle: &Puzzle, metrics: &Metrics) {
+        let Self::Failed(error) = self else { return };
+        tracing::event!(
+            target: "taquin::bulk",
+            Level::ERROR,
+            message = "board failed",
+            puzzle.size = %puzzle.size(),
+            puzzle.start = %puzzle.start(),
+            %error,
+        );
+        if self == Self::PANICKED {
+            metrics.panicked();
+        }
+    }
 }
 
 /// The pattern tables that the searches of a sweep begin with.

@@ -183,10 +183,13 @@ impl OwnerWork {
                 return Labelled::Cancelled;
             }
             let Some(puzzle) = chunk.rows.next() else { return Labelled::Whole };
-            let row = match puzzle.map(|puzzle| sweep.label(&puzzle, of_search)) {
-                Some(Ok(label)) => Row::Solved(label),
-                Some(Err(SweepError::Failed(_))) => Row::Failed,
-                Some(Err(SweepError::Cancelled)) => return Labelled::Cancelled,
+            let row = match puzzle.map(|puzzle| (puzzle, sweep.label(&puzzle, of_search))) {
+                Some((_, Ok(label))) => Row::Solved(label),
+                Some((_, Err(SweepError::Cancelled))) => return Labelled::Cancelled,
+                Some((puzzle, Err(failure))) => {
+                    failure.report(&puzzle, self.service.metrics());
+                    Row::Failed
+                }
                 None => Row::Invalid,
             };
             count(&row, chunk, counts);

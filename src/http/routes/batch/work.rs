@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tracing::Level;
 
 use super::lines::{Line, too_large};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
@@ -233,12 +232,8 @@ impl BatchWork {
         match sweep.label(&puzzle, SweepContext::from(context)) {
             Ok(label) => Some(Row::Solved(label)),
             Err(SweepError::Cancelled) => None,
-            Err(failure @ SweepError::Failed(error)) => {
-                let (size, start) = (puzzle.size(), puzzle.start());
-                tracing::event!(target: "taquin::batch", Level::ERROR, puzzle.size = %size, puzzle.start = %start, %error, "board failed");
-                if failure == SweepError::PANICKED {
-                    self.service.metrics().panicked();
-                }
+            Err(failure) => {
+                failure.report(&puzzle, self.service.metrics());
                 Some(Row::Failed)
             }
         }
