@@ -217,7 +217,13 @@ impl Drop for BulkHandle {
 
 impl Shared {
     fn has_turn(&self) -> bool {
-        !self.state.lock().rotation.is_empty()
+        self.may_begin(&self.state.lock())
+    }
+
+    /// True if there is a next turn. After the flag that stops the slices none begins, although their works are still in
+    /// the rotation until the lane is closed.
+    fn may_begin(&self, state: &LaneState) -> bool {
+        !state.rotation.is_empty() && !self.cancel_all.load(Ordering::Relaxed)
     }
 
     /// Wakes or creates a thread for the next turn, if there is one. Returns false if there is no thread at all.
@@ -263,7 +269,7 @@ impl Shared {
     /// Waits for a turn. Returns false if the thread is to end. As long as there is work, a thread waits for it.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
-        while state.rotation.is_empty() {
+        while !self.may_begin(&state) {
             state.idle += 1;
             let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
             state.idle -= 1;
@@ -277,7 +283,8 @@ impl Shared {
     }
 
     fn take_turn(&self) -> Option<Turn> {
-        self.state.lock().take_turn()
+        let mut state = self.state.lock();
+        if self.may_begin(&state) { state.take_turn() } else { None }
     }
 
     /// Runs a slice, and counts and logs it.
