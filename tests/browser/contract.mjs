@@ -30,7 +30,9 @@ export async function an_operation_can_be_tried(browser) {
 
 export async function every_GET_form_can_be_sent_unchanged(browser) {
   const page = await browser.open('/docs');
-  const gets = Object.entries(browser.contract.paths).filter(([path, { get }]) => get && !path.startsWith('/web')).map(([, { get }]) => get.operationId);
+  // The id in the examples is that of no job here.
+  const isSendable = ([path, { get }]) => get && !path.startsWith('/web') && !path.startsWith('/jobs/');
+  const gets = Object.entries(browser.contract.paths).filter(isSendable).map(([, { get }]) => get.operationId);
   for (const id of gets) {
     const trial = page.locator(`#${id} .trial`);
     await trial.locator('summary').first().click();
