@@ -10,26 +10,25 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::caller::Caller;
-use super::reply::json_of;
+use super::prefer::wait_until;
+use super::reply::{json_of, tag_of};
 use crate::http::exchange::{AccessLine, DeferredBody};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::Problem;
 use crate::http::reply::stream_head;
 use crate::http::routes::solve::END;
-use crate::jobs::{Job, JobEngine};
+use crate::jobs::{Job, JobEngine, JobView};
 
 /// Writes the events of one request, and its access line at the end.
 struct JobEvents {
     engine: Arc<JobEngine>,
     job: Arc<Job>,
-    changes: watch::Receiver<u64>,
-    /// When the next event may be sent; `None` before the first.
-    next: Option<Instant>,
+    /// When the last event was sent, and the tag of the job then.
+    sent: Option<(Instant, Vec<u8>)>,
     is_over: bool,
     line: AccessLine,
 }
@@ -57,9 +56,9 @@ pub(in crate::http::routes) async fn events(
     }
     let mut response = stream_head(MediaType::Events);
     if method != Method::HEAD {
-        let (engine, changes) = (caller.engine, job.changes());
+        let engine = caller.engine;
         response.extensions_mut().insert(DeferredBody::new(move |line, _| {
-            let events = JobEvents { engine, job, changes, next: None, is_over: false, line };
+            let events = JobEvents { engine, job, sent: None, is_over: false, line };
             Body::from_stream(unfold(events, |mut events| async {
                 Some((Ok::<_, Infallible>(events.next().await?), events))
             }))
@@ -75,29 +74,21 @@ impl JobEvents {
         if self.is_over {
             return None;
         }
-        if self.next.is_some() {
-            let engine = Arc::clone(&self.engine);
-            tokio::select! {
-                waited = timeout(HEARTBEAT, self.change()) => if waited.is_err() {
-                    return Some(Bytes::from_static(b":\n\n"));
-                },
-                () = engine.drained() => return None,
-            }
-        }
-        self.next = Some(Instant::now() + PERIOD);
-        let view = self.engine.view(&self.job);
+        // The end of the job is sent at once.
+        let is_new = |view: &JobView| {
+            view.state.is_ended()
+                || self.sent.as_ref().is_none_or(|(at, tag)| at.elapsed() >= PERIOD && *tag != tag_of(view))
+        };
+        let view = tokio::select! {
+            waited = timeout(HEARTBEAT, wait_until(&self.engine, &self.job, is_new)) => match waited {
+                Ok(view) => view,
+                Err(_) => return Some(Bytes::from_static(b":\n\n")),
+            },
+            () = self.engine.drained(), if self.sent.is_some() => return None,
+        };
+        self.sent = Some((Instant::now(), tag_of(&view)));
         self.is_over = view.state.is_ended();
         let (name, end) = if self.is_over { ("completed", "\nid: end\n\n") } else { ("progress", "\n\n") };
         Some([format!("event: {name}\ndata: ").as_bytes(), &json_of(&view), end.as_bytes()].concat().into())
-    }
-
-    /// Waits for a change, and until another event may be sent. The end of the job is sent at once.
-    async fn change(&mut self) {
-        // The job, which this owns, has the sender.
-        let _ = self.changes.changed().await;
-        while let Some(next) = self.next
-            && !self.job.state().is_ended()
-            && timeout_at(next, self.changes.changed()).await.is_ok()
-        {}
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName};
-use tokio::time::{Instant, timeout_at};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use tokio::time::timeout;
 
 use super::reply::tag_of;
+use crate::http::media_type::MediaType;
 use crate::http::negotiation::{is_known, weak_etag};
-use crate::jobs::{Job, JobEngine};
+use crate::jobs::{Job, JobEngine, JobView};
 
 pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
@@ -15,6 +16,9 @@ const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// Longest wait, whatever is preferred.
 const MAX_WAIT: u64 = 60;
+
+/// Time after which a job is looked at again although it did not change.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// How long a client prefers to wait. A preference that cannot be read is ignored.
 pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
@@ -28,28 +32,29 @@ pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
 
 /// Waits until the job is no longer what the client has, or, if it has nothing, until the job has ended.
 pub(super) async fn wait_for_change(engine: &JobEngine, job: &Job, headers: &HeaderMap, wait: Duration) {
-    let deadline = Instant::now() + wait;
-    let mut changes = job.changes();
-    let has_tags = headers.contains_key(axum::http::header::IF_NONE_MATCH);
-    loop {
-        let view = engine.view(job);
-        let is_over = match view.state.is_ended() {
-            true => true,
-            false if has_tags => !is_known(headers, &weak_etag_of(&view)),
-            false => false,
-        };
-        if is_over {
-            return;
-        }
-        tokio::select! {
-            changed = timeout_at(deadline, changes.changed()) => if changed.is_err() { return },
-            () = engine.drained() => return,
-        }
+    let has_tags = headers.contains_key(header::IF_NONE_MATCH);
+    let is_new = |view: &JobView| view.state.is_ended() || (has_tags && !is_known(headers, &etag_of(view)));
+    tokio::select! {
+        _ = timeout(wait, wait_until(engine, job, is_new)) => (),
+        () = engine.drained() => (),
     }
 }
 
-fn weak_etag_of(view: &crate::jobs::JobView) -> axum::http::HeaderValue {
-    weak_etag(&[crate::http::media_type::MediaType::Json.content_type().as_bytes(), &tag_of(view)])
+/// Waits until `is_new` is true of the job.
+pub(super) async fn wait_until(engine: &JobEngine, job: &Job, is_new: impl Fn(&JobView) -> bool) -> JobView {
+    let mut changes = job.changes();
+    loop {
+        let view = engine.view(job);
+        if is_new(&view) {
+            return view;
+        }
+        // What a job waits for can change although the job does not.
+        let _ = timeout(LOOK_AGAIN, changes.changed()).await;
+    }
+}
+
+fn etag_of(view: &JobView) -> HeaderValue {
+    weak_etag(&[MediaType::Json.content_type().as_bytes(), &tag_of(view)])
 }
 
 #[cfg(test)]
@@ -59,7 +64,7 @@ mod tests {
     #[test]
     fn the_first_wait_counts_and_is_bounded() {
         let of = |value: &'static str| {
-            let headers = HeaderMap::from_iter([(PREFER, axum::http::HeaderValue::from_static(value))]);
+            let headers = HeaderMap::from_iter([(PREFER, HeaderValue::from_static(value))]);
             wait(&headers).map(|wait| wait.as_secs())
         };
         assert_eq!(of("wait=5"), Some(5));
