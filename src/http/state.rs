@@ -68,7 +68,7 @@ struct Shared {
     registry: Registry,
 }
 
-/// The engine of jobs, and how its jobs are told apart.
+/// The engine of jobs, and whether each job belongs to a token.
 #[derive(Clone, Debug)]
 pub(crate) struct JobsState {
     /// The engine.

@@ -22,7 +22,7 @@ use super::routes::ROUTES;
 use super::routes_table::Routes;
 use super::state::{BatchLimits, HttpSettings, Site};
 
-use crate::service::{BulkSettings, Metrics, SearchMemory, Service, ServiceSettings, Tier};
+use crate::service::{Metrics, Service, ServiceSettings};
 
 const SETTINGS: HttpSettings = HttpSettings {
     max_body: 1024,
@@ -35,23 +35,9 @@ const SETTINGS: HttpSettings = HttpSettings {
 pub(crate) fn service() -> Arc<Service> {
     Service::start(ServiceSettings {
         workers: 1,
-        queue: 1,
-        job_threads: 8,
         default_time: Duration::from_secs(1),
         max_time: Duration::from_secs(1),
-        max_expanded: 1_000_000,
-        memory: 1 << 30,
-        search_memory: 64 << 20,
-        searches_memory: SearchMemory { shared: 128 << 20, small: 16 << 20, light: 16 << 20 },
-        bulk: BulkSettings { workers: 1, search_memory: 16 << 20 },
-        answer_memory: 1 << 20,
-        reply_memory: 1 << 20,
-        max_expansions: 10,
-        tables: Tier::Small,
-        ready: Tier::Small,
-        table_memory: 1 << 30,
-        table_cache: None,
-        before_search: None,
+        ..ServiceSettings::for_tests()
     })
 }
 

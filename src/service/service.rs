@@ -66,6 +66,33 @@ pub struct ServiceSettings {
     pub before_search: Option<BeforeSearchHook>,
 }
 
+#[cfg(test)]
+impl ServiceSettings {
+    /// A service of two workers with small tables.
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            workers: 2,
+            queue: 1,
+            job_threads: 8,
+            default_time: Duration::from_secs(60),
+            max_time: Duration::from_secs(60),
+            max_expanded: 1_000_000_000,
+            memory: 1 << 30,
+            search_memory: 64 << 20,
+            searches_memory: SearchMemory { shared: 128 << 20, small: 64 << 20, light: 64 << 20 },
+            bulk: BulkSettings { workers: 2, search_memory: 16 << 20 },
+            answer_memory: 1 << 20,
+            reply_memory: 1 << 20,
+            max_expansions: 10,
+            tables: Tier::Small,
+            ready: Tier::Small,
+            table_memory: 1 << 30,
+            table_cache: None,
+            before_search: None,
+        }
+    }
+}
+
 /// The pool, the tables and the caches, with the settings.
 #[derive(Debug)]
 pub struct Service {

@@ -121,3 +121,8 @@ pub(crate) fn timeless(mut reply: Value) -> Value {
     }
     reply
 }
+
+/// Numeric members of an object.
+pub(crate) fn figures<const N: usize>(object: &Value, names: [&str; N]) -> [u64; N] {
+    names.map(|name| object[name].as_u64().unwrap_or_else(|| panic!("{name} of {object}")))
+}

@@ -33,6 +33,7 @@ mod problems;
 mod protocol;
 mod random;
 mod replicas;
+mod search_steps;
 mod solutions;
 mod solvable;
 mod solving;

@@ -7,31 +7,12 @@ use super::*;
 use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
 use crate::jobs::{Progress, Recipe, Resources, RunEnd, Shard, StoredJob, run};
-use crate::service::{BulkSettings, SearchMemory, ServiceSettings, Tables, Tier};
+use crate::service::{ServiceSettings, Tables};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
 fn service() -> Arc<Service> {
-    Service::start(ServiceSettings {
-        workers: 2,
-        queue: 1,
-        job_threads: 8,
-        default_time: Duration::from_secs(60),
-        max_time: Duration::from_secs(60),
-        max_expanded: 1_000_000_000,
-        memory: 1 << 30,
-        search_memory: 64 << 20,
-        searches_memory: SearchMemory { shared: 128 << 20, small: 64 << 20, light: 64 << 20 },
-        bulk: BulkSettings { workers: 2, search_memory: SEARCH_MEMORY },
-        answer_memory: 1 << 20,
-        reply_memory: 1 << 20,
-        max_expansions: 10,
-        tables: Tier::Small,
-        ready: Tier::Small,
-        table_memory: 1 << 30,
-        table_cache: None,
-        before_search: None,
-    })
+    Service::start(ServiceSettings::for_tests())
 }
 
 /// An engine whose task runs until it is dropped.
