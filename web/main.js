@@ -7,6 +7,7 @@ import { announce, byId, counted, el, isStill } from './dom.js';
 import { Editing } from './editing.js';
 import { errorText } from './editor.js';
 import { Expansions } from './expansions.js';
+import { Jobs } from './jobs.js';
 import * as link from './link.js';
 import { Picture } from './picture.js';
 import { Game } from './play.js';
@@ -34,7 +35,8 @@ class Playground {
     this.puzzle = { board: FIRST, goal: 'blank_last' };
     // `requested` is the puzzle of the last request, whose response may be pending.
     Object.assign(this, { requested: this.puzzle, pending: null, revision: 0, isSolvable: true });
-    this.tabs = new Tabs(document.querySelector('[role=tablist]'));
+    byId('tab-jobs').hidden = !info.limits.jobs;
+    this.tabs = new Tabs(document.querySelector('[role=tablist]'), (panel) => this.jobs?.show(panel === 'jobs'));
     this.view = new BoardView(byId('board'), (moves) => this.play(moves));
     this.aids = new Aids(this.view, { moves: byId('good-moves'), share: byId('share') });
     this.track = new Track(() => this.game);
@@ -60,6 +62,7 @@ class Playground {
     });
     const access = { commitInput: () => this.commitInput(), puzzle: () => this.puzzle };
     this.comparison = new Comparison(byId('compare'), info, { ...access, choose: (puzzle) => this.setPuzzle(puzzle) });
+    if (info.limits.jobs) this.jobs = new Jobs(byId('jobs'), info, access);
     this.snippets = new Snippets(byId('code'));
     this.search = new Stoppable((act) => this.attempt(act));
     this.createSearchPanel(access);

@@ -109,6 +109,50 @@ export async function compareAsCsv(body, signal) {
   return readWhole(response.text());
 }
 
+/** Most jobs of a list. */
+const MOST_LISTED = 100;
+
+/** Lists the newest jobs, at most `most`, and says whether there are more. */
+export async function listJobs(most, signal) {
+  const jobs = [];
+  let cursor;
+  do {
+    const query = new URLSearchParams({ limit: Math.min(most - jobs.length, MOST_LISTED), ...(cursor && { cursor }) });
+    const page = await json(`/jobs?${query}`, undefined, signal);
+    jobs.push(...page.jobs);
+    cursor = page.next;
+  } while (cursor && jobs.length < most);
+  return { jobs, hasMore: Boolean(cursor) };
+}
+
+export const getJob = (id) => json(`/jobs/${id}`);
+
+/** Begins a job. A request with the same key returns the job that exists. */
+export async function createJob(body, key) {
+  const options = request(body, 'application/json');
+  options.headers['idempotency-key'] = key;
+  const response = await checkStatus(await fetchResponse('/jobs', options));
+  return readWhole(response.json());
+}
+
+/** Cancels a job that has not ended, and returns it. Deletes a job that has ended, and returns null. */
+export async function deleteJob(id) {
+  const response = await checkStatus(await fetchResponse(`/jobs/${id}`, { ...request(undefined, 'application/json'), method: 'DELETE' }));
+  return response.status === 204 ? null : readWhole(response.json());
+}
+
+/** Calls `onJob(job)` for each event of a job until it has ended, or the service shuts down. */
+export async function watchJob(id, onJob, signal) {
+  const response = await checkStatus(await fetchResponse(`/jobs/${id}/events`, request(undefined, 'text/event-stream', signal)));
+  for await (const { data } of events(response.body)) onJob(data);
+}
+
+/** Returns a response as a file. Browsers keep large ones on disk. */
+export async function file(path, accept) {
+  const response = await checkStatus(await fetchResponse(path, request(undefined, accept)));
+  return readWhole(response.blob());
+}
+
 /** Sends any request and returns the response unread. */
 export function send(method, path, { accept, contentType, body, signal }) {
   const options = request(undefined, accept, signal);

@@ -1,8 +1,10 @@
 // Tabs, as in the ARIA Authoring Practices.
 
 export class Tabs {
-  constructor(list) {
-    this.tabs = [...list.querySelectorAll('[role=tab]')];
+  /** Calls `shown(panel)` after a tab was chosen. Hidden tabs are left out. */
+  constructor(list, shown) {
+    this.shown = shown;
+    this.tabs = [...list.querySelectorAll('[role=tab]:not([hidden])')];
     list.addEventListener('click', ({ target }) => {
       if (this.tabs.includes(target)) this.show(target.getAttribute('aria-controls'));
     });
@@ -16,6 +18,7 @@ export class Tabs {
       tab.tabIndex = name === panel ? 0 : -1;
       document.getElementById(name).hidden = name !== panel;
     }
+    this.shown(panel);
   }
 
   navigate(event) {

@@ -42,8 +42,20 @@ async function inspect(browser, options) {
   found.push(...await errors(page, 'compare'));
   await panel(page, 'code');
   found.push(...await errors(page, 'code'));
+  found.push(...await job(page));
   found.push(...await aids(page));
   assert.deepEqual(found, []);
+}
+
+/** A job that has ended, with its details. */
+async function job(page) {
+  await panel(page, 'jobs');
+  await page.locator('#new-job').getByLabel('Boards').fill('10');
+  await page.getByRole('button', { name: 'Begin job' }).click();
+  const entry = page.locator('.job').first();
+  await entry.locator('.job-state:text-matches("^Completed")').waitFor();
+  await entry.locator('summary').click();
+  return errors(page, 'jobs');
 }
 
 /** Good moves, shares of tiles, and mistakes. */
@@ -114,7 +126,7 @@ export async function the_keyboard_is_enough(browser) {
 export async function nothing_overflows_a_narrow_screen(browser) {
   for (const path of ['/#board=867254301', '/#board=1,2,3,4,5,6,7,8,9,10/11,12,13,14,15,16,17,18,0,19', '/docs']) {
     const page = await browser.open(path, { viewport: { width: 320, height: 640 } });
-    const names = path === '/docs' ? [null] : ['setup', 'solution', 'search', 'compare', 'code'];
+    const names = path === '/docs' ? [null] : ['setup', 'solution', 'search', 'compare', 'code', 'jobs'];
     if (path !== '/docs') {
       await page.click('#solve');
       await says(page, /move/);
@@ -129,6 +141,11 @@ export async function nothing_overflows_a_narrow_screen(browser) {
         await page.locator('#experiment').getByLabel('Boards').fill('1');
         await page.click('#run-experiment');
         await page.waitForSelector('#experiment .plot');
+      }
+      if (name === 'jobs') {
+        await page.locator('#new-job').getByLabel('Boards').fill('1');
+        await page.getByRole('button', { name: 'Begin job' }).click();
+        await page.locator('.job summary').first().click();
       }
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert(width <= 320, `${path} ${name}: ${width}`);

@@ -1,4 +1,5 @@
-// Proxies: one that breaks off a response in the middle, and one that offers the service below a path.
+// Proxies: one that breaks off a response in the middle, one that offers the service below a path, and one that requires a
+// token.
 
 import { createServer, request } from 'node:http';
 
@@ -40,6 +41,26 @@ export async function below(base, path) {
     asked.pipe(request(base + url.slice(path.length), { method, headers }, (given) => {
       answer.writeHead(given.statusCode, given.headers);
       given.pipe(answer);
+    }));
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  return { base: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };
+}
+
+/** Forwards the pages, and all requests with the token; to others it responds as a guarded service does. */
+export async function guarded(base, token) {
+  const server = createServer((asked, answer) => {
+    const { method, headers, url } = asked;
+    const isPage = url === '/' || url.startsWith('/web/');
+    if (!isPage && headers.authorization !== `Bearer ${token}`) {
+      answer.writeHead(401, { 'content-type': 'application/problem+json', 'www-authenticate': 'Bearer' });
+      answer.end(JSON.stringify({ type: '/problems/unauthorized', title: 'Token required', status: 401 }));
+      return;
+    }
+    asked.pipe(request(base + url, { method, headers }, (given) => {
+      answer.writeHead(given.statusCode, given.headers);
+      given.pipe(answer);
+      answer.on('close', () => given.destroy());
     }));
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });

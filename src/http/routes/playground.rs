@@ -39,6 +39,8 @@ const PARTS: &[File] = &files![
     "expansions.js",
     "experiment.js",
     "icon.svg",
+    "job.js",
+    "jobs.js",
     "languages.js",
     "link.js",
     "main.js",
