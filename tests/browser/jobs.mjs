@@ -115,16 +115,16 @@ export async function a_proxy_that_holds_back_events_does_not_hold_back_the_end(
 
 export async function a_long_job_shows_its_progress_and_is_cancelled_and_deleted(browser) {
   return alone(browser, async () => {
-    const page = await browser.open(HARD);
+    const page = await browser.open(BOARD);
     await panel(page, 'jobs');
-    await begin(page, { count: 10_000_000, seed: 'long' });
+    await begin(page, { count: 100_000_000, seed: 'long' });
     const entry = entryOf(page, 'long');
-    const state = await reaches(entry, /^Running: [\d,]+ of 10,000,000 boards \(\d+%\), [\d.,]+ boards per second, .* left\.$/);
+    const state = await reaches(entry, /^Running: [\d,]+ of 100,000,000 boards \(\d+%\), [\d.,]+ boards per second, .* left\.$/);
     const done = Number(state.match(/: ([\d,]+) of/)[1].replaceAll(',', ''));
     assert(done > 0 && await entry.locator('progress').evaluate((bar) => bar.value) >= done);
     assert.equal(await entry.getByRole('button', { name: 'Download CSV' }).isVisible(), false);
     await entry.getByRole('button', { name: 'Cancel' }).click();
-    await reaches(entry, /^Cancelled: [\d,]+ of 10,000,000 boards are done\.$/);
+    await reaches(entry, /^Cancelled: [\d,]+ of 100,000,000 boards are done\.$/);
     const remove = entry.getByRole('button', { name: 'Delete' });
     assert(await remove.evaluate((button) => button === document.activeElement), 'the focus is on the next button');
     const [{ id, state: stored }] = await list(browser);
