@@ -26,7 +26,7 @@ pub(crate) struct FieldReader {
     errors: Errors,
     /// Problem kind of a missing field, which depends on whether the request has a body.
     missing: ProblemKind,
-    /// The target of a GET request with the fields read so far; `None` if nobody needs it.
+    /// The target of a GET request with the fields read so far; `None` if it is not needed.
     get_target: Option<GetTarget>,
 }
 
