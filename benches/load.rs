@@ -1,21 +1,26 @@
 //! `POST /solve` on 3×3 boards, compared with a bare axum handler, over loopback in one run.
 //!
-//! `cargo bench --bench load` starts the service and, as a second process, a handler that parses the body and returns a
-//! constant of equal size. 32 keep-alive connections send requests to each in turn. With `TAQUIN_BENCH_AGAINST=PATH`,
-//! another program of the service takes the place of the handler, in more and shorter rounds.
+//! `cargo bench --bench load` starts the service and two bare axum handlers, each in a process of its own: one parses the
+//! body and returns a constant, the other also solves the board and writes the solution. The bodies of all responses have
+//! equal sizes. 32 keep-alive connections send requests to each in turn. With `TAQUIN_BENCH_AGAINST=PATH`, another program
+//! of the service takes the place of the handlers, in more and shorter rounds.
 
 mod common;
 
 use std::net::SocketAddr;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
-use common::{Server, SplitMix, free_address};
+use common::{Server, SplitMix, board, free_address, job};
+use serde::{Deserialize, Serialize};
 use taquin::domain::{Board, Size, random_board};
+use taquin::service::{SearchContext, Tables, solve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -26,17 +31,49 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const CONNECTIONS: usize = 32;
 /// Environment variable with the path of another program of the service.
 const AGAINST: &str = "TAQUIN_BENCH_AGAINST";
-/// Environment variable that turns this program into the bare server.
+/// Environment variables that turn this program into a server: its address, and whether it solves the boards.
 const BARE: &str = "TAQUIN_BENCH_BARE";
+const SOLVES: &str = "TAQUIN_BENCH_SOLVES";
 /// Average size in bytes of the bodies of the service's responses to these boards.
 const RESPONSE_BYTES: usize = 686;
+const SPACES: [u8; RESPONSE_BYTES] = [b' '; RESPONSE_BYTES];
 
 /// Parses the body and returns a constant.
-async fn bare(body: axum::body::Bytes) -> impl IntoResponse {
+async fn constant(body: axum::body::Bytes) -> impl IntoResponse {
     let parsed: serde_json::Value = serde_json::from_slice(&body).expect("the load sends JSON");
     std::hint::black_box(parsed);
-    const RESPONSE: [u8; RESPONSE_BYTES] = [b' '; RESPONSE_BYTES];
-    ([(CONTENT_TYPE, "application/json")], &RESPONSE[..])
+    ([(CONTENT_TYPE, "application/json")], &SPACES[..])
+}
+
+#[derive(Deserialize)]
+struct Question {
+    board: Vec<Vec<u8>>,
+}
+
+#[derive(Serialize)]
+struct Reply {
+    board: Vec<Vec<u8>>,
+    moves: String,
+    tiles: Vec<u8>,
+    length: usize,
+    expanded: u64,
+    generated: u64,
+}
+
+/// Solves the board and returns the solution. It has no limits, guards, log, metrics or caches.
+async fn solution(State(tables): State<Arc<Tables>>, body: axum::body::Bytes) -> impl IntoResponse {
+    let Question { board: rows } = serde_json::from_slice(&body).expect("the load sends JSON");
+    let text: Vec<String> = rows.iter().map(|row| format!("{} {} {}", row[0], row[1], row[2])).collect();
+    let start = board(&text.join("/"));
+    let job = job(start, Board::blank_last(start.size()), None, None);
+    let report = solve(&job, &tables, SearchContext::default()).expect("a report");
+    let solution = report.solution.expect("a solution");
+    let (length, moves) = (solution.path.len(), solution.path.to_string());
+    let (expanded, generated) = (report.stats.expanded, report.stats.generated);
+    let reply = Reply { board: rows, moves, tiles: solution.tiles, length, expanded, generated };
+    let mut json = serde_json::to_vec(&reply).expect("JSON");
+    json.extend_from_slice(&SPACES[json.len()..]);
+    ([(CONTENT_TYPE, "application/json")], json)
 }
 
 /// Response times of the requests on one connection until the deadline.
@@ -112,46 +149,67 @@ fn requests(address: SocketAddr) -> Vec<Vec<u8>> {
 #[tokio::main]
 async fn main() {
     if let Ok(address) = std::env::var(BARE) {
-        let listener = TcpListener::bind(address).await.expect("the port");
-        axum::serve(listener, Router::new().route("/solve", post(bare))).await.expect("a server");
-        return;
+        return serve(&address).await;
     }
-    let (base_address, address) = (free_address(), free_address());
-    let own = env!("CARGO_BIN_EXE_taquin").to_owned();
-    let (base, rounds, time) = match std::env::var(AGAINST) {
-        Ok(other) => (("other", service(&other, base_address)), 30, Duration::from_secs(1)),
-        Err(_) => {
-            let mut bare = Command::new(std::env::current_exe().expect("this bench"));
-            bare.env(BARE, base_address.to_string());
-            (("bare axum", Server::start(bare, base_address)), 5, Duration::from_secs(3))
-        }
+    let other = std::env::var(AGAINST).ok();
+    let (base, rounds, time) = match &other {
+        Some(other) => (vec![("other", service(other, free_address()))], 30, Duration::from_secs(1)),
+        None => (vec![("constant", bare(false)), ("solution", bare(true))], 5, Duration::from_secs(3)),
     };
-    let servers = [base, ("taquin", service(&own, address))];
+    let mut servers = base;
+    servers.push(("taquin", service(env!("CARGO_BIN_EXE_taquin"), free_address())));
 
     println!("{:<10} {:>12} {:>12} {:>12} {:>20}", "server", "responses/s", "p50 µs", "p99 µs", "processor µs each");
-    let mut ratios = Vec::new();
+    let mut figures = vec![Vec::new(); servers.len()];
     for round in 0..rounds {
-        let mut figures = [(0.0, 0.0); 2];
         // The one that begins alternates.
-        for nth in [round % 2, 1 - round % 2] {
+        for nth in (0..servers.len()).map(|nth| (nth + round) % servers.len()) {
             let (name, server) = &servers[nth];
             let worked = processor_time(server);
             let (rate, p50, p99) = load(server.address, &requests(server.address), time).await;
             let each = (processor_time(server) - worked).as_secs_f64() * 1e6 / (rate * time.as_secs_f64());
             println!("{name:<10} {rate:>12.0} {:>12} {:>12} {each:>20.1}", p50.as_micros(), p99.as_micros());
-            figures[nth] = (rate, each);
+            figures[nth].push((rate, each));
         }
-        ratios.push((figures[1].0 / figures[0].0, figures[1].1 / figures[0].1));
     }
-    let base = servers[0].0;
-    for (what, mut ratios) in [
-        ("responses a second", ratios.iter().map(|ratio| ratio.0).collect::<Vec<_>>()),
-        ("processor time a response", ratios.iter().map(|ratio| ratio.1).collect()),
-    ] {
-        ratios.sort_unstable_by(f64::total_cmp);
-        let [low, median, high] = [rounds / 4, rounds / 2, rounds * 3 / 4].map(|nth| ratios[nth]);
-        println!("taquin ÷ {base}, {what}: {median:.3} (median of {rounds}; quartiles {low:.3} and {high:.3})");
+    let (taquin, others) = figures.split_last().expect("servers");
+    for ((name, _), other) in servers.iter().zip(others) {
+        let ratios = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+            taquin.iter().zip(other).map(|(taquin, other)| of(taquin) / of(other)).collect()
+        };
+        for (what, mut ratios) in [
+            ("responses a second", ratios(|figures| figures.0)),
+            ("processor time a response", ratios(|figures| figures.1)),
+        ] {
+            ratios.sort_unstable_by(f64::total_cmp);
+            let [low, median, high] = [rounds / 4, rounds / 2, rounds * 3 / 4].map(|nth| ratios[nth]);
+            println!("taquin ÷ {name}, {what}: {median:.3} (median of {rounds}; quartiles {low:.3} and {high:.3})");
+        }
     }
+}
+
+/// Runs a bare handler.
+async fn serve(address: &str) {
+    let listener = TcpListener::bind(address).await.expect("the port");
+    let routes = if std::env::var_os(SOLVES).is_some() {
+        let tables = Tables::default();
+        tables.build_for_start();
+        Router::new().route("/solve", post(solution)).with_state(Arc::new(tables))
+    } else {
+        Router::new().route("/solve", post(constant))
+    };
+    axum::serve(listener, routes).await.expect("a server");
+}
+
+/// Starts a bare handler.
+fn bare(solves: bool) -> Server {
+    let address = free_address();
+    let mut command = Command::new(std::env::current_exe().expect("this bench"));
+    command.env(BARE, address.to_string());
+    if solves {
+        command.env(SOLVES, "1");
+    }
+    Server::start(command, address)
 }
 
 /// Starts a program of the service with the arguments of this bench.
