@@ -1,10 +1,13 @@
 //! A directory whose files are created once, whole, and never changed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-/// The files of a job.
+use super::files::{Created, Files, WriteFile};
+
+/// A directory with files of jobs.
 ///
 /// A file appears under its name only when all its bytes are on the disk: they are written to a temporary file, synced,
 /// and linked to the name, which fails if it exists. Then the directory is synced. So a process may be killed at any
@@ -12,15 +15,6 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
-}
-
-/// What became of a new file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Created {
-    /// It was created.
-    New,
-    /// A file of this name existed, and is unchanged.
-    Existed,
 }
 
 /// A file that is being written under a temporary name. It is removed when dropped, unless it got its name before.
@@ -48,42 +42,14 @@ impl Directory {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// A directory that may be missing. Then it has no files, and none can be created.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Creates the folder of this name, if it is missing.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn create_folder(&self, name: &str) -> io::Result<()> {
-        match fs::create_dir(self.path.join(name)) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            Err(_) => Ok(()),
-            Ok(()) => File::open(&self.path)?.sync_all(),
-        }
-    }
-
-    /// Creates a file, unless one of this name exists.
-    ///
-    /// # Errors
-    /// Those of the file system; the name then has no file, or the one that it had.
-    pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<Created> {
-        self.put_with(name, |file| file.write_all(bytes))
-    }
-
-    /// Creates a file from what `write` writes, unless one of this name exists.
-    ///
-    /// # Errors
-    /// Those of the file system and of `write`; the name then has no file, or the one that it had.
-    pub fn put_with(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Created> {
-        if self.path.join(name).try_exists()? {
-            return Ok(Created::Existed);
-        }
-        let mut file = self.begin(name)?;
-        write(&mut file)?;
-        file.create()
     }
 
     /// Begins a file, which has a temporary name until all its bytes are written.
@@ -93,45 +59,77 @@ impl Directory {
     pub fn begin(&self, name: &str) -> io::Result<NewFile> {
         NewFile::begin(self.path.join(name))
     }
+}
 
-    /// Reads a file; `None` if there is none of this name.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        match fs::read(self.path.join(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+impl Files for Directory {
+    fn path_of(&self, name: &str) -> PathBuf {
+        // Joining nothing would append a slash.
+        if name.is_empty() { self.path.clone() } else { self.path.join(name) }
+    }
+
+    fn create_folder(&self, name: &str) -> io::Result<()> {
+        match fs::create_dir(self.path.join(name)) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            Err(_) => Ok(()),
+            Ok(()) => File::open(&self.path)?.sync_all(),
         }
     }
 
-    /// Calls `visit` with the name of each finished file in a folder. Removes the temporary files for which
-    /// `is_useless` is true, given the name of the file that they were to become.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn visit(
-        &self,
-        folder: &str,
-        mut visit: impl FnMut(&str),
-        is_useless: impl Fn(&str) -> bool,
-    ) -> io::Result<()> {
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+        if self.path.join(name).try_exists()? {
+            return Ok(Created::Existed);
+        }
+        let mut file = self.begin(name)?;
+        write(&mut file)?;
+        file.create()
+    }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        if_found(fs::read(self.path.join(name)))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        let file = if_found(File::open(self.path.join(name)))?;
+        Ok(file.map(|file| Box::new(BufReader::new(file)) as _))
+    }
+
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+        if_found(fs::metadata(self.path.join(name)).and_then(|data| data.modified()))
+    }
+
+    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         for entry in fs::read_dir(self.path.join(folder))? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            match name.strip_suffix(TEMPORARY).and_then(|name| name.rsplit_once('.')) {
-                Some((name, _)) if is_useless(name) => match fs::remove_file(entry.path()) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                },
-                Some(_) => {}
-                None => visit(name),
+            let name = entry?.file_name();
+            if let Some(name) = name.to_str().filter(|name| of_temporary(name).is_none()) {
+                visit(name);
             }
         }
         Ok(())
     }
+
+    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(self.path.join(folder))? {
+            let entry = entry?;
+            if entry.file_name().to_str().and_then(of_temporary).is_some_and(is_useless) {
+                if_found(fs::remove_file(entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `None` if there is no such file.
+fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The name that a temporary file is to get; `None` for the name of any other file.
+fn of_temporary(name: &str) -> Option<&str> {
+    Some(name.strip_suffix(TEMPORARY)?.rsplit_once('.')?.0)
 }
 
 impl NewFile {
@@ -205,6 +203,7 @@ fn link(from: &Path, to: &Path) -> io::Result<Created> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::jobs::files::tests::check_promises;
 
     /// An empty directory that is removed at the end.
     pub(in crate::jobs) struct Scratch(pub(in crate::jobs) Directory);
@@ -228,39 +227,23 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_is_created_once_and_never_changed() {
+    fn a_directory_keeps_the_promises_and_leaves_no_temporary_file() {
         let scratch = Scratch::new();
-        assert_eq!(scratch.0.get("a").unwrap(), None);
-        assert_eq!(scratch.0.put("a", b"first").unwrap(), Created::New);
-        assert_eq!(scratch.0.put("a", b"second").unwrap(), Created::Existed);
-        assert_eq!(scratch.0.get("a").unwrap().unwrap(), b"first");
-        assert_eq!(scratch.names(), ["a"], "no temporary file is left");
+        check_promises(&scratch.0);
+        let files = fs::read_dir(scratch.0.path().join("some")).unwrap();
+        let mut names: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names.len(), 21, "{names:?}");
+        assert!(names.iter().all(|name| of_temporary(name).is_none()), "{names:?}");
     }
 
     #[test]
-    fn of_many_that_create_a_file_at_once_one_does() {
+    fn a_missing_directory_has_no_files_and_is_not_created() {
         let scratch = Scratch::new();
-        let directory = &scratch.0;
-        for round in 0..20 {
-            let name = &round.to_string();
-            let outcomes: Vec<(u8, Created)> = std::thread::scope(|scope| {
-                let put = |number: u8| scope.spawn(move || (number, directory.put(name, &[number; 4096]).unwrap()));
-                let threads: Vec<_> = (0..8).map(put).collect();
-                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-            });
-            let created: Vec<u8> =
-                outcomes.iter().filter(|(_, created)| *created == Created::New).map(|(number, _)| *number).collect();
-            let [number] = created[..] else { panic!("created by {created:?}") };
-            assert_eq!(directory.get(name).unwrap().unwrap(), [number; 4096]);
-        }
-    }
-
-    #[test]
-    fn a_failed_write_leaves_no_file() {
-        let scratch = Scratch::new();
-        let full = || io::Error::from(ErrorKind::StorageFull);
-        let put = scratch.0.put_with("a", |file| file.write_all(b"half").and_then(|()| Err(full())));
-        assert_eq!(put.unwrap_err().kind(), ErrorKind::StorageFull);
+        let missing = Directory::at(&scratch.0.path().join("missing"));
+        assert_eq!((missing.get("a").unwrap(), missing.created_at("a").unwrap()), (None, None));
+        assert!(missing.open("a").unwrap().is_none());
+        assert_eq!(missing.put("a", b"").unwrap_err().kind(), ErrorKind::NotFound);
         assert!(scratch.names().is_empty());
     }
 
@@ -289,8 +272,9 @@ pub(super) mod tests {
             fs::write(scratch.0.path().join(name), b"half").unwrap();
         }
         let mut seen = Vec::new();
-        scratch.0.visit("", |name| seen.push(name.to_owned()), |name| name == "a").unwrap();
+        scratch.0.list("", &mut |name| seen.push(name.to_owned())).unwrap();
         assert_eq!(seen, ["a"]);
+        scratch.0.clean("", &|name| name == "a").unwrap();
         let mut names = scratch.names();
         names.sort();
         assert_eq!(names, ["a", "b.0123456789abcdef.tmp"]);

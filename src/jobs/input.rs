@@ -1,12 +1,13 @@
-//! Boards of an input, packed into pieces in the directory of a job. `docs/adr/0043` has the format byte by byte.
+//! Boards of an input, packed into pieces among the files of a job. `docs/adr/0043` has the format byte by byte.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::directory::{Created, Directory};
+use super::files::{Created, Files};
 use crate::domain::{Board, BoardCodec, Puzzle};
 
 /// What a job knows of its input: the boards are in the pieces.
@@ -78,14 +79,14 @@ impl InputRecord {
     ///
     /// # Panics
     /// If there are fewer rows.
-    pub(super) fn read(&self, directory: &Directory, rows: Range<u64>) -> io::Result<InputBoards> {
+    pub(super) fn read(&self, files: &dyn Files, rows: Range<u64>) -> io::Result<InputBoards> {
         assert!(rows.end <= self.count, "the input has {} rows", self.count);
         let codec = BoardCodec::new(self.goal);
         let size = codec.board_bytes();
         let mut bytes = Vec::with_capacity((rows.end - rows.start) as usize * size);
         for piece in rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS) {
             let first = piece * PIECE_BOARDS;
-            let file = directory.get(&name(piece))?.ok_or(ErrorKind::NotFound)?;
+            let file = files.get(&name(piece))?.ok_or(ErrorKind::NotFound)?;
             let boards =
                 decode_piece(&codec, first, &file).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
             let count = (boards.len() / size) as u64;
@@ -122,7 +123,7 @@ impl Iterator for InputBoards {
 /// Writes the pieces of an input, or compares them with those that exist.
 #[derive(Debug)]
 pub struct InputWriter {
-    directory: Directory,
+    files: Arc<dyn Files>,
     codec: BoardCodec,
     piece: Vec<u8>,
     count: u64,
@@ -134,11 +135,10 @@ impl InputWriter {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn new(directory: &Directory, goal: Board) -> io::Result<Self> {
-        directory.create_folder(FOLDER)?;
+    pub fn new(files: Arc<dyn Files>, goal: Board) -> io::Result<Self> {
+        files.create_folder(FOLDER)?;
         let codec = BoardCodec::new(goal);
-        let directory = directory.clone();
-        Ok(Self { directory, codec, piece: Vec::new(), count: 0, digest: Sha256::new() })
+        Ok(Self { files, codec, piece: Vec::new(), count: 0, digest: Sha256::new() })
     }
 
     /// Number of rows so far.
@@ -175,8 +175,8 @@ impl InputWriter {
         let bytes = encode(&self.codec, number * PIECE_BOARDS, &self.piece);
         self.digest.update(&self.piece);
         self.piece.clear();
-        if self.directory.put(&name(number), &bytes)? == Created::Existed
-            && self.directory.get(&name(number))?.is_none_or(|existing| existing != bytes)
+        if self.files.put(&name(number), &bytes)? == Created::Existed
+            && self.files.get(&name(number))?.is_none_or(|existing| existing != bytes)
         {
             return Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput));
         }
@@ -227,6 +227,7 @@ pub fn decode_piece<'b>(codec: &BoardCodec, first: u64, bytes: &'b [u8]) -> Resu
 mod tests {
     use super::*;
     use crate::domain::{Size, SplitMix, random_board};
+    use crate::jobs::directory::Directory;
     use crate::jobs::directory::tests::Scratch;
 
     fn goal(rows: usize, cols: usize) -> Board {
@@ -243,7 +244,7 @@ mod tests {
     }
 
     fn write(directory: &Directory, goal: Board, rows: &[Option<Puzzle>]) -> io::Result<InputRecord> {
-        let mut writer = InputWriter::new(directory, goal)?;
+        let mut writer = InputWriter::new(Arc::new(directory.clone()), goal)?;
         rows.iter().try_for_each(|row| writer.push(row.as_ref()))?;
         writer.finish()
     }

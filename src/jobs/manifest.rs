@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::Created;
+use super::files::Created;
 use super::hex::{hex, sha256_hex};
 use super::part::Row;
 use super::stored_job::{END, JobError, StoredJob};
@@ -162,11 +162,7 @@ impl StoredJob {
     /// # Errors
     /// [`JobError::File`].
     pub fn ended_at(&self) -> Result<Option<SystemTime>, JobError> {
-        match std::fs::metadata(self.path().join(END)).and_then(|data| data.modified()) {
-            Ok(time) => Ok(Some(time)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.file_error(END, error)),
-        }
+        self.created_at(END)
     }
 
     /// Ends the job before it is complete, unless it has ended.

@@ -1,7 +1,7 @@
 //! Jobs: many boards, labelled in chunks, and the files that hold the labels.
 //!
 //! A chunk is a pure function: from the description of the job and the number of the chunk to one part file. Files are
-//! created once and never changed, so what exists in the directory is the state of the job (docs/adr/0043).
+//! created once and never changed, so what exists is the state of the job (docs/adr/0043).
 //!
 //! The files, each of which uses only those below it:
 //!
@@ -18,7 +18,8 @@
 //! - `lines`: labels as JSON and CSV
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `part`: the file of a chunk
-//! - `directory`: files that are created once
+//! - `directory`: a directory with such files
+//! - `files`: files that are created once
 //! - `hex`: digests in hexadecimal
 //! - `ordered`: work on several threads, with results in order
 
@@ -27,6 +28,7 @@ mod check;
 mod chunk_size;
 mod directory;
 mod engine;
+mod files;
 mod hex;
 mod input;
 mod lines;
@@ -43,11 +45,12 @@ mod stored_job;
 pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
-pub use directory::{Created, Directory, NewFile};
+pub use directory::{Directory, NewFile};
 pub use engine::{
     CreateError, Draft, EngineError, Incoming, Job, JobCounts, JobEngine, JobId, JobOwner, JobSettings, JobState,
     JobView, WaitingFor,
 };
+pub use files::{Created, Files, WriteFile};
 pub use hex::sha256_hex;
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use lines::{CsvColumns, board_json, label_json};

@@ -163,3 +163,103 @@ pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &
         None => Ok(RunEnd::Finished),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::io;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::{Board, Puzzle, Size, SplitMix, random_board};
+    use crate::jobs::directory::tests::Scratch;
+    use crate::jobs::files::Files;
+    use crate::jobs::files::tests::{FailingFiles, FilesInMemory};
+    use crate::jobs::input::InputWriter;
+    use crate::jobs::recipe::Recipe;
+    use crate::jobs::spec::{JobBoards, JobSpec};
+    use crate::service::{RequestedLimits, Tier, Want};
+
+    /// Where the boards come from.
+    #[derive(Clone, Copy, Debug)]
+    enum Source {
+        Recipe,
+        /// Some rows are no boards.
+        Input,
+    }
+
+    const SOURCES: [Source; 2] = [Source::Recipe, Source::Input];
+    const ROWS: u64 = 40;
+
+    impl Source {
+        fn boards(self, files: &Arc<dyn Files>) -> io::Result<JobBoards> {
+            let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
+            if let Self::Recipe = self {
+                return Ok(JobBoards::Recipe(Recipe::try_new(goal, "s", ROWS).unwrap()));
+            }
+            let mut writer = InputWriter::new(Arc::clone(files), goal)?;
+            let mut random = SplitMix(1);
+            for row in 0..ROWS {
+                let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
+                writer.push((row % 7 != 3).then_some(&puzzle))?;
+            }
+            writer.finish().map(JobBoards::Input)
+        }
+    }
+
+    /// Runs a job from its begin to its end, and reads its files.
+    fn run_all(source: Source, files: Arc<dyn Files>, tables: &Tables) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+        let spec = JobSpec {
+            boards: source.boards(&files)?,
+            want: Want::Length,
+            limits: RequestedLimits::default(),
+            tables: Tier::Small,
+            chunk: 16,
+            version: "1".to_owned(),
+        };
+        let job = StoredJob::create_in(files, &spec)?;
+        let cancel = AtomicBool::new(false);
+        let resources = Resources { tables, threads: 1, search_memory: 16 << 20, cancel: &cancel };
+        assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default())?, RunEnd::Finished);
+        assert!(job.complete()?);
+        job.put_card()?;
+        let parts = (0..spec.chunks()).map(|chunk| job.part_bytes(chunk));
+        let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+        let others = ["spec.json", "end.json", "README.md"].map(|name| job.files().get(name));
+        let others: Vec<_> = others.into_iter().collect::<Result<_, _>>()?;
+        Ok(parts.into_iter().chain(others).map(|file| file.expect("it was created")).collect())
+    }
+
+    #[test]
+    fn a_job_has_equal_bytes_wherever_its_files_are() {
+        let tables = Tables::default();
+        for source in SOURCES {
+            let scratch = Scratch::new();
+            let directory = run_all(source, Arc::new(scratch.0.clone()), &tables).unwrap();
+            let memory = run_all(source, Arc::new(FilesInMemory::default()), &tables).unwrap();
+            assert_eq!(directory, memory, "{source:?}");
+            assert_eq!(directory.len(), 6, "three parts and three files");
+        }
+    }
+
+    #[test]
+    fn whichever_call_fails_the_job_goes_on_from_there_to_the_same_bytes() {
+        let tables = Tables::default();
+        for source in SOURCES {
+            let undisturbed = run_all(source, Arc::new(FilesInMemory::default()), &tables).unwrap();
+            for is_made in [false, true] {
+                let mut call = 0;
+                loop {
+                    let files = Arc::new(FilesInMemory::default());
+                    let failing = FailingFiles::new(Arc::clone(&files), call, is_made);
+                    let Err(error) = run_all(source, Arc::new(failing), &tables) else { break };
+                    assert!(error.to_string().contains("reset"), "{error}");
+                    let resumed = run_all(source, files, &tables).unwrap();
+                    assert_eq!(resumed, undisturbed, "{source:?}, call {call}, {is_made}");
+                    call += 1;
+                }
+                assert!(call > 20, "{source:?} has {call} calls");
+            }
+        }
+    }
+}

@@ -1,24 +1,27 @@
-//! A job in a directory: what exists there is its state.
+//! A job and its files: what exists is its state.
 
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
 use super::chunk_size::SampledBoards;
-use super::directory::{Created, Directory};
+use super::directory::Directory;
+use super::files::{Created, Files};
 use super::input::InputBoards;
 use super::part::{Part, PartError, PartHeader};
 use super::recipe::Recipe;
 use super::spec::{JobBoards, JobSpec, SpecError};
 use crate::domain::Puzzle;
 
-/// A job and the files of its directory: `spec.json` once it is accepted, a part for each chunk that is done, and
+/// A job and its files: `spec.json` once it is accepted, a part for each chunk that is done, and
 /// `end.json` once it is complete.
 #[derive(Clone, Debug)]
 pub struct StoredJob {
-    directory: Directory,
+    files: Arc<dyn Files>,
     spec: JobSpec,
     digest: [u8; 32],
 }
@@ -75,15 +78,8 @@ impl StoredJob {
     /// # Errors
     /// See [`JobError`].
     pub fn create(path: &Path, spec: &JobSpec) -> Result<Self, JobError> {
-        let file = |source| JobError::File { path: path.to_owned(), source };
-        let directory = Directory::create(path).map_err(file)?;
-        directory.create_folder(PARTS).map_err(file)?;
-        directory.put(SPEC, &spec.to_json()).map_err(file)?;
-        let job = Self::open(path)?;
-        match job.spec.difference(spec) {
-            None => Ok(job),
-            Some(member) => Err(JobError::OtherJob { path: path.to_owned(), member }),
-        }
+        let directory = Directory::create(path).map_err(|source| JobError::File { path: path.to_owned(), source })?;
+        Self::create_in(Arc::new(directory), spec)
     }
 
     /// Opens the job of a directory.
@@ -91,15 +87,35 @@ impl StoredJob {
     /// # Errors
     /// See [`JobError`].
     pub fn open(path: &Path) -> Result<Self, JobError> {
-        let at = path.join(SPEC);
-        let file = |source| JobError::File { path: at.clone(), source };
-        if !path.try_exists().map_err(file)? {
-            return Err(JobError::NoJob(path.to_owned()));
+        Self::open_in(Arc::new(Directory::at(path)))
+    }
+
+    /// Opens the job that has these files, or creates it. A job that exists keeps the size of its chunks.
+    ///
+    /// # Errors
+    /// See [`JobError`].
+    pub fn create_in(files: Arc<dyn Files>, spec: &JobSpec) -> Result<Self, JobError> {
+        let path = files.path_of("");
+        let file = |source| JobError::File { path: path.clone(), source };
+        files.create_folder(PARTS).map_err(file)?;
+        files.put(SPEC, &spec.to_json()).map_err(file)?;
+        let job = Self::open_in(files)?;
+        match job.spec.difference(spec) {
+            None => Ok(job),
+            Some(member) => Err(JobError::OtherJob { path, member }),
         }
-        let directory = Directory::create(path).map_err(file)?;
-        let bytes = directory.get(SPEC).map_err(file)?.ok_or_else(|| JobError::NoJob(path.to_owned()))?;
-        let spec = JobSpec::of_json(&bytes).map_err(|source| JobError::Spec { path: at.clone(), source })?;
-        Ok(Self { directory, spec, digest: Sha256::digest(&bytes).into() })
+    }
+
+    /// Opens the job that has these files.
+    ///
+    /// # Errors
+    /// See [`JobError`].
+    pub fn open_in(files: Arc<dyn Files>) -> Result<Self, JobError> {
+        let path = files.path_of(SPEC);
+        let bytes = files.get(SPEC).map_err(|source| JobError::File { path: path.clone(), source })?;
+        let bytes = bytes.ok_or_else(|| JobError::NoJob(files.path_of("")))?;
+        let spec = JobSpec::of_json(&bytes).map_err(|source| JobError::Spec { path, source })?;
+        Ok(Self { files, spec, digest: Sha256::digest(&bytes).into() })
     }
 
     /// Its description.
@@ -112,9 +128,9 @@ impl StoredJob {
         &self.digest
     }
 
-    /// Its directory.
-    pub fn path(&self) -> &Path {
-        self.directory.path()
+    /// Its files.
+    pub fn files(&self) -> &dyn Files {
+        &*self.files
     }
 
     /// By chunk: true if its part exists. Removes what killed processes left of parts that exist.
@@ -129,9 +145,9 @@ impl StoredJob {
             }
         };
         let file = |source| self.file_error(PARTS, source);
-        self.directory.visit(PARTS, &mut mark, |_| false).map_err(file)?;
+        self.files.list(PARTS, &mut mark).map_err(file)?;
         let is_done = |name: &str| chunk_of(name).is_none_or(|chunk| done.get(chunk).is_none_or(|done| *done));
-        self.directory.visit(PARTS, |_| {}, is_done).map_err(file)?;
+        self.files.clean(PARTS, &is_done).map_err(file)?;
         Ok(done)
     }
 
@@ -144,7 +160,7 @@ impl StoredJob {
         let header =
             PartHeader { spec: self.digest, chunk, first: boards.start, rows: (boards.end - boards.start) as u32 };
         let name = part_name(chunk);
-        self.directory.put(&name, &part.encode(&header)).map_err(|source| self.file_error(&name, source))
+        self.files.put(&name, &part.encode(&header)).map_err(|source| self.file_error(&name, source))
     }
 
     /// True if the part of a chunk exists.
@@ -152,8 +168,7 @@ impl StoredJob {
     /// # Errors
     /// [`JobError::File`].
     pub fn has_part(&self, chunk: u64) -> Result<bool, JobError> {
-        let name = part_name(chunk);
-        self.path().join(&name).try_exists().map_err(|source| self.file_error(&name, source))
+        self.created_at(&part_name(chunk)).map(|created| created.is_some())
     }
 
     /// Reads the bytes of the part of a chunk, if it exists, without a check.
@@ -171,7 +186,7 @@ impl StoredJob {
     pub fn part(&self, chunk: u64) -> Result<Option<(Part, Vec<u8>)>, JobError> {
         let name = part_name(chunk);
         let Some(bytes) = self.part_bytes(chunk)? else { return Ok(None) };
-        let wrong = |source| JobError::Part { path: self.path().join(&name), source };
+        let wrong = |source| JobError::Part { path: self.files.path_of(&name), source };
         let (header, part) = Part::decode(self.spec.want, &bytes).map_err(wrong)?;
         let is_own =
             header.spec == self.digest && header.chunk == chunk && header.boards() == self.spec.boards_of(chunk);
@@ -186,48 +201,55 @@ impl StoredJob {
         Ok(match &self.spec.boards {
             JobBoards::Recipe(recipe) => JobRows::Drawn { recipe: recipe.clone(), indices },
             JobBoards::Input(input) => {
-                JobRows::Read(input.read(&self.directory, indices).map_err(|source| self.file_error("input", source))?)
+                JobRows::Read(input.read(self.files(), indices).map_err(|source| self.file_error("input", source))?)
             }
         })
     }
 
-    /// Reads a file of the directory.
+    /// Reads a file.
     ///
     /// # Errors
     /// [`JobError::File`].
     pub(super) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, JobError> {
-        self.directory.get(name).map_err(|source| self.file_error(name, source))
+        self.files.get(name).map_err(|source| self.file_error(name, source))
     }
 
-    /// Creates a file of the directory, unless it exists.
+    /// When a file was created; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub(super) fn created_at(&self, name: &str) -> Result<Option<SystemTime>, JobError> {
+        self.files.created_at(name).map_err(|source| self.file_error(name, source))
+    }
+
+    /// Creates a file, unless it exists.
     ///
     /// # Errors
     /// [`JobError::File`].
     pub(super) fn put_with(
         &self,
         name: &str,
-        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+        mut write: impl FnMut(&mut dyn io::Write) -> io::Result<()>,
     ) -> Result<Created, JobError> {
-        self.directory.put_with(name, write).map_err(|source| self.file_error(name, source))
+        self.files.put_with(name, &mut write).map_err(|source| self.file_error(name, source))
     }
 
     pub(super) fn file_error(&self, name: &str, source: io::Error) -> JobError {
-        JobError::File { path: self.path().join(name), source }
+        JobError::File { path: self.files.path_of(name), source }
     }
 }
 
 impl JobBoards {
-    /// Some of the boards of a job that is to be created in a directory, which has the input.
+    /// Some of the boards of a job that is to be created with these files, which have the input.
     ///
     /// # Errors
     /// [`JobError::File`] if the input cannot be read.
-    pub fn sample(&self, path: &Path) -> Result<SampledBoards, JobError> {
-        let error = |source| JobError::File { path: path.join("input"), source };
+    pub fn sample(&self, files: &dyn Files) -> Result<SampledBoards, JobError> {
         match self {
             Self::Recipe(recipe) => Ok(SampledBoards::of_recipe(recipe)),
             Self::Input(input) => {
-                let directory = Directory::create(path).map_err(error)?;
-                let board = |index| Ok(input.read(&directory, index..index + 1)?.next().flatten());
+                let board = |index| Ok(input.read(files, index..index + 1)?.next().flatten());
+                let error = |source| JobError::File { path: files.path_of("input"), source };
                 SampledBoards::try_new(*input.goal(), input.count(), board).map_err(error)
             }
         }

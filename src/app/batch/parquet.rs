@@ -16,8 +16,8 @@ use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle, Size};
 use crate::http::{LabelLines, RowReader};
 use crate::jobs::{
-    Created, Directory, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, Recipe, Row,
-    SampledBoards, Totals, chunk_size, data_files, data_set_card, map_in_order,
+    Created, Directory, Files, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows,
+    Recipe, Row, SampledBoards, Totals, chunk_size, data_files, data_set_card, map_in_order,
 };
 use crate::service::{RequestedLimits, Sweep, Want};
 

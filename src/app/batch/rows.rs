@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -148,7 +149,7 @@ impl Session {
         let mut open = input.open()?;
         let goal = open.first_goal()?;
         let files = Directory::create(directory).map_err(error)?;
-        let mut writer = InputWriter::new(&files, goal).map_err(error)?;
+        let mut writer = InputWriter::new(Arc::new(files), goal).map_err(error)?;
         let mut problems = ProblemFile::of_input(directory);
         let end = self.blocks(
             open,

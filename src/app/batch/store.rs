@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::arguments::{Source, unserved_want};
 use super::console::say;
 use super::{BatchError, Session, TaskEnd};
-use crate::jobs::{JobBoards, JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
+use crate::jobs::{Directory, JobBoards, JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
 use crate::service::{RequestedLimits, Sweep, Want};
 
 /// Findings of a check that are printed.
@@ -69,7 +69,7 @@ impl Session {
         let chosen = match chunk.or(existing) {
             Some(chunk) => chunk,
             None => {
-                let sampled = boards.sample(directory)?;
+                let sampled = boards.sample(&Directory::at(directory))?;
                 chunk_size(&self.tables, &sampled, want, self.sweep_limits(limits))
             }
         };

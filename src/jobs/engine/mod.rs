@@ -24,7 +24,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
 use super::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
-use super::directory::Created;
+use super::files::Created;
 use super::spec::{JobBoards, JobSpec};
 use super::stored_job::JobError;
 use crate::search::Named;
@@ -342,7 +342,7 @@ impl JobEngine {
     /// Estimates the time of a core for a board.
     async fn cost(&self, draft: &Draft, incoming: &Incoming) -> Result<Duration, CreateError> {
         let (want, limits) = (draft.want, draft.limits);
-        let sampled: SampledBoards = draft.boards.sample(incoming.directory().path())?;
+        let sampled: SampledBoards = draft.boards.sample(incoming.directory())?;
         let goal = draft.boards.goal();
         let settings = self.service.settings();
         if Sweep::serves(Want::Next, goal.size()) {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{JobId, JobOwner};
 use super::settings::EngineError;
-use crate::jobs::directory::{Created, Directory};
+use crate::jobs::directory::Directory;
+use crate::jobs::files::{Created, Files};
 use crate::jobs::spec::JobSpec;
 use crate::jobs::stored_job::{JobError, StoredJob};
 

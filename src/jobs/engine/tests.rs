@@ -102,7 +102,12 @@ fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
 
 fn files(job: &StoredJob) -> Vec<Vec<u8>> {
     let parts = (0..job.spec().chunks()).map(|chunk| job.part_bytes(chunk).unwrap().unwrap());
-    parts.chain([fs::read(job.path().join("end.json")).unwrap()]).collect()
+    parts.chain([job.files().get("end.json").unwrap().unwrap()]).collect()
+}
+
+/// True if the directory of a job exists.
+fn exists(job: &Job) -> bool {
+    job.stored().files().path_of("").exists()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +202,7 @@ async fn a_cancelled_job_stops_and_can_be_deleted() {
     assert_eq!(job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count(), stored);
     assert!(job.stored().manifest().unwrap().is_none(), "it is not complete");
     assert!(!running.engine.cancel_or_delete(&job).unwrap());
-    assert!(running.engine.job(owner(), job.id()).is_none() && !job.stored().path().exists());
+    assert!(running.engine.job(owner(), job.id()).is_none() && !exists(&job));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,7 +215,7 @@ async fn an_ended_job_is_deleted_after_its_time() {
         running.engine.wake.notify_one();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(!job.stored().path().exists() && other.stored().path().exists());
+    assert!(!exists(&job) && exists(&other));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,7 +246,7 @@ async fn a_damaged_part_fails_the_job() {
     let running = Running::new(scratch.0.path());
     let job = running.create(None, endless()).await.unwrap();
     wait_until(&running.engine, &job, |view| view.counts.stored_parts > 1).await;
-    let (id, path) = (job.id(), job.stored().path().join("parts/0000000000.tqp"));
+    let (id, path) = (job.id(), job.stored().files().path_of("parts/0000000000.tqp"));
     drop(job);
     running.stop().await;
     fs::write(path, b"TAQPART1").unwrap();

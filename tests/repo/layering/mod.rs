@@ -211,6 +211,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "parquet_file",
             "part",
             "directory",
+            "files",
             "hex",
             "ordered",
         ],

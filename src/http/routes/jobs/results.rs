@@ -1,7 +1,6 @@
 //! `GET /jobs/{id}/results`: the rows of a job as lines.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -174,15 +173,15 @@ impl RowWriter<'_> {
 
 /// The problems of rows of an input, in the order of their indices: a line for each, which begins with the index.
 struct InputProblems {
-    lines: BufReader<File>,
+    lines: Box<dyn BufRead>,
     /// A line that was read, and belongs to a later row.
     ahead: Option<(u64, Vec<u8>)>,
 }
 
 impl InputProblems {
     fn open(job: &Job) -> io::Result<Self> {
-        let file = File::open(job.stored().path().join("input/problems.ndjson"))?;
-        Ok(Self { lines: BufReader::new(file), ahead: None })
+        let lines = job.stored().files().open("input/problems.ndjson")?.ok_or(ErrorKind::NotFound)?;
+        Ok(Self { lines, ahead: None })
     }
 
     /// The line of a row. The rows are asked for in their order.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -14,7 +15,7 @@ use crate::http::request::{close_connection, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
-use crate::jobs::{CreateError, Draft, Incoming, InputRecord, InputWriter, JobBoards, JobError, JobId};
+use crate::jobs::{CreateError, Draft, Files, Incoming, InputRecord, InputWriter, JobBoards, JobError, JobId};
 use crate::service::Sweep;
 
 /// Reads rows, and stores their boards.
@@ -137,7 +138,7 @@ impl Packer {
 
     /// Writes the rows up to the first board.
     fn begin(&mut self, first: &Puzzle) -> io::Result<()> {
-        let mut writer = InputWriter::new(self.incoming.directory(), *first.goal())?;
+        let mut writer = InputWriter::new(Arc::new(self.incoming.directory().clone()), *first.goal())?;
         for _ in 1..self.rows {
             writer.push(None)?;
         }

@@ -1,0 +1,257 @@
+//! Files that are created once, whole, and never changed: where the jobs are.
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// A place for the files of a job, which any number of processes may use at once.
+///
+/// The methods block until the place has answered.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// Where a file is, for messages. The empty name is that of the whole place.
+    fn path_of(&self, name: &str) -> PathBuf;
+
+    /// Creates the folder of this name, if it is missing. Files need the folder of their name.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn create_folder(&self, name: &str) -> io::Result<()>;
+
+    /// Creates a file from what `write` writes, unless one of this name exists. A file that was created outlives a loss of
+    /// power.
+    ///
+    /// # Errors
+    /// Those of the place and of `write`; the name then has no file, or the one that it had.
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
+
+    /// Creates a file, unless one of this name exists.
+    ///
+    /// # Errors
+    /// Those of [`put_with`](Self::put_with).
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<Created> {
+        self.put_with(name, &mut |file| file.write_all(bytes))
+    }
+
+    /// Reads a file; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+
+    /// Opens a file to read it from its start; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>>;
+
+    /// When a file was created, by the clock of the place; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
+
+    /// Calls `visit` with the name of each file in a folder, in any order. The names are without that of the folder.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+
+    /// Removes what killed processes left in a folder of files that were not finished, if `is_useless` is true for the
+    /// name that the file was to have.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()>;
+}
+
+/// Writes the content of a file.
+pub type WriteFile<'w> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'w;
+
+/// What became of a new file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Created {
+    /// It was created.
+    New,
+    /// A file of this name existed, and is unchanged.
+    Existed,
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeMap;
+    use std::io::{Cursor, ErrorKind};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    /// Files in memory: the simplest that keep all promises but the one about power.
+    #[derive(Debug, Default)]
+    pub(in crate::jobs) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>);
+
+    impl Files for FilesInMemory {
+        fn path_of(&self, name: &str) -> PathBuf {
+            format!("memory/{name}").into()
+        }
+
+        fn create_folder(&self, _: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+            let mut bytes = Vec::new();
+            write(&mut bytes)?;
+            let mut files = self.0.lock();
+            if files.contains_key(name) {
+                return Ok(Created::Existed);
+            }
+            files.insert(name.to_owned(), (bytes, SystemTime::now()));
+            Ok(Created::New)
+        }
+
+        fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+            Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.clone()))
+        }
+
+        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+            Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
+        }
+
+        fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+            Ok(self.0.lock().get(name).map(|(_, created)| *created))
+        }
+
+        fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            let folder = format!("{folder}/");
+            let files = self.0.lock();
+            let names = files.keys().filter_map(|name| name.strip_prefix(&folder));
+            names.filter(|name| !name.contains('/')).for_each(visit);
+            Ok(())
+        }
+
+        fn clean(&self, _: &str, _: &dyn Fn(&str) -> bool) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Files of which one call fails.
+    #[derive(Debug)]
+    pub(in crate::jobs) struct FailingFiles {
+        files: Arc<FilesInMemory>,
+        /// Calls before the one that fails.
+        left: AtomicUsize,
+        /// Whether the call that fails is made, so that only its result is lost.
+        is_made: bool,
+    }
+
+    impl FailingFiles {
+        pub(in crate::jobs) fn new(files: Arc<FilesInMemory>, call: usize, is_made: bool) -> Self {
+            Self { files, left: AtomicUsize::new(call), is_made }
+        }
+
+        fn call<T>(&self, make: impl FnOnce(&FilesInMemory) -> io::Result<T>) -> io::Result<T> {
+            // Below zero it wraps, so that no other call fails.
+            let fails = self.left.fetch_sub(1, Ordering::Relaxed) == 0;
+            let result = if fails && !self.is_made { None } else { Some(make(&self.files)) };
+            result.filter(|_| !fails).unwrap_or_else(|| Err(ErrorKind::ConnectionReset.into()))
+        }
+    }
+
+    impl Files for FailingFiles {
+        fn path_of(&self, name: &str) -> PathBuf {
+            self.files.path_of(name)
+        }
+
+        fn create_folder(&self, name: &str) -> io::Result<()> {
+            self.call(|files| files.create_folder(name))
+        }
+
+        fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+            self.call(|files| files.put_with(name, write))
+        }
+
+        fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+            self.call(|files| files.get(name))
+        }
+
+        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+            self.call(|files| files.open(name))
+        }
+
+        fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+            self.call(|files| files.created_at(name))
+        }
+
+        fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            self.call(|files| files.list(folder, visit))
+        }
+
+        fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+            self.call(|files| files.clean(folder, is_useless))
+        }
+    }
+
+    /// Checks the promises of an empty place.
+    pub(in crate::jobs) fn check_promises(files: &dyn Files) {
+        files.create_folder("some").unwrap();
+        files.create_folder("some").unwrap();
+        a_file_is_created_once_and_never_changed(files);
+        a_failed_write_leaves_no_file(files);
+        of_many_that_create_a_file_at_once_one_does(files);
+    }
+
+    fn names(files: &dyn Files) -> Vec<String> {
+        let mut names = Vec::new();
+        files.list("some", &mut |name| names.push(name.to_owned())).unwrap();
+        names.sort();
+        names
+    }
+
+    fn a_file_is_created_once_and_never_changed(files: &dyn Files) {
+        let read = || {
+            let mut bytes = Vec::new();
+            files.open("some/a").unwrap().map(|mut file| file.read_to_end(&mut bytes).unwrap()).map(|_| bytes)
+        };
+        assert_eq!((files.get("some/a").unwrap(), read()), (None, None));
+        assert_eq!((files.created_at("some/a").unwrap(), names(files)), (None, vec![]));
+        assert_eq!(files.put("some/a", b"first").unwrap(), Created::New);
+        let created = files.created_at("some/a").unwrap();
+        assert!(created.is_some());
+        assert_eq!(files.put("some/a", b"second").unwrap(), Created::Existed);
+        assert_eq!(files.get("some/a").unwrap().unwrap(), b"first");
+        assert_eq!(read().unwrap(), b"first");
+        assert_eq!(files.created_at("some/a").unwrap(), created);
+        files.clean("some", &|_| true).unwrap();
+        assert_eq!(names(files), ["a"]);
+    }
+
+    fn a_failed_write_leaves_no_file(files: &dyn Files) {
+        let full = || io::Error::from(ErrorKind::StorageFull);
+        let put = files.put_with("some/b", &mut |file| file.write_all(b"half").and_then(|()| Err(full())));
+        assert_eq!(put.unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(names(files), ["a"]);
+    }
+
+    fn of_many_that_create_a_file_at_once_one_does(files: &dyn Files) {
+        for round in 0..20 {
+            let name = &format!("some/{round}");
+            let outcomes: Vec<(u8, Created)> = std::thread::scope(|scope| {
+                let put = |number: u8| scope.spawn(move || (number, files.put(name, &[number; 4096]).unwrap()));
+                let threads: Vec<_> = (0..8).map(put).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let created: Vec<u8> =
+                outcomes.iter().filter(|(_, created)| *created == Created::New).map(|(number, _)| *number).collect();
+            let [number] = created[..] else { panic!("created by {created:?}") };
+            assert_eq!(files.get(name).unwrap().unwrap(), [number; 4096]);
+        }
+    }
+
+    #[test]
+    fn files_in_memory_keep_the_promises() {
+        check_promises(&FilesInMemory::default());
+    }
+}
