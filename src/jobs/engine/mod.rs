@@ -8,18 +8,18 @@ mod begun_chunk;
 mod chunk_queue;
 mod id;
 mod job;
+mod lane;
 mod settings;
 mod store;
 mod view;
 mod work;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use tokio::runtime::Handle;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
@@ -28,22 +28,18 @@ use super::files::Created;
 use super::spec::{JobBoards, JobSpec};
 use super::stored_job::JobError;
 use crate::search::Named;
-use crate::service::{
-    BulkHandle, BulkWork, RequestedLimits, SearchContext, Service, ServiceError, Sweep, SweepContext, SweepLimits, Want,
-};
-use begun_chunk::ChunkBudget;
+use crate::service::{RequestedLimits, SearchContext, Service, ServiceError, Sweep, SweepContext, SweepLimits, Want};
 pub use id::{JobId, JobOwner};
 pub use job::Job;
+use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};
 pub use store::Incoming;
 use store::{JobRecord, JobStore};
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
-use work::OwnerWork;
 
 /// The jobs of a service, in a directory of this process alone.
 pub struct JobEngine {
     service: Arc<Service>,
-    runtime: Handle,
     settings: JobSettings,
     store: JobStore,
     /// One of them is held while a job is made, by its id: requests with one key at once make one job, and do the work
@@ -51,24 +47,12 @@ pub struct JobEngine {
     making: [AsyncMutex<()>; MAKING],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
-    registry: Mutex<Registry>,
-    budget: ChunkBudget,
+    jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
+    /// Makes the chunks of the unfinished ones.
+    lane: JobLane,
     /// Wakes the task of the engine.
     wake: Notify,
     is_draining: watch::Sender<bool>,
-}
-
-#[derive(Default)]
-struct Registry {
-    jobs: BTreeMap<JobId, Arc<Job>>,
-    owners: HashMap<JobOwner, OwnerEntry>,
-}
-
-/// An owner with unfinished jobs.
-struct OwnerEntry {
-    work: Arc<OwnerWork>,
-    /// As long as the work is registered.
-    handle: Option<BulkHandle>,
 }
 
 /// A job that a client wants.
@@ -106,13 +90,12 @@ impl JobEngine {
         let store = JobStore::open(&settings.directory)?;
         let engine = Arc::new(Self {
             service: Arc::clone(service),
-            runtime: Handle::current(),
             settings,
             store,
             making: std::array::from_fn(|_| AsyncMutex::default()),
             commit: Mutex::default(),
-            registry: Mutex::default(),
-            budget: ChunkBudget::default(),
+            jobs: Mutex::default(),
+            lane: JobLane::new(service),
             wake: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
@@ -139,14 +122,9 @@ impl JobEngine {
     }
 
     fn register(&self, job: &Arc<Job>) {
-        let mut registry = self.registry.lock();
-        registry.jobs.insert(job.id(), Arc::clone(job));
+        self.jobs.lock().insert(job.id(), Arc::clone(job));
         if !job.state().is_ended() {
-            let new = || OwnerEntry {
-                work: Arc::new(OwnerWork::new(&self.service, &self.runtime, self.budget.of_owner())),
-                handle: None,
-            };
-            registry.owners.entry(job.owner()).or_insert_with(new).work.add(Arc::clone(job));
+            self.lane.add(job);
         }
     }
 
@@ -159,7 +137,7 @@ impl JobEngine {
     pub async fn run(self: Arc<Self>) {
         let mut is_draining = self.is_draining.subscribe();
         loop {
-            self.reconcile();
+            self.lane.reconcile();
             let engine = Arc::clone(&self);
             // Removing files takes time.
             let _ = tokio::task::spawn_blocking(move || engine.remove_expired()).await;
@@ -181,32 +159,11 @@ impl JobEngine {
         let _ = self.is_draining.subscribe().wait_for(|is_draining| *is_draining).await;
     }
 
-    /// Registers the work of owners with unfinished jobs, and wakes it, since a disk may have room again.
-    fn reconcile(&self) {
-        let mut registry = self.registry.lock();
-        registry.owners.retain(|_, entry| entry.work.unfinished() > 0);
-        for OwnerEntry { work, handle } in registry.owners.values_mut() {
-            if work.take_abort() || work.is_blocked() {
-                *handle = None;
-            }
-            if work.is_blocked() {
-                continue;
-            }
-            match handle {
-                Some(handle) => handle.wake(),
-                None => match self.service.bulk(Arc::clone(work) as Arc<dyn BulkWork>) {
-                    Ok(registered) => *handle = Some(registered),
-                    Err(error) => tracing::debug!(target: "taquin::jobs", %error, "jobs wait for a thread"),
-                },
-            }
-        }
-    }
-
     /// Removes the jobs that ended too long ago.
     fn remove_expired(&self) {
         let now = SystemTime::now();
         let is_expired = |job: &&Arc<Job>| job.ended().is_some_and(|ended| ended + self.settings.keep <= now);
-        let expired: Vec<Arc<Job>> = self.registry.lock().jobs.values().filter(is_expired).map(Arc::clone).collect();
+        let expired: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_expired).map(Arc::clone).collect();
         for job in expired {
             match self.remove(&job) {
                 Ok(()) => {
@@ -223,7 +180,7 @@ impl JobEngine {
 
     fn remove(&self, job: &Job) -> io::Result<()> {
         let _commit = self.commit.lock();
-        if self.registry.lock().jobs.remove(&job.id()).is_none() {
+        if self.jobs.lock().remove(&job.id()).is_none() {
             return Ok(());
         }
         self.store.remove(job.id())
@@ -231,13 +188,12 @@ impl JobEngine {
 
     /// The job of this id, if it is the owner's.
     pub fn job(&self, owner: JobOwner, id: JobId) -> Option<Arc<Job>> {
-        self.registry.lock().jobs.get(&id).filter(|job| job.owner() == owner).cloned()
+        self.jobs.lock().get(&id).filter(|job| job.owner() == owner).cloned()
     }
 
     /// The jobs of an owner, the newest first.
     pub fn jobs(&self, owner: JobOwner) -> Vec<Arc<Job>> {
-        let mut jobs: Vec<Arc<Job>> =
-            self.registry.lock().jobs.values().filter(|job| job.owner() == owner).cloned().collect();
+        let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
         jobs
     }
@@ -254,13 +210,13 @@ impl JobEngine {
 
     /// Number of jobs in each state.
     pub fn states(&self) -> Vec<(JobState, usize)> {
-        let states: Vec<JobState> = self.registry.lock().jobs.values().map(|job| job.state()).collect();
+        let states: Vec<JobState> = self.jobs.lock().values().map(|job| job.state()).collect();
         JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()
     }
 
     /// Age of the oldest chunk that was begun and is not stored.
     pub fn oldest_chunk(&self) -> Duration {
-        let oldest = self.registry.lock().jobs.values().filter_map(|job| job.oldest_chunk()).min();
+        let oldest = self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
         oldest.map_or(Duration::ZERO, |begun: Instant| begun.elapsed())
     }
 
@@ -334,8 +290,7 @@ impl JobEngine {
     /// # Errors
     /// [`CreateError::TooMany`].
     pub fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
-        let registry = self.registry.lock();
-        let unfinished = registry.owners.get(&owner).map_or(0, |entry| entry.work.unfinished());
+        let unfinished = self.lane.unfinished(owner);
         if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
     }
 
