@@ -1,6 +1,6 @@
 //! A directory whose files are created once, whole, and never changed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -36,8 +36,7 @@ impl Directory {
     pub fn create(path: &Path) -> io::Result<Self> {
         if !path.try_exists()? {
             fs::create_dir_all(path)?;
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+            sync_folder_of(path)?;
         }
         Ok(Self { path: path.to_owned() })
     }
@@ -59,6 +58,11 @@ impl Directory {
     pub fn begin(&self, name: &str) -> io::Result<NewFile> {
         NewFile::begin(self.path.join(name))
     }
+
+    /// What is in a folder; nothing if it is missing.
+    fn entries(&self, folder: &str) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+        Ok(if_found(fs::read_dir(self.path.join(folder)))?.into_iter().flatten())
+    }
 }
 
 impl Files for Directory {
@@ -68,15 +72,24 @@ impl Files for Directory {
     }
 
     fn create_folder(&self, name: &str) -> io::Result<()> {
-        match fs::create_dir(self.path.join(name)) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            Err(_) => Ok(()),
-            Ok(()) => File::open(&self.path)?.sync_all(),
+        let mut path = self.path.clone();
+        for folder in name.split('/') {
+            let above = path.clone();
+            path.push(folder);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                // The process that created it may not have come so far.
+                _ => sync(&above)?,
+            }
         }
+        Ok(())
     }
 
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
-        if self.path.join(name).try_exists()? {
+        let path = self.path.join(name);
+        if path.try_exists()? {
+            // The process that created it may not have come so far.
+            sync_folder_of(&path)?;
             return Ok(Created::Existed);
         }
         let mut file = self.begin(name)?;
@@ -97,18 +110,47 @@ impl Files for Directory {
         if_found(fs::metadata(self.path.join(name)).and_then(|data| data.modified()))
     }
 
-    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
-        for entry in fs::read_dir(self.path.join(folder))? {
-            let name = entry?.file_name();
-            if let Some(name) = name.to_str().filter(|name| of_temporary(name).is_none()) {
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        for entry in self.entries(folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_listed = |name: &&str| *name > after && of_temporary(name).is_none();
+            // The type of most entries is known without a look at the file.
+            if let Some(name) = name.to_str().filter(is_listed)
+                && !entry.file_type()?.is_dir()
+            {
                 visit(name);
             }
         }
         Ok(())
     }
 
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        for entry in self.entries(folder)? {
+            let entry = entry?;
+            if let Some(name) = entry.file_name().to_str()
+                && entry.file_type()?.is_dir()
+            {
+                visit(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let path = self.path.join(name);
+        match if_found(fs::remove_file(&path))? {
+            Some(()) => sync_folder_of(&path),
+            None => Ok(()),
+        }
+    }
+
+    fn remove_folder(&self, name: &str) -> io::Result<()> {
+        if_found(fs::remove_dir_all(self.path.join(name))).map(|_| ())
+    }
+
     fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
-        for entry in fs::read_dir(self.path.join(folder))? {
+        for entry in self.entries(folder)? {
             let entry = entry?;
             if entry.file_name().to_str().and_then(of_temporary).is_some_and(is_useless) {
                 if_found(fs::remove_file(entry.path()))?;
@@ -116,6 +158,15 @@ impl Files for Directory {
         }
         Ok(())
     }
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Brings the name of a file to the disk.
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    sync(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
 /// `None` if there is no such file.
@@ -152,7 +203,7 @@ impl NewFile {
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
-        self.sync_folder()?;
+        sync_folder_of(&self.path)?;
         Ok(created)
     }
 
@@ -163,12 +214,7 @@ impl NewFile {
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;
-        self.sync_folder()
-    }
-
-    fn sync_folder(&self) -> io::Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        sync_folder_of(&self.path)
     }
 }
 

@@ -12,14 +12,14 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Where a file is, for messages. The empty name is that of the whole place.
     fn path_of(&self, name: &str) -> PathBuf;
 
-    /// Creates the folder of this name, if it is missing. Files need the folder of their name.
+    /// Creates the folder of this name and those above it, if they are missing. Files need the folder of their name.
     ///
     /// # Errors
     /// Those of the place.
     fn create_folder(&self, name: &str) -> io::Result<()>;
 
-    /// Creates a file from what `write` writes, unless one of this name exists. A file that was created outlives a loss of
-    /// power.
+    /// Creates a file from what `write` writes, unless one of this name exists. In either case the file outlives a loss
+    /// of power.
     ///
     /// # Errors
     /// Those of the place and of `write`; the name then has no file, or the one that it had.
@@ -51,11 +51,40 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Those of the place.
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
 
-    /// Calls `visit` with the name of each file in a folder, in any order. The names are without that of the folder.
+    /// Calls `visit` with the name of each file in a folder that is greater than `after`, in any order. The names are
+    /// without that of the folder. A missing folder has no files.
     ///
     /// # Errors
     /// Those of the place.
-    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+
+    /// Calls `visit` with the name of each file in a folder, as [`list_after`](Self::list_after).
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.list_after(folder, "", visit)
+    }
+
+    /// Calls `visit` with the name of each folder in a folder, in any order. The names are without that of the folder
+    /// above. A missing folder has none. Where folders are only names of files, one without files is missing.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+
+    /// Removes a file, if there is one of this name. A loss of power does not bring it back.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Removes a folder, if there is one of this name, with all that is in it. After an error or a loss of power, some
+    /// of that may be left.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn remove_folder(&self, name: &str) -> io::Result<()>;
 
     /// Removes what killed processes left in a folder of files that were not finished, if `is_useless` is true for the
     /// name that the file was to have.
@@ -79,7 +108,7 @@ pub enum Created {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::io::{Cursor, ErrorKind};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,6 +120,14 @@ pub(super) mod tests {
     /// Files in memory: the simplest that keep all promises but the one about power.
     #[derive(Debug, Default)]
     pub(in crate::jobs) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>);
+
+    impl FilesInMemory {
+        /// The names of all files in a folder and in those below it, without that of the folder.
+        fn names_in(&self, folder: &str) -> Vec<String> {
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            self.0.lock().keys().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect()
+        }
+    }
 
     impl Files for FilesInMemory {
         fn path_of(&self, name: &str) -> PathBuf {
@@ -124,11 +161,27 @@ pub(super) mod tests {
             Ok(self.0.lock().get(name).map(|(_, created)| *created))
         }
 
-        fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
-            let folder = format!("{folder}/");
-            let files = self.0.lock();
-            let names = files.keys().filter_map(|name| name.strip_prefix(&folder));
-            names.filter(|name| !name.contains('/')).for_each(visit);
+        fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            let names = self.names_in(folder);
+            names.iter().filter(|name| !name.contains('/') && &name[..] > after).for_each(|name| visit(name));
+            Ok(())
+        }
+
+        fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            let names = self.names_in(folder);
+            let folders: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+            folders.into_iter().for_each(visit);
+            Ok(())
+        }
+
+        fn remove(&self, name: &str) -> io::Result<()> {
+            self.0.lock().remove(name);
+            Ok(())
+        }
+
+        fn remove_folder(&self, name: &str) -> io::Result<()> {
+            let folder = format!("{name}/");
+            self.0.lock().retain(|name, _| !name.starts_with(&folder));
             Ok(())
         }
 
@@ -185,8 +238,20 @@ pub(super) mod tests {
             self.call(|files| files.created_at(name))
         }
 
-        fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
-            self.call(|files| files.list(folder, visit))
+        fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            self.call(|files| files.list_after(folder, after, visit))
+        }
+
+        fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+            self.call(|files| files.list_folders(folder, visit))
+        }
+
+        fn remove(&self, name: &str) -> io::Result<()> {
+            self.call(|files| files.remove(name))
+        }
+
+        fn remove_folder(&self, name: &str) -> io::Result<()> {
+            self.call(|files| files.remove_folder(name))
         }
 
         fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
@@ -201,6 +266,7 @@ pub(super) mod tests {
         a_file_is_created_once_and_never_changed(files);
         a_failed_write_leaves_no_file(files);
         of_many_that_create_a_file_at_once_one_does(files);
+        files_and_folders_are_listed_and_removed(files);
     }
 
     fn names(files: &dyn Files) -> Vec<String> {
@@ -248,6 +314,36 @@ pub(super) mod tests {
             let [number] = created[..] else { panic!("created by {created:?}") };
             assert_eq!(files.get(name).unwrap().unwrap(), [number; 4096]);
         }
+    }
+
+    fn files_and_folders_are_listed_and_removed(files: &dyn Files) {
+        let names = |folder: &str, after: &str| {
+            let (mut names, mut folders) = (Vec::new(), Vec::new());
+            files.list_after(folder, after, &mut |name| names.push(name.to_owned())).unwrap();
+            files.list_folders(folder, &mut |name| folders.push(name.to_owned())).unwrap();
+            names.sort();
+            folders.sort();
+            (names.join(" "), folders.join(" "))
+        };
+        let of = |names: &str, folders: &str| (names.to_owned(), folders.to_owned());
+        assert_eq!(names("one", ""), of("", ""));
+        files.create_folder("one/two/three").unwrap();
+        for name in ["one/a", "one/b", "one/b.c", "one/two/d", "one/two/three/e"] {
+            files.put(name, b"").unwrap();
+        }
+        assert_eq!(names("one", ""), of("a b b.c", "two"));
+        assert_eq!(names("one", "a"), of("b b.c", "two"));
+        assert_eq!(names("one", "b.b"), of("b.c", "two"));
+        assert_eq!(names("one/two", "d"), of("", "three"));
+        files.remove("one/b").unwrap();
+        files.remove("one/b").unwrap();
+        assert_eq!(names("one", ""), of("a b.c", "two"));
+        assert_eq!(files.put("one/b", b"again").unwrap(), Created::New);
+        files.remove_folder("one/two").unwrap();
+        files.remove_folder("one/two").unwrap();
+        assert_eq!(names("one", ""), of("a b b.c", ""));
+        assert!(files.get("one/two/three/e").unwrap().is_none());
+        files.remove("none/of/these").unwrap();
     }
 
     #[test]
