@@ -7,19 +7,20 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetri
 use prometheus_client::metrics::gauge::ConstGauge;
 
 use crate::config::JobsConfig;
-use crate::jobs::{EngineError, JobEngine, JobSettings};
+use crate::jobs::{EngineError, JobEngine, JobLane, JobSettings, JobStore};
 use crate::search::Named;
 use crate::service::Service;
 
-/// Opens the directory of the jobs, if there is one.
+/// Opens the directory of the jobs, if there is one. It is called in a tokio runtime, and blocks.
 ///
 /// # Errors
 /// [`EngineError`].
 pub(super) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Result<Option<Arc<JobEngine>>, EngineError> {
     let Some(config) = config.cloned() else { return Ok(None) };
     let JobsConfig { directory, keep, max_unfinished, max_boards, max_body } = config;
-    let settings = JobSettings { directory, keep, max_unfinished, max_boards, max_body };
-    JobEngine::open(service, settings).map(Some)
+    let settings = JobSettings { keep, max_unfinished, max_boards, max_body };
+    let store = JobStore::in_directory(&directory)?;
+    JobEngine::open(service, settings, store, Box::new(JobLane::new(service))).map(Some)
 }
 
 /// Reads the gauges of an engine when the metrics are scraped.

@@ -78,8 +78,7 @@ fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     let solved = boards - failed - invalid;
     let mut text = format!("- Boards: {}, of which {failed} failed.\n", boards - invalid);
     if *invalid > 0 {
-        let place =
-            if files == CardFiles::Parts { "`input/problems.ndjson` says why" } else { "their `board` is null" };
+        let place = if files == CardFiles::Parts { "`input/*.ndjson` say why" } else { "their `board` is null" };
         text += &format!("- Rows that are no boards: {invalid}; {place}.\n");
     }
     text += &format!("- Lengths not proven optimal: {unproven} of {solved}.\n");

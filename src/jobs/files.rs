@@ -108,12 +108,14 @@ pub enum Created {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::cmp::Ordering::{Equal, Greater, Less};
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::{Cursor, ErrorKind};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use parking_lot::Mutex;
+    use tokio::runtime::Handle;
 
     use super::*;
 
@@ -190,26 +192,58 @@ pub(super) mod tests {
         }
     }
 
-    /// Files of which one call fails.
+    /// Files of which one call fails, or that one and all later ones.
     #[derive(Debug)]
     pub(in crate::jobs) struct FailingFiles {
         files: Arc<FilesInMemory>,
-        /// Calls before the one that fails.
-        left: AtomicUsize,
-        /// Whether the call that fails is made, so that only its result is lost.
-        is_made: bool,
+        /// Number of calls so far.
+        calls: AtomicUsize,
+        /// The call that fails, and how.
+        fails: (usize, Failure),
+        /// Where calls must not be made, since they block.
+        runtime: Option<Handle>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(in crate::jobs) enum Failure {
+        /// The call is not made.
+        NotMade,
+        /// The call is made, and only its result is lost.
+        ResultLost,
+        /// The power fails before the call, so that no later one is made either.
+        PowerLost,
+    }
+
+    impl Failure {
+        pub(in crate::jobs) const ALL: [Self; 3] = [Self::NotMade, Self::ResultLost, Self::PowerLost];
     }
 
     impl FailingFiles {
-        pub(in crate::jobs) fn new(files: Arc<FilesInMemory>, call: usize, is_made: bool) -> Self {
-            Self { files, left: AtomicUsize::new(call), is_made }
+        pub(in crate::jobs) fn new(files: Arc<FilesInMemory>, call: usize, failure: Failure) -> Self {
+            Self { files, calls: AtomicUsize::new(0), fails: (call, failure), runtime: None }
+        }
+
+        /// Panics when they are called on a thread of a runtime, as files do that wait for a network.
+        pub(in crate::jobs) fn off(self, runtime: Handle) -> Self {
+            Self { runtime: Some(runtime), ..self }
+        }
+
+        /// True if a call has failed.
+        pub(in crate::jobs) fn have_failed(&self) -> bool {
+            self.calls.load(Ordering::Relaxed) > self.fails.0
         }
 
         fn call<T>(&self, make: impl FnOnce(&FilesInMemory) -> io::Result<T>) -> io::Result<T> {
-            // Below zero it wraps, so that no other call fails.
-            let fails = self.left.fetch_sub(1, Ordering::Relaxed) == 0;
-            let result = if fails && !self.is_made { None } else { Some(make(&self.files)) };
-            result.filter(|_| !fails).unwrap_or_else(|| Err(ErrorKind::ConnectionReset.into()))
+            if let Some(runtime) = &self.runtime {
+                runtime.block_on(std::future::ready(()));
+            }
+            let (fails, failure) = self.fails;
+            let made = match (self.calls.fetch_add(1, Ordering::Relaxed).cmp(&fails), failure) {
+                (Less, _) | (Greater, Failure::NotMade | Failure::ResultLost) => return make(&self.files),
+                (Equal, Failure::ResultLost) => make(&self.files).map(drop),
+                (Equal, Failure::NotMade) | (_, Failure::PowerLost) => Ok(()),
+            };
+            made.and(Err(ErrorKind::ConnectionReset.into()))
         }
     }
 

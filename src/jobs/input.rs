@@ -21,7 +21,7 @@ pub struct InputRecord {
 /// Boards of a piece; the last one has what is left.
 pub const PIECE_BOARDS: u64 = 1 << 16;
 
-const FOLDER: &str = "input";
+pub(super) const FOLDER: &str = "input";
 const MAGIC: &[u8; 8] = b"TAQINPT1";
 const HEADER_BYTES: usize = 32;
 

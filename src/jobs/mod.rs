@@ -13,12 +13,14 @@
 //! - `stored_job`: the files of a job
 //! - `chunk_size`: boards of a chunk, from the cost of a sample
 //! - `spec`: the description of a job
+//! - `input_problems`: why rows of an input are no boards
 //! - `input`: boards of an input, packed
 //! - `recipe`: boards that a short text describes
 //! - `lines`: labels as JSON and CSV
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `part`: the file of a chunk
 //! - `directory`: a directory with such files
+//! - `folder`: a folder of such a place as a place of its own
 //! - `files`: files that are created once
 //! - `hex`: digests in hexadecimal
 //! - `ordered`: work on several threads, with results in order
@@ -29,8 +31,10 @@ mod chunk_size;
 mod directory;
 mod engine;
 mod files;
+mod folder;
 mod hex;
 mod input;
+mod input_problems;
 mod lines;
 mod manifest;
 mod ordered;
@@ -47,12 +51,14 @@ pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::{Directory, NewFile};
 pub use engine::{
-    CreateError, Draft, EngineError, Incoming, Job, JobCounts, JobEngine, JobId, JobOwner, JobSettings, JobState,
-    JobView, WaitingFor,
+    CreateError, Dispatch, Draft, EngineError, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner, JobSettings,
+    JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
 pub use files::{Created, Files, WriteFile};
+pub use folder::Folder;
 pub use hex::sha256_hex;
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
+pub use input_problems::{InputProblems, InputProblemsWriter};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
 pub use ordered::map_in_order;

@@ -174,7 +174,7 @@ mod tests {
     use crate::domain::{Board, Puzzle, Size, SplitMix, random_board};
     use crate::jobs::directory::tests::Scratch;
     use crate::jobs::files::Files;
-    use crate::jobs::files::tests::{FailingFiles, FilesInMemory};
+    use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
     use crate::jobs::input::InputWriter;
     use crate::jobs::recipe::Recipe;
     use crate::jobs::spec::{JobBoards, JobSpec};
@@ -247,15 +247,15 @@ mod tests {
         let tables = Tables::default();
         for source in SOURCES {
             let undisturbed = run_all(source, Arc::new(FilesInMemory::default()), &tables).unwrap();
-            for is_made in [false, true] {
+            for failure in Failure::ALL {
                 let mut call = 0;
                 loop {
                     let files = Arc::new(FilesInMemory::default());
-                    let failing = FailingFiles::new(Arc::clone(&files), call, is_made);
+                    let failing = FailingFiles::new(Arc::clone(&files), call, failure);
                     let Err(error) = run_all(source, Arc::new(failing), &tables) else { break };
                     assert!(error.to_string().contains("reset"), "{error}");
                     let resumed = run_all(source, files, &tables).unwrap();
-                    assert_eq!(resumed, undisturbed, "{source:?}, call {call}, {is_made}");
+                    assert_eq!(resumed, undisturbed, "{source:?}, call {call}, {failure:?}");
                     call += 1;
                 }
                 assert!(call > 20, "{source:?} has {call} calls");

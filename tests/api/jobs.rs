@@ -31,7 +31,7 @@ impl Directory {
 
     /// The directory of a job.
     pub(crate) fn job(&self, job: &Value) -> PathBuf {
-        self.0.join("jobs").join(id(job))
+        self.0.join("data").join(job["folder"].as_str().expect("a folder"))
     }
 }
 

@@ -56,7 +56,9 @@ fn wait_until_completed(taquin: &Taquin, id: &str) -> Value {
 
 /// The directory of a job.
 fn path_of(directory: &str, id: &str) -> String {
-    Path::new(directory).join("jobs").join(id).to_str().expect("a text").to_owned()
+    let record = fs::read(Path::new(directory).join("jobs").join(format!("{id}.json"))).expect("a record");
+    let record: Value = serde_json::from_slice(&record).expect("JSON");
+    format!("{directory}/data/{}", record["folder"].as_str().expect("a name"))
 }
 
 /// The files of a job that the command makes too, by name.

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::arguments::TextOutput;
 use super::console::say;
@@ -29,11 +29,6 @@ impl ProblemFile {
             PathBuf::from(name)
         };
         Self { path: output.file.as_ref().map(name), appends: output.resumes, writer: None, count: 0 }
-    }
-
-    /// The problems of the input of a job.
-    pub(super) fn of_input(directory: &Path) -> Self {
-        Self { path: Some(directory.join("input/problems.ndjson")), appends: false, writer: None, count: 0 }
     }
 
     /// Appends lines.

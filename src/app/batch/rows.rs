@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::arguments::{TextFormat, TextOutput};
+use super::console::say;
 use super::input::{BlockSize, LineBlock, OpenInput, RowInput};
 use super::problems::ProblemFile;
 use super::text_file::TextFile;
@@ -16,7 +17,7 @@ use crate::http::{
     InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, sweep_problem,
     unserved,
 };
-use crate::jobs::{CsvColumns, Directory, InputRecord, InputWriter, Row, map_in_order};
+use crate::jobs::{CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, Row, map_in_order};
 use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 
 /// What is written about each row.
@@ -149,8 +150,9 @@ impl Session {
         let mut open = input.open()?;
         let goal = open.first_goal()?;
         let files = Directory::create(directory).map_err(error)?;
-        let mut writer = InputWriter::new(Arc::new(files), goal).map_err(error)?;
-        let mut problems = ProblemFile::of_input(directory);
+        let files: Arc<dyn Files> = Arc::new(files);
+        let mut writer = InputWriter::new(Arc::clone(&files), goal).map_err(error)?;
+        let (mut problems, mut faulty) = (InputProblemsWriter::new(files), 0);
         let end = self.blocks(
             open,
             |block, reader| Ok(stored_rows(block, reader, &goal)),
@@ -160,14 +162,19 @@ impl Session {
                         if input.is_strict {
                             return Err(input.faulty_row((row.line, text_of(problem))).into());
                         }
-                        problems.write(&stored_problem(writer.count(), row.line, row.id.as_deref(), problem))?;
+                        let line = stored_problem(writer.count(), row.line, row.id.as_deref(), problem);
+                        problems.push(writer.count(), &line).map_err(error)?;
+                        faulty += 1;
                     }
                     writer.push(row.puzzle.as_ref().ok()).map_err(error)?;
                 }
                 Ok(())
             },
         )?;
-        problems.finish()?;
+        problems.finish().map_err(error)?;
+        if faulty > 0 {
+            say(format_args!("{faulty} faulty rows: see {}", directory.join("input/*.ndjson").display()));
+        }
         if end == TaskEnd::Cancelled { Ok(None) } else { writer.finish().map(Some).map_err(error) }
     }
 }

@@ -58,8 +58,7 @@ impl LabelLines {
     /// The problem of a row that has no label.
     pub(crate) fn problem(row: &Row) -> Problem {
         if *row == Row::Invalid {
-            let detail =
-                "The row of the input is no board; `input/problems.ndjson` in the directory of the job says why.";
+            let detail = "The row of the input is no board; `input/*.ndjson` in the directory of the job say why.";
             Problem::new(ProblemKind::InvalidBoard, detail)
         } else {
             Problem::internal()

@@ -140,6 +140,11 @@ impl Job {
         self.record.created
     }
 
+    /// Name of its folder.
+    pub(super) fn folder(&self) -> &str {
+        &self.record.folder
+    }
+
     /// The flag that is raised when the job has ended.
     pub(super) fn cancel_flag(&self) -> &AtomicBool {
         &self.cancel
@@ -177,6 +182,7 @@ impl Job {
             created: self.record.created,
             ended,
             expires: ended.map(|ended| ended + keep),
+            folder: self.record.folder.clone(),
             spec: self.stored.spec().clone(),
             counts: progress.counts,
             core_seconds: self.record.core_seconds,
@@ -346,15 +352,32 @@ impl Job {
             return Ok(false);
         }
         if let Some(totals) = end.totals.take() {
-            progress.counts.failed = totals.failed + totals.invalid;
+            let JobCounts { boards, parts, .. } = progress.counts;
+            let failed = totals.failed + totals.invalid;
+            progress.counts = JobCounts { boards, done: boards, failed, parts, stored_parts: parts };
         }
+        // The clock of a file system lags by some milliseconds, and that of a store is another one.
+        self.set_end(&mut progress, end, at.max(self.record.created));
+        Ok(true)
+    }
+
+    /// Ends what is done for a job that was deleted.
+    pub(super) fn note_deletion(&self) {
+        let mut progress = self.progress.lock();
+        if !matches!(progress.phase, Phase::Ended { .. }) {
+            let end = JobEnd { state: EndState::Cancelled, reason: None, totals: None };
+            self.set_end(&mut progress, end, SystemTime::now());
+        }
+        self.has_changed();
+    }
+
+    fn set_end(&self, progress: &mut JobProgress, end: JobEnd, at: SystemTime) {
         progress.phase = Phase::Ended { end, at };
         progress.chunks.clear();
         progress.begun.clear();
         progress.blocked = None;
         self.cancel.store(true, Ordering::Relaxed);
         self.has_changed();
-        Ok(true)
     }
 
     fn has_changed(&self) {

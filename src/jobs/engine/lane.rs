@@ -1,19 +1,21 @@
-//! The bulk lane of a service makes the chunks of the jobs.
+//! A dispatch that has the bulk lane of its service make the chunks.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use super::begun_chunk::ChunkBudget;
+use super::dispatch::Dispatch;
 use super::id::JobOwner;
 use super::job::Job;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 
 /// The unfinished jobs of all owners. Each owner has one bulk work (docs/adr/0044).
-pub(super) struct JobLane {
+pub struct JobLane {
     service: Arc<Service>,
     runtime: Handle,
     budget: ChunkBudget,
@@ -29,29 +31,25 @@ struct OwnerEntry {
 
 impl JobLane {
     /// A lane without jobs. It is called in a tokio runtime.
-    pub(super) fn new(service: &Arc<Service>) -> Self {
+    pub fn new(service: &Arc<Service>) -> Self {
         let (service, runtime) = (Arc::clone(service), Handle::current());
         Self { service, runtime, budget: ChunkBudget::default(), owners: Mutex::default() }
     }
 
-    /// Adds an unfinished job.
-    pub(super) fn add(&self, job: &Arc<Job>) {
-        let new = || OwnerEntry {
-            work: Arc::new(OwnerWork::new(&self.service, &self.runtime, self.budget.of_owner())),
-            handle: None,
-        };
-        self.owners.lock().entry(job.owner()).or_insert_with(new).work.add(Arc::clone(job));
+    fn entry(&self) -> OwnerEntry {
+        let work = OwnerWork::new(&self.service, &self.runtime, self.budget.of_owner());
+        OwnerEntry { work: Arc::new(work), handle: None }
     }
+}
 
-    /// Number of unfinished jobs of an owner.
-    pub(super) fn unfinished(&self, owner: JobOwner) -> usize {
-        self.owners.lock().get(&owner).map_or(0, |entry| entry.work.unfinished())
-    }
-
+impl Dispatch for JobLane {
     /// Registers the work of owners with unfinished jobs, and wakes it, since a disk may have room again.
-    pub(super) fn reconcile(&self) {
+    fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let mut owners = self.owners.lock();
-        owners.retain(|_, entry| entry.work.unfinished() > 0);
+        for job in unfinished {
+            owners.entry(job.owner()).or_insert_with(|| self.entry()).work.add(job);
+        }
+        owners.retain(|_, entry| entry.work.has_unfinished());
         for OwnerEntry { work, handle } in owners.values_mut() {
             if work.take_abort() || work.is_blocked() {
                 *handle = None;
@@ -67,5 +65,15 @@ impl JobLane {
                 },
             }
         }
+    }
+
+    fn has_worker(&self) -> bool {
+        self.service.load().bulk > 0
+    }
+}
+
+impl fmt::Debug for JobLane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobLane").finish_non_exhaustive()
     }
 }

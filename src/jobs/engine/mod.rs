@@ -1,11 +1,13 @@
 //! Jobs of clients, made beside all other work of a service (docs/adr/0047).
 //!
-//! What exists in the directory is the state. [`JobEngine`] remembers what it has read there and what is under way. A task
-//! of it, [`JobEngine::run`], compares both with what the service does every two seconds, so that nothing depends on a
-//! message that might be lost.
+//! What exists in the store is the state. [`JobEngine`] remembers what it has read there and what is under way. A task
+//! of it, [`JobEngine::run`], compares both with what is done every two seconds, so that nothing depends on a message that
+//! might be lost. Other processes may have engines on the same store (docs/adr/0050).
 
 mod begun_chunk;
 mod chunk_queue;
+mod create;
+mod dispatch;
 mod id;
 mod job;
 mod lane;
@@ -14,7 +16,7 @@ mod store;
 mod view;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -23,21 +25,21 @@ use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
-use super::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
-use super::files::Created;
-use super::spec::{JobBoards, JobSpec};
+use super::spec::JobSpec;
 use super::stored_job::JobError;
 use crate::search::Named;
-use crate::service::{RequestedLimits, SearchContext, Service, ServiceError, Sweep, SweepContext, SweepLimits, Want};
+use crate::service::Service;
+pub use create::Draft;
+pub use dispatch::Dispatch;
 pub use id::{JobId, JobOwner};
 pub use job::Job;
-use lane::JobLane;
+pub use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};
-pub use store::Incoming;
-use store::{JobRecord, JobStore};
+use store::{JobRecord, UNNAMED_TIME};
+pub use store::{JobStore, NewFolder};
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
 
-/// The jobs of a service, in a directory of this process alone.
+/// The jobs of a service.
 pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
@@ -48,25 +50,25 @@ pub struct JobEngine {
     /// Held while a job is created or removed.
     commit: Mutex<()>,
     jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
-    /// Makes the chunks of the unfinished ones.
-    lane: JobLane,
+    /// Ids whose jobs cannot be read. That was logged.
+    unreadable: Mutex<BTreeSet<JobId>>,
+    /// Has the chunks of the unfinished ones made.
+    dispatch: Box<dyn Dispatch>,
+    /// When the store was last searched for jobs of other processes, and for folders of no use.
+    searched: Mutex<Searched>,
     /// Wakes the task of the engine.
     wake: Notify,
     is_draining: watch::Sender<bool>,
 }
 
-/// A job that a client wants.
-#[derive(Debug)]
-pub struct Draft {
-    /// The boards; those of an input are in `incoming`.
-    pub boards: JobBoards,
-    /// What is found out.
-    pub want: Want,
-    /// Limits of each search.
-    pub limits: RequestedLimits,
-    /// The directory of the input.
-    pub incoming: Option<Incoming>,
+/// When the store was last searched.
+struct Searched {
+    for_jobs: Instant,
+    for_useless: Instant,
 }
+
+/// Jobs that are made at a time.
+const MAKING: usize = 16;
 
 /// Version of the solver.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -74,20 +76,24 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Time between two comparisons of what is and what should be.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// Jobs that are made at a time.
-const MAKING: usize = 16;
+/// Time between two searches for jobs that other processes have created or deleted.
+const JOBS_PERIOD: Duration = Duration::from_secs(10);
 
-/// Longest time of a board of the sample.
-const SAMPLE_TIME: Duration = Duration::from_millis(250);
+/// Time between two searches for folders of no use.
+const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
-    /// Opens the directory, and reads its jobs. They go on once [`run`](Self::run) is called. It is called in a tokio
-    /// runtime.
+    /// Opens a store, and reads its jobs. They go on once [`run`](Self::run) is called. It is called in a tokio runtime,
+    /// and blocks.
     ///
     /// # Errors
     /// [`EngineError`].
-    pub fn open(service: &Arc<Service>, settings: JobSettings) -> Result<Arc<Self>, EngineError> {
-        let store = JobStore::open(&settings.directory)?;
+    pub fn open(
+        service: &Arc<Service>,
+        settings: JobSettings,
+        store: JobStore,
+        dispatch: Box<dyn Dispatch>,
+    ) -> Result<Arc<Self>, EngineError> {
         let engine = Arc::new(Self {
             service: Arc::clone(service),
             settings,
@@ -95,37 +101,75 @@ impl JobEngine {
             making: std::array::from_fn(|_| AsyncMutex::default()),
             commit: Mutex::default(),
             jobs: Mutex::default(),
-            lane: JobLane::new(service),
+            unreadable: Mutex::default(),
+            dispatch,
+            searched: Mutex::new(Searched { for_jobs: Instant::now(), for_useless: Instant::now() }),
             wake: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
-        let path = engine.settings.directory.clone();
-        let ids = engine.store.ids().map_err(|source| EngineError::Directory { path, source })?;
-        for id in ids {
-            match engine.load(id) {
-                Ok(job) => engine.register(&job),
-                Err(error) => {
-                    let message = "job cannot be read";
-                    tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
-                }
-            }
-        }
+        let path = engine.store.files().path_of("");
+        let opened = engine.store.prepare().and_then(|()| engine.search_jobs());
+        opened.map_err(|source| EngineError::Directory { path, source })?;
         Ok(engine)
     }
 
-    fn load(&self, id: JobId) -> Result<Arc<Job>, JobError> {
-        let (record, stored) = self.store.job(id)?;
+    /// Notes which jobs there are, whatever other processes have done.
+    fn search_jobs(&self) -> io::Result<()> {
+        // In this order: a job that is known has a record when the store lists them, unless it was deleted.
+        let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
+        let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
+        for id in self.store.ids()? {
+            // An unfinished one may have been deleted and created again.
+            if !changed.remove(&id) || is_unfinished(&id) {
+                changed.insert(id);
+            }
+        }
+        for id in changed {
+            match self.look_up(id) {
+                Ok(_) => drop(self.unreadable.lock().remove(&id)),
+                Err(error) if self.unreadable.lock().insert(id) => {
+                    let message = "job cannot be read";
+                    tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
+    fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
+        let record = self.store.record(id)?;
+        let known = self.jobs.lock().get(&id).cloned();
+        if let Some(known) = known {
+            if record.as_ref().is_some_and(|record| record.folder == known.folder()) {
+                return Ok(Some(known));
+            }
+            self.forget(&known);
+        }
+        record.map(|record| self.load(id, record)).transpose()
+    }
+
+    fn load(&self, id: JobId, record: JobRecord) -> Result<Arc<Job>, JobError> {
+        let stored = self.store.job(&record)?;
         let JobSpec { version, tables, .. } = stored.spec();
         let is_same_solver = version == VERSION && *tables == self.service.settings().tables;
         let is_served = is_same_solver || stored.spec().has_unique_labels();
-        Job::load(id, record, stored, is_served).map(Arc::new)
+        let job = Arc::new(Job::load(id, record, stored, is_served)?);
+        // Of several threads that load it, the first one wins.
+        let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
+        self.wake.notify_one();
+        Ok(job)
     }
 
-    fn register(&self, job: &Arc<Job>) {
-        self.jobs.lock().insert(job.id(), Arc::clone(job));
-        if !job.state().is_ended() {
-            self.lane.add(job);
+    /// Forgets a job that was deleted.
+    fn forget(&self, job: &Arc<Job>) {
+        let mut jobs = self.jobs.lock();
+        if jobs.get(&job.id()).is_some_and(|known| Arc::ptr_eq(known, job)) {
+            jobs.remove(&job.id());
         }
+        drop(jobs);
+        job.note_deletion();
     }
 
     /// Its settings.
@@ -137,15 +181,39 @@ impl JobEngine {
     pub async fn run(self: Arc<Self>) {
         let mut is_draining = self.is_draining.subscribe();
         loop {
-            self.lane.reconcile();
             let engine = Arc::clone(&self);
-            // Removing files takes time.
-            let _ = tokio::task::spawn_blocking(move || engine.remove_expired()).await;
+            let _ = tokio::task::spawn_blocking(move || engine.reconcile()).await;
             tokio::select! {
                 () = self.wake.notified() => {}
                 () = tokio::time::sleep(PERIOD) => {}
                 _ = is_draining.wait_for(|is_draining| *is_draining) => return,
             }
+        }
+    }
+
+    /// Compares what is done with what should be done.
+    fn reconcile(&self) {
+        let is_due = |last: &mut Instant, period| {
+            let is_due = last.elapsed() >= period;
+            if is_due {
+                *last = Instant::now();
+            }
+            is_due
+        };
+        if is_due(&mut self.searched.lock().for_jobs, JOBS_PERIOD)
+            && let Err(error) = self.search_jobs()
+        {
+            tracing::event!(target: "taquin::jobs", Level::WARN, message = "jobs cannot be listed", %error);
+        }
+        let is_unfinished = |job: &&Arc<Job>| !job.state().is_ended();
+        let unfinished: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_unfinished).cloned().collect();
+        self.dispatch.reconcile(&unfinished);
+        self.remove_expired();
+        if is_due(&mut self.searched.lock().for_useless, USELESS_PERIOD)
+            && let Err(error) = self.store.remove_unnamed(UNNAMED_TIME)
+        {
+            let message = "folders of no use cannot be removed";
+            tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);
         }
     }
 
@@ -178,20 +246,38 @@ impl JobEngine {
         }
     }
 
-    fn remove(&self, job: &Job) -> io::Result<()> {
-        let _commit = self.commit.lock();
-        if self.jobs.lock().remove(&job.id()).is_none() {
-            return Ok(());
-        }
-        self.store.remove(job.id())
+    fn remove(&self, job: &Arc<Job>) -> Result<(), JobError> {
+        self.store.remove(job.id(), job.folder())?;
+        self.forget(job);
+        Ok(())
     }
 
     /// The job of this id, if it is the owner's.
-    pub fn job(&self, owner: JobOwner, id: JobId) -> Option<Arc<Job>> {
-        self.jobs.lock().get(&id).filter(|job| job.owner() == owner).cloned()
+    ///
+    /// # Errors
+    /// [`JobError`] if the store cannot be read.
+    pub async fn find(self: &Arc<Self>, owner: JobOwner, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
+        let known = self.jobs.lock().get(&id).cloned();
+        // Another process may have created it, or deleted it after its end.
+        let job = match known.filter(|job| !job.state().is_ended()) {
+            Some(job) => Some(job),
+            None => self.blocking(move |engine| engine.look_up(id)).await?,
+        };
+        Ok(job.filter(|job| job.owner() == owner))
     }
 
-    /// The jobs of an owner, the newest first.
+    /// Calls something that blocks on a thread for that.
+    async fn blocking<T: Send + 'static, E: From<JobError> + Send + 'static>(
+        self: &Arc<Self>,
+        call: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (engine, span) = (Arc::clone(self), tracing::Span::current());
+        let called = tokio::task::spawn_blocking(move || span.in_scope(|| call(&engine))).await;
+        // It panicked, or the runtime is shutting down.
+        called.unwrap_or_else(|error| Err(self.file_error(io::Error::other(error)).into()))
+    }
+
+    /// The jobs of an owner that this process knows, the newest first.
     pub fn jobs(&self, owner: JobOwner) -> Vec<Arc<Job>> {
         let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
@@ -205,7 +291,7 @@ impl JobEngine {
 
     /// The job now.
     pub fn view(&self, job: &Job) -> JobView {
-        job.view(self.settings.keep, self.service.load().bulk > 0)
+        job.view(self.settings.keep, self.dispatch.has_worker())
     }
 
     /// Number of jobs in each state.
@@ -220,153 +306,21 @@ impl JobEngine {
         oldest.map_or(Duration::ZERO, |begun: Instant| begun.elapsed())
     }
 
-    /// Begins a directory for the boards of an input.
+    /// Begins a folder for the boards of an input.
     ///
     /// # Errors
-    /// Those of the file system.
-    pub fn begin_upload(&self) -> io::Result<Incoming> {
-        self.store.begin()
-    }
-
-    /// Creates a job. Its files are on the disk when this returns. An owner gets the same job for the same key.
-    ///
-    /// # Errors
-    /// [`CreateError`].
-    pub async fn create(
-        self: &Arc<Self>,
-        owner: JobOwner,
-        key: Option<&str>,
-        draft: Draft,
-    ) -> Result<Arc<Job>, CreateError> {
-        let id = match key {
-            Some(key) => JobId::of_key(owner, key),
-            None => JobId::random().map_err(|error| self.file_error(error))?,
-        };
-        let limits = self.limits(draft.limits);
-        let draft = Draft { limits, ..draft };
-        let _making = self.making[id.shard(MAKING)].lock().await;
-        if let Some(job) = self.existing(owner, id, &draft)? {
-            return Ok(job);
-        }
-        self.check_quota(owner)?;
-        let incoming = match draft.incoming {
-            Some(incoming) => incoming,
-            None => self.begin_upload().map_err(|error| self.file_error(error))?,
-        };
-        let draft = Draft { incoming: None, ..draft };
-        let cost = self.cost(&draft, &incoming).await?;
-        let engine = Arc::clone(self);
-        let span = tracing::Span::current();
-        let commit = move || span.in_scope(|| engine.commit(owner, id, draft, &incoming, cost));
-        let job = tokio::task::spawn_blocking(commit).await;
-        let job = job.unwrap_or(Err(CreateError::Service(ServiceError::Failed("the job was not created"))))?;
-        self.wake.notify_one();
-        Ok(job)
-    }
-
-    /// Limits of the searches of a job: the requested ones, within those of the service.
-    fn limits(&self, requested: RequestedLimits) -> RequestedLimits {
-        let settings = self.service.settings();
-        RequestedLimits {
-            time: requested.time.map(|time| time.min(settings.max_time)),
-            expanded: requested.expanded.map(|expanded| expanded.min(settings.max_expanded)),
-            nodes: None,
-        }
-    }
-
-    /// The job of an id, if there is one.
-    ///
-    /// # Errors
-    /// [`CreateError::OtherJob`].
-    fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
-        let Some(job) = self.job(owner, id) else { return Ok(None) };
-        let spec = job.stored().spec();
-        let is_same = spec.boards == draft.boards && spec.want == draft.want && spec.limits == draft.limits;
-        if is_same { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
-    }
-
-    /// Checks that an owner may have another unfinished job.
-    ///
-    /// # Errors
-    /// [`CreateError::TooMany`].
-    pub fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
-        let unfinished = self.lane.unfinished(owner);
-        if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
-    }
-
-    /// Estimates the time of a core for a board.
-    async fn cost(&self, draft: &Draft, incoming: &Incoming) -> Result<Duration, CreateError> {
-        let (want, limits) = (draft.want, draft.limits);
-        let sampled: SampledBoards = draft.boards.sample(incoming.directory())?;
-        let goal = draft.boards.goal();
-        let settings = self.service.settings();
-        if Sweep::serves(Want::Next, goal.size()) {
-            drop(self.service.tables().load_within_memory(goal, settings.default_time).await);
-        }
-        let memory = settings.bulk.search_memory;
-        let limits = SweepLimits { most_time: SAMPLE_TIME, ..SweepLimits::of(limits, memory) };
-        let service = Arc::clone(&self.service);
-        let cost = move |context: SearchContext<'_>| {
-            let context = SweepContext { cancel: context.cancel, helpers: context.helpers };
-            cost_of_board(service.tables(), &sampled, want, limits, context)
-        };
-        Ok(self.service.run(memory, cost).await?)
-    }
-
-    /// Writes the files of a job and gives them their place, unless another job has it.
-    fn commit(
-        &self,
-        owner: JobOwner,
-        id: JobId,
-        draft: Draft,
-        incoming: &Incoming,
-        cost: Duration,
-    ) -> Result<Arc<Job>, CreateError> {
-        let count = draft.boards.count();
-        let core_seconds = cost.as_secs_f64() * count as f64;
-        let record = JobRecord { owner, created: JobRecord::now(), core_seconds };
-        let spec = JobSpec {
-            boards: draft.boards.clone(),
-            want: draft.want,
-            limits: draft.limits,
-            tables: self.service.settings().tables,
-            chunk: chunk_of_cost(cost, count),
-            version: VERSION.to_owned(),
-        };
-        if !spec.has_valid_chunks() {
-            return Err(CreateError::TooManyChunks);
-        }
-        incoming.write(&record, &spec)?;
-        let _commit = self.commit.lock();
-        if let Some(job) = self.existing(owner, id, &draft)? {
-            return Ok(job);
-        }
-        self.check_quota(owner)?;
-        if self.store.create(id, incoming)? == Created::Existed {
-            // It could not be read at the start.
-            return Err(self.file_error(io::ErrorKind::AlreadyExists.into()).into());
-        }
-        let job = self.load(id)?;
-        self.register(&job);
-        tracing::event!(
-            target: "taquin::jobs",
-            Level::INFO,
-            message = "job created",
-            job.id = %id,
-            job.boards = count,
-            job.want = spec.want.name(),
-            job.parts = spec.chunks(),
-        );
-        Ok(job)
+    /// [`JobError`].
+    pub async fn begin_upload(self: &Arc<Self>) -> Result<NewFolder, JobError> {
+        self.blocking(|engine| engine.store.begin().map_err(|error| engine.file_error(error))).await
     }
 
     /// Ends an unfinished job, or deletes one that has ended. Returns true if it was unfinished. It blocks.
     ///
     /// # Errors
     /// [`JobError`] if that cannot be stored.
-    pub fn cancel_or_delete(&self, job: &Job) -> Result<bool, JobError> {
+    pub fn cancel_or_delete(&self, job: &Arc<Job>) -> Result<bool, JobError> {
         if job.state().is_ended() {
-            self.remove(job).map_err(|error| self.file_error(error))?;
+            self.remove(job)?;
             tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
             return Ok(false);
         }
@@ -376,7 +330,7 @@ impl JobEngine {
     }
 
     fn file_error(&self, source: io::Error) -> JobError {
-        JobError::File { path: self.settings.directory.clone(), source }
+        JobError::File { path: self.store.files().path_of(""), source }
     }
 }
 

@@ -11,8 +11,6 @@ use crate::service::ServiceError;
 /// Settings of an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobSettings {
-    /// Where the jobs are.
-    pub directory: PathBuf,
     /// Time after which an ended job is deleted.
     pub keep: Duration,
     /// Maximum number of unfinished jobs of an owner.

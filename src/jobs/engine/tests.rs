@@ -3,11 +3,15 @@
 use std::fs;
 use std::path::Path;
 
+use tokio::runtime::Handle;
+
 use super::*;
 use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
-use crate::jobs::{Progress, Recipe, Resources, RunEnd, Shard, StoredJob, run};
-use crate::service::{ServiceSettings, Tables};
+use crate::jobs::files::Files;
+use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
+use crate::jobs::{JobBoards, Progress, Recipe, Resources, RunEnd, Shard, StoredJob, run};
+use crate::service::{RequestedLimits, ServiceSettings, Tables, Want};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
@@ -27,20 +31,34 @@ impl Running {
     }
 
     fn with(path: &Path, change: impl FnOnce(JobSettings) -> JobSettings) -> Self {
-        let settings = JobSettings {
-            directory: path.to_owned(),
-            keep: Duration::from_secs(3600),
-            max_unfinished: 3,
-            max_boards: 1 << 40,
-            max_body: 1 << 20,
-        };
-        let engine = JobEngine::open(&service(), change(settings)).unwrap();
+        let store = JobStore::in_directory(path).unwrap();
+        let service = service();
+        let engine = JobEngine::open(&service, change(settings()), store, Box::new(JobLane::new(&service))).unwrap();
         let task = tokio::spawn(Arc::clone(&engine).run());
         Self { engine, task }
     }
 
+    /// An engine on a place that others use too. Its files may be called on threads that may block only.
+    async fn on(service: &Arc<Service>, files: Arc<dyn Files>) -> Result<Self, EngineError> {
+        let (service, store) = (Arc::clone(service), JobStore::shared(files));
+        let open = move || JobEngine::open(&service, settings(), store, Box::new(JobLane::new(&service)));
+        let engine = tokio::task::spawn_blocking(open).await.unwrap()?;
+        let task = tokio::spawn(Arc::clone(&engine).run());
+        Ok(Self { engine, task })
+    }
+
+    async fn job(&self, id: JobId) -> Option<Arc<Job>> {
+        self.engine.find(owner(), id).await.unwrap()
+    }
+
     async fn create(&self, key: Option<&str>, draft: Draft) -> Result<Arc<Job>, CreateError> {
         self.engine.create(owner(), key, draft).await
+    }
+
+    /// Ends the engine, but not the service.
+    async fn end(self) {
+        self.engine.drain();
+        self.task.await.unwrap();
     }
 
     /// Ends all work, as a process does at its end.
@@ -56,6 +74,10 @@ impl Running {
     }
 }
 
+fn settings() -> JobSettings {
+    JobSettings { keep: Duration::from_secs(3600), max_unfinished: 3, max_boards: 1 << 40, max_body: 1 << 20 }
+}
+
 fn owner() -> JobOwner {
     JobOwner::of_token([1; 32])
 }
@@ -65,7 +87,7 @@ fn draft(count: u64) -> Draft {
     let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
     let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", count).unwrap());
-    Draft { boards, want: Want::Moves, limits, incoming: None }
+    Draft { boards, want: Want::Moves, limits, folder: None }
 }
 
 /// A job that does not end within a test.
@@ -133,7 +155,7 @@ async fn a_job_goes_on_after_the_end_of_its_process() {
     };
     running.stop().await;
     let running = Running::new(scratch.0.path());
-    let job = running.engine.job(owner(), id).expect("it is there");
+    let job = running.job(id).await.expect("it is there");
     assert!(running.engine.view(&job).counts.done >= 3, "stored parts count from the start");
     completed(&running.engine, &job).await;
     assert_eq!(files(job.stored()), undisturbed(job.stored().spec()));
@@ -156,7 +178,7 @@ async fn one_key_is_one_job() {
     let other = Draft { want: Want::Length, ..draft(2) };
     assert!(matches!(running.create(Some("key"), other).await, Err(CreateError::OtherJob(_))));
     let of_another = running.engine.create(JobOwner::default(), Some("key"), draft(3)).await.unwrap();
-    assert!(running.engine.job(owner(), of_another.id()).is_none(), "it is the other owner's");
+    assert!(running.job(of_another.id()).await.is_none(), "it is the other owner's");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +224,7 @@ async fn a_cancelled_job_stops_and_can_be_deleted() {
     assert_eq!(job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count(), stored);
     assert!(job.stored().manifest().unwrap().is_none(), "it is not complete");
     assert!(!running.engine.cancel_or_delete(&job).unwrap());
-    assert!(running.engine.job(owner(), job.id()).is_none() && !exists(&job));
+    assert!(running.job(job.id()).await.is_none() && !exists(&job));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -211,7 +233,7 @@ async fn an_ended_job_is_deleted_after_its_time() {
     let running = Running::with(scratch.0.path(), |settings| JobSettings { keep: Duration::ZERO, ..settings });
     let (job, other) = (running.create(None, draft(1)).await.unwrap(), running.create(None, endless()).await.unwrap());
     completed(&running.engine, &job).await;
-    while running.engine.job(owner(), job.id()).is_some() {
+    while running.job(job.id()).await.is_some() {
         running.engine.wake.notify_one();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -222,17 +244,19 @@ async fn an_ended_job_is_deleted_after_its_time() {
 async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
     let scratch = Scratch::new();
     let running = Running::new(scratch.0.path());
-    let id = running.create(None, endless()).await.unwrap().id();
+    let job = running.create(None, endless()).await.unwrap();
+    let (id, path) = (job.id(), job.stored().files().path_of(""));
+    drop(job);
     running.stop().await;
-    let spec = scratch.0.path().join(format!("jobs/{id}/spec.json"));
+    let spec = path.join("spec.json");
     let text = fs::read_to_string(&spec).unwrap();
     assert!(text.contains(VERSION));
     fs::write(&spec, text.replacen(VERSION, "0.0.0", 1)).unwrap();
     // The parts so far are those of the former text.
-    fs::remove_dir_all(scratch.0.path().join(format!("jobs/{id}/parts"))).unwrap();
-    fs::create_dir(scratch.0.path().join(format!("jobs/{id}/parts"))).unwrap();
+    fs::remove_dir_all(path.join("parts")).unwrap();
+    fs::create_dir(path.join("parts")).unwrap();
     let running = Running::new(scratch.0.path());
-    let job = running.engine.job(owner(), id).unwrap();
+    let job = running.job(id).await.unwrap();
     assert_eq!(running.engine.view(&job).waiting_for, Some(WaitingFor::Version));
     let own = running.create(None, draft(2)).await.unwrap();
     completed(&running.engine, &own).await;
@@ -251,11 +275,54 @@ async fn a_damaged_part_fails_the_job() {
     running.stop().await;
     fs::write(path, b"TAQPART1").unwrap();
     let running = Running::new(scratch.0.path());
-    let job = running.engine.job(owner(), id).unwrap();
+    let job = running.job(id).await.unwrap();
     let view = wait_until(&running.engine, &job, |view| view.state == JobState::Failed).await;
     assert!(view.reason.unwrap().contains("0000000000.tqp"));
     assert_eq!(
         running.engine.states().into_iter().find(|(state, _)| *state == JobState::Failed),
         Some((JobState::Failed, 1))
     );
+}
+
+/// Creates a job of three parts, and waits until it is completed or cannot go on. Returns the id if it was accepted.
+async fn attempt(service: &Arc<Service>, files: Arc<dyn Files>) -> Option<JobId> {
+    let running = Running::on(service, files).await.ok()?;
+    let created = running.create(Some("key"), draft(3)).await;
+    if let Ok(job) = &created {
+        let is_over = |view: &JobView| view.state.is_ended() || view.waiting_for == Some(WaitingFor::Disk);
+        wait_until(&running.engine, job, is_over).await;
+    }
+    running.end().await;
+    created.ok().map(|job| job.id())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
+    let service = service();
+    for failure in Failure::ALL {
+        for call in 0.. {
+            let memory = Arc::new(FilesInMemory::default());
+            let failing = Arc::new(FailingFiles::new(Arc::clone(&memory), call, failure).off(Handle::current()));
+            let accepted = attempt(&service, failing.clone()).await;
+            let has_failed = failing.have_failed();
+            let running = Running::on(&service, memory).await.unwrap();
+            let job = match accepted {
+                Some(id) => running.job(id).await.expect("a job that was accepted is there"),
+                None => running.create(Some("key"), draft(3)).await.unwrap(),
+            };
+            completed(&running.engine, &job).await;
+            assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
+            assert_eq!(running.engine.jobs(owner()).len(), 1);
+            // What a request has left behind is removed.
+            running.engine.store.remove_unnamed(Duration::ZERO).unwrap();
+            let mut folders = Vec::new();
+            running.engine.store.files().list_folders("data", &mut |name| folders.push(name.to_owned())).unwrap();
+            assert_eq!(folders, [job.folder()], "{failure:?}, call {call}");
+            running.end().await;
+            if !has_failed {
+                assert!(accepted.is_some() && call > 20, "{failure:?} has {call} calls");
+                break;
+            }
+        }
+    }
 }

@@ -87,6 +87,8 @@ pub struct JobView {
     pub ended: Option<SystemTime>,
     /// When it will be deleted.
     pub expires: Option<SystemTime>,
+    /// Name of the folder with its files, below `data`.
+    pub folder: String,
     /// Its specification.
     pub spec: JobSpec,
     /// Its boards and parts.

@@ -54,16 +54,19 @@ impl OwnerWork {
         }
     }
 
-    /// Adds an unfinished job.
-    pub(super) fn add(&self, job: Arc<Job>) {
-        self.jobs.lock().push_back(job);
+    /// Adds an unfinished job, unless it was added before.
+    pub(super) fn add(&self, job: &Arc<Job>) {
+        let mut jobs = self.jobs.lock();
+        if !jobs.iter().any(|added| Arc::ptr_eq(added, job)) {
+            jobs.push_back(Arc::clone(job));
+        }
     }
 
-    /// Number of unfinished jobs.
-    pub(super) fn unfinished(&self) -> usize {
+    /// True if a job has not ended. The others are dropped.
+    pub(super) fn has_unfinished(&self) -> bool {
         let mut jobs = self.jobs.lock();
         jobs.retain(|job| !job.state().is_ended());
-        jobs.len()
+        !jobs.is_empty()
     }
 
     /// True if nothing can be done for any of the jobs now.

@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 
+use super::failure::of_store;
 use crate::http::guard::token_digest;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
@@ -39,8 +40,11 @@ impl Caller {
     ///
     /// # Errors
     /// `not-found`, also for jobs of others.
-    pub(super) fn job(&self, id: &str) -> Result<Arc<Job>, Problem> {
-        let job = id.parse().ok().and_then(|id| self.engine.job(self.owner, id));
+    pub(super) async fn job(&self, id: &str) -> Result<Arc<Job>, Problem> {
+        let job = match id.parse() {
+            Ok(id) => self.engine.find(self.owner, id).await.map_err(|error| of_store(&error))?,
+            Err(()) => None,
+        };
         job.ok_or_else(|| {
             let detail = "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` \
                           lists yours.";

@@ -49,7 +49,7 @@ pub(in crate::http::routes) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Events])?;
-    let job = caller.job(&id)?;
+    let job = caller.job(&id).await?;
     // A browser reconnects when a stream ends, until it receives status 204.
     if headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());

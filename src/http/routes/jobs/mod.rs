@@ -58,12 +58,12 @@ pub(super) async fn create(
 /// Handles GET: the job now, or once it has changed, if the client prefers to wait.
 pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Json])?;
-    let job = caller.job(&id)?;
+    let job = caller.job(&id).await?;
     let wait = prefer::wait(&headers);
     if let Some(wait) = wait {
         prefer::wait_for_change(&caller.engine, &job, &headers, wait).await;
         // It may have been deleted meanwhile.
-        caller.job(&id)?;
+        caller.job(&id).await?;
     }
     let mut response = document(&caller, &job).response(&headers);
     if let Some(applied) = wait.and_then(|wait| HeaderValue::try_from(format!("wait={}", wait.as_secs())).ok()) {
@@ -75,7 +75,7 @@ pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) ->
 /// Handles DELETE: cancels a job that has not ended, and removes one that has.
 pub(super) async fn delete(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Json])?;
-    let job = caller.job(&id)?;
+    let job = caller.job(&id).await?;
     let was_unfinished = {
         let (engine, job) = (caller.engine.clone(), job.clone());
         let deleted = tokio::task::spawn_blocking(move || engine.cancel_or_delete(&job)).await;

@@ -27,7 +27,7 @@ pub(in crate::http::routes) async fn part(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Binary])?;
-    let job = caller.job(&id)?;
+    let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
     let read = move || job.stored().part_bytes(number).map(|bytes| bytes.map(|bytes| (sha256_hex(&bytes), bytes)));
     let read = tokio::task::spawn_blocking(read).await.map_err(|_| Problem::internal())?;

@@ -82,7 +82,7 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
         return Err(unserved(recipe.goal().size()));
     }
     let count = recipe.count();
-    Ok((Draft { boards: JobBoards::Recipe(recipe), want, limits, incoming: None }, count))
+    Ok((Draft { boards: JobBoards::Recipe(recipe), want, limits, folder: None }, count))
 }
 
 /// Reads the goal, which has the size of the boards.

@@ -18,6 +18,7 @@ pub(super) struct JobReply {
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    folder: String,
     spec: Value,
     counts: CountsReply,
     parts: PartsReply,
@@ -59,6 +60,7 @@ impl JobReply {
             created_at: time(view.created),
             ended_at: view.ended.map(time),
             expires_at: view.expires.map(time),
+            folder: view.folder.clone(),
             spec: spec(&view.spec),
             counts: CountsReply { total: counts.boards, done: counts.done, failed: counts.failed },
             parts: PartsReply { total: counts.parts, done: counts.stored_parts },

@@ -1,6 +1,6 @@
 //! `GET /jobs/{id}/results`: the rows of a job as lines.
 
-use std::io::{self, BufRead, ErrorKind};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::http::reply::{service_failure, stream_head};
 use crate::http::request::{FieldReader, RequestFields, parse_query};
 use crate::http::rows::LabelLines;
 use crate::http::state::AppState;
-use crate::jobs::{Job, JobState, Row};
+use crate::jobs::{InputProblems, Job, JobState, Row};
 use crate::search::Named;
 
 /// Most rows of a response.
@@ -52,9 +52,9 @@ pub(in crate::http::routes) async fn results(
         number_of(text).ok_or_else(|| ("wrong-type", "`part` must be the number of a part, from 0".to_owned()))
     });
     fields.finish(Some(()))?;
-    let job = caller.job(&id)?;
+    let job = caller.job(&id).await?;
     let parts = match part {
-        Some(part) => of_one_part(&job, part)?,
+        Some(part) => of_one_part(&job, part).await?,
         None => of_all(&job)?,
     };
     let spec = job.stored().spec();
@@ -70,7 +70,8 @@ pub(in crate::http::routes) async fn results(
     let (sender, receiver) = channel(2);
     tokio::task::spawn_blocking(move || {
         let _reservation = reservation;
-        RowWriter { job: &job, lines, problems: None, sender: &sender }.run(parts);
+        let problems = InputProblems::new(job.stored().files());
+        RowWriter { job: &job, lines, problems, sender: &sender }.run(parts);
     });
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
         line.status = StatusCode::OK;
@@ -82,9 +83,11 @@ pub(in crate::http::routes) async fn results(
     Ok(response)
 }
 
-fn of_one_part(job: &Job, part: u64) -> Result<Range<u64>, Problem> {
+async fn of_one_part(job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {
     let number = existing(Some(part), job)?;
-    let is_there = job.stored().has_part(number).map_err(|error| of_store(&error))?;
+    let job = Arc::clone(job);
+    let look = tokio::task::spawn_blocking(move || job.stored().has_part(number));
+    let is_there = look.await.map_err(|_| Problem::internal())?.map_err(|error| of_store(&error))?;
     if is_there { Ok(number..number + 1) } else { Err(not_yet(number)) }
 }
 
@@ -115,8 +118,7 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
 struct RowWriter<'j> {
     job: &'j Arc<Job>,
     lines: LabelLines,
-    /// The problems of the input, once one is needed.
-    problems: Option<InputProblems>,
+    problems: InputProblems<'j>,
     sender: &'j Sender<io::Result<Bytes>>,
 }
 
@@ -151,15 +153,12 @@ impl RowWriter<'_> {
     }
 
     fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> io::Result<()> {
-        if *row == Row::Invalid && !self.lines.is_csv() {
-            let problems = match &mut self.problems {
-                Some(problems) => problems,
-                none => none.insert(InputProblems::open(self.job)?),
-            };
-            if let Some(line) = problems.of(index)? {
-                out.extend_from_slice(&line);
-                return Ok(());
-            }
+        if *row == Row::Invalid
+            && !self.lines.is_csv()
+            && let Some(line) = self.problems.of(index)?
+        {
+            out.extend_from_slice(&line);
+            return Ok(());
         }
         self.lines.write(index, board.map(Puzzle::start), row, out);
         Ok(())
@@ -169,49 +168,4 @@ impl RowWriter<'_> {
         // The client has left.
         self.sender.blocking_send(Ok(piece.into())).map_err(|_| ErrorKind::BrokenPipe.into())
     }
-}
-
-/// The problems of rows of an input, in the order of their indices: a line for each, which begins with the index.
-struct InputProblems {
-    lines: Box<dyn BufRead>,
-    /// A line that was read, and belongs to a later row.
-    ahead: Option<(u64, Vec<u8>)>,
-}
-
-impl InputProblems {
-    fn open(job: &Job) -> io::Result<Self> {
-        let lines = job.stored().files().open("input/problems.ndjson")?.ok_or(ErrorKind::NotFound)?;
-        Ok(Self { lines, ahead: None })
-    }
-
-    /// The line of a row. The rows are asked for in their order.
-    fn of(&mut self, index: u64) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            let (at, line) = match self.ahead.take() {
-                Some(ahead) => ahead,
-                None => {
-                    let mut line = Vec::new();
-                    self.lines.read_until(b'\n', &mut line)?;
-                    match index_of(&line) {
-                        Some(at) => (at, line),
-                        None => return Ok(None),
-                    }
-                }
-            };
-            if at == index {
-                return Ok(Some(line));
-            }
-            if at > index {
-                self.ahead = Some((at, line));
-                return Ok(None);
-            }
-        }
-    }
-}
-
-/// The index with which a line begins.
-fn index_of(line: &[u8]) -> Option<u64> {
-    let digits = line.strip_prefix(b"{\"index\":")?;
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
-    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
 }

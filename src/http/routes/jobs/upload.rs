@@ -1,21 +1,22 @@
 //! Uploads: jobs whose boards are the rows of a body.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
 
 use super::caller::Caller;
-use super::failure::{of_create, too_large};
+use super::failure::{of_create, of_store, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::request::{close_connection, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
-use crate::jobs::{CreateError, Draft, Files, Incoming, InputRecord, InputWriter, JobBoards, JobError, JobId};
+use crate::jobs::{
+    CreateError, Draft, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, JobId, NewFolder,
+};
 use crate::service::Sweep;
 
 /// Reads rows, and stores their boards.
@@ -42,32 +43,35 @@ async fn receive(
     let (http, engine) = (state.settings(), &caller.engine);
     let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
     let format = RowFormat::of(&head.headers, http.strict_content_type)?;
-    let is_known = key.is_some_and(|key| engine.job(caller.owner, JobId::of_key(caller.owner, key)).is_some());
-    if !is_known {
+    let existing = match key {
+        Some(key) => engine.find(caller.owner, JobId::of_key(caller.owner, key)).await,
+        None => Ok(None),
+    };
+    if existing.map_err(|error| of_store(&error))?.is_none() {
         engine.check_quota(caller.owner).map_err(|error| of_create(&error))?;
     }
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
     let mut receiver = LineReceiver::new(body, BatchLimits { boards, bytes }, http.body_timeout)?;
     let (want, limits) = (options.want, options.limits);
-    let incoming = engine.begin_upload().map_err(of_file)?;
-    let mut packer = Packer::new(incoming, options, format, settings.max_boards);
+    let folder = engine.begin_upload().await.map_err(|error| of_store(&error))?;
+    let mut packer = Packer::new(folder, options, format, settings.max_boards);
     while let Some(lines) = receiver.next().await? {
         // Reading boards takes time.
         let packing = tokio::task::spawn_blocking(move || packer.add(&lines).map(|()| packer));
         packer = packing.await.map_err(|_| Problem::internal())??;
     }
     let packing = tokio::task::spawn_blocking(move || packer.finish());
-    let (incoming, record) = packing.await.map_err(|_| Problem::internal())??;
+    let (folder, record) = packing.await.map_err(|_| Problem::internal())??;
     if !Sweep::serves(want, record.goal().size()) {
         return Err(unserved(record.goal().size()));
     }
-    Ok(Draft { boards: JobBoards::Input(record), want, limits, incoming: Some(incoming) })
+    Ok(Draft { boards: JobBoards::Input(record), want, limits, folder: Some(folder) })
 }
 
 /// Stores rows as the input of a job.
 struct Packer {
-    incoming: Incoming,
+    folder: NewFolder,
     options: RowOptions,
     format: RowFormat,
     /// Set when the first line is there, which may be a header.
@@ -78,13 +82,14 @@ struct Packer {
     input: Option<(Board, InputWriter)>,
     /// The problem of the first row that is no board.
     first_problem: Option<(u64, Problem)>,
-    problems: Option<BufWriter<File>>,
+    problems: InputProblemsWriter,
 }
 
 impl Packer {
-    fn new(incoming: Incoming, options: RowOptions, format: RowFormat, max_rows: u64) -> Self {
-        let (reader, input, first_problem, problems) = (None, None, None, None);
-        Self { incoming, options, format, reader, max_rows, rows: 0, input, first_problem, problems }
+    fn new(folder: NewFolder, options: RowOptions, format: RowFormat, max_rows: u64) -> Self {
+        let problems = InputProblemsWriter::new(Arc::clone(folder.files()));
+        let (reader, input, first_problem) = (None, None, None);
+        Self { folder, options, format, reader, max_rows, rows: 0, input, first_problem, problems }
     }
 
     fn add(&mut self, lines: &[Line]) -> Result<(), Problem> {
@@ -114,7 +119,7 @@ impl Packer {
         let puzzle = puzzle.and_then(|puzzle| self.of_goal(puzzle).map_err(Box::new));
         if let Err(problem) = &puzzle {
             let text = stored_problem(self.rows, line.number, id.as_deref(), problem);
-            self.problem(&text).map_err(of_file)?;
+            self.problems.push(self.rows, &text).map_err(of_file)?;
             self.first_problem.get_or_insert_with(|| (line.number, Problem::clone(problem)));
         }
         self.rows += 1;
@@ -138,7 +143,7 @@ impl Packer {
 
     /// Writes the rows up to the first board.
     fn begin(&mut self, first: &Puzzle) -> io::Result<()> {
-        let mut writer = InputWriter::new(Arc::new(self.incoming.directory().clone()), *first.goal())?;
+        let mut writer = InputWriter::new(Arc::clone(self.folder.files()), *first.goal())?;
         for _ in 1..self.rows {
             writer.push(None)?;
         }
@@ -147,29 +152,11 @@ impl Packer {
         Ok(())
     }
 
-    fn problem(&mut self, line: &[u8]) -> io::Result<()> {
-        let file = match &mut self.problems {
-            Some(file) => file,
-            none => {
-                self.incoming.directory().create_folder("input")?;
-                let path = self.incoming.directory().path().join("input/problems.ndjson");
-                none.insert(BufWriter::new(File::create(path)?))
-            }
-        };
-        file.write_all(line)
-    }
-
-    fn finish(self) -> Result<(Incoming, InputRecord), Problem> {
+    fn finish(self) -> Result<(NewFolder, InputRecord), Problem> {
         let Some((_, writer)) = self.input else { return Err(no_board(self.rows, self.first_problem)) };
         let record = writer.finish().map_err(of_file)?;
-        if let Some(problems) = self.problems {
-            problems
-                .into_inner()
-                .map_err(|error| error.into_error())
-                .and_then(|file| file.sync_all())
-                .map_err(of_file)?;
-        }
-        Ok((self.incoming, record))
+        self.problems.finish().map_err(of_file)?;
+        Ok((self.folder, record))
     }
 }
 
@@ -187,5 +174,5 @@ fn no_board(rows: u64, first: Option<(u64, Problem)>) -> Problem {
 }
 
 fn of_file(source: io::Error) -> Problem {
-    of_create(&CreateError::Store(JobError::File { path: "incoming".into(), source }))
+    of_create(&CreateError::Store(JobError::File { path: "upload".into(), source }))
 }

@@ -1,0 +1,162 @@
+//! How a job is made of what a client wants.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tracing::Level;
+
+use super::id::{JobId, JobOwner};
+use super::job::Job;
+use super::settings::CreateError;
+use super::store::{JobRecord, NewFolder};
+use super::{JobEngine, MAKING, VERSION};
+use crate::jobs::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
+use crate::jobs::files::Created;
+use crate::jobs::spec::{JobBoards, JobSpec};
+use crate::search::Named;
+use crate::service::{RequestedLimits, SearchContext, Sweep, SweepContext, SweepLimits, Want};
+
+/// A job that a client wants.
+#[derive(Debug)]
+pub struct Draft {
+    /// The boards; those of an input are in `folder`.
+    pub boards: JobBoards,
+    /// What is found out.
+    pub want: Want,
+    /// Limits of each search.
+    pub limits: RequestedLimits,
+    /// The folder of the input.
+    pub folder: Option<NewFolder>,
+}
+
+/// Longest time of a board of the sample.
+const SAMPLE_TIME: Duration = Duration::from_millis(250);
+
+impl JobEngine {
+    /// Creates a job. Its files are on the disk when this returns. An owner gets the same job for the same key.
+    ///
+    /// # Errors
+    /// [`CreateError`].
+    pub async fn create(
+        self: &Arc<Self>,
+        owner: JobOwner,
+        key: Option<&str>,
+        draft: Draft,
+    ) -> Result<Arc<Job>, CreateError> {
+        let id = match key {
+            Some(key) => JobId::of_key(owner, key),
+            None => JobId::random().map_err(|error| self.file_error(error))?,
+        };
+        let limits = self.limits(draft.limits);
+        let draft = Draft { limits, ..draft };
+        let _making = self.making[id.shard(MAKING)].lock().await;
+        let (folder, draft) = (draft.folder, Arc::new(Draft { folder: None, ..draft }));
+        let same = Arc::clone(&draft);
+        if let Some(job) = self.blocking(move |engine| engine.existing(owner, id, &same)).await? {
+            return Ok(job);
+        }
+        self.check_quota(owner)?;
+        let folder = match folder {
+            Some(folder) => folder,
+            None => self.begin_upload().await?,
+        };
+        let cost = self.cost(&draft, &folder).await?;
+        let job = self.blocking(move |engine| engine.commit(owner, id, &draft, folder, cost)).await?;
+        self.wake.notify_one();
+        Ok(job)
+    }
+
+    /// Limits of the searches of a job: the requested ones, within those of the service.
+    fn limits(&self, requested: RequestedLimits) -> RequestedLimits {
+        let settings = self.service.settings();
+        RequestedLimits {
+            time: requested.time.map(|time| time.min(settings.max_time)),
+            expanded: requested.expanded.map(|expanded| expanded.min(settings.max_expanded)),
+            nodes: None,
+        }
+    }
+
+    /// The job of an id, if there is one. It blocks.
+    ///
+    /// # Errors
+    /// [`CreateError::OtherJob`], and [`CreateError::Store`].
+    fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
+        let Some(job) = self.look_up(id)?.filter(|job| job.owner() == owner) else { return Ok(None) };
+        let spec = job.stored().spec();
+        let is_same = spec.boards == draft.boards && spec.want == draft.want && spec.limits == draft.limits;
+        if is_same { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
+    }
+
+    /// Checks that an owner may have another unfinished job.
+    ///
+    /// # Errors
+    /// [`CreateError::TooMany`].
+    pub fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
+        let is_unfinished = |job: &&Arc<Job>| job.owner() == owner && !job.state().is_ended();
+        let unfinished = self.jobs.lock().values().filter(is_unfinished).count();
+        if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
+    }
+
+    /// Estimates the time of a core for a board.
+    async fn cost(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
+        let (want, limits) = (draft.want, draft.limits);
+        let (same, files) = (Arc::clone(draft), Arc::clone(folder.files()));
+        let sampled: SampledBoards = self.blocking(move |_| same.boards.sample(&*files)).await?;
+        let goal = draft.boards.goal();
+        let settings = self.service.settings();
+        if Sweep::serves(Want::Next, goal.size()) {
+            drop(self.service.tables().load_within_memory(goal, settings.default_time).await);
+        }
+        let memory = settings.bulk.search_memory;
+        let limits = SweepLimits { most_time: SAMPLE_TIME, ..SweepLimits::of(limits, memory) };
+        let service = Arc::clone(&self.service);
+        let cost = move |context: SearchContext<'_>| {
+            let context = SweepContext { cancel: context.cancel, helpers: context.helpers };
+            cost_of_board(service.tables(), &sampled, want, limits, context)
+        };
+        Ok(self.service.run(memory, cost).await?)
+    }
+
+    /// Writes the files of a job and its record, unless another job has its id.
+    fn commit(
+        &self,
+        owner: JobOwner,
+        id: JobId,
+        draft: &Draft,
+        folder: NewFolder,
+        cost: Duration,
+    ) -> Result<Arc<Job>, CreateError> {
+        let count = draft.boards.count();
+        let spec = JobSpec {
+            boards: draft.boards.clone(),
+            want: draft.want,
+            limits: draft.limits,
+            tables: self.service.settings().tables,
+            chunk: chunk_of_cost(cost, count),
+            version: VERSION.to_owned(),
+        };
+        if !spec.has_valid_chunks() {
+            return Err(CreateError::TooManyChunks);
+        }
+        folder.write(&spec)?;
+        let core_seconds = cost.as_secs_f64() * count as f64;
+        let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name().to_owned() };
+        let _commit = self.commit.lock();
+        self.check_quota(owner)?;
+        if self.store.create(id, &record, folder)? == Created::New {
+            tracing::event!(
+                target: "taquin::jobs",
+                Level::INFO,
+                message = "job created",
+                job.id = %id,
+                job.boards = count,
+                job.want = spec.want.name(),
+                job.parts = spec.chunks(),
+            );
+        }
+        // It is this one, or that of another process.
+        let job = self.existing(owner, id, draft)?;
+        job.ok_or_else(|| self.file_error(io::ErrorKind::NotFound.into()).into())
+    }
+}

@@ -1,0 +1,91 @@
+//! A folder of a place as a place of its own.
+
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::files::{Created, Files, WriteFile};
+
+/// The files of a folder, by their names in it.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    files: Arc<dyn Files>,
+    name: String,
+}
+
+impl Folder {
+    /// The folder of this name, which may be missing.
+    pub fn new(files: &Arc<dyn Files>, name: String) -> Self {
+        Self { files: Arc::clone(files), name }
+    }
+
+    fn of(&self, name: &str) -> String {
+        // Joining nothing would append a slash.
+        if name.is_empty() { self.name.clone() } else { format!("{}/{name}", self.name) }
+    }
+}
+
+impl Files for Folder {
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.files.path_of(&self.of(name))
+    }
+
+    fn create_folder(&self, name: &str) -> io::Result<()> {
+        self.files.create_folder(&self.of(name))
+    }
+
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+        self.files.put_with(&self.of(name), write)
+    }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.files.get(&self.of(name))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        self.files.open(&self.of(name))
+    }
+
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+        self.files.created_at(&self.of(name))
+    }
+
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.files.list_after(&self.of(folder), after, visit)
+    }
+
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.files.list_folders(&self.of(folder), visit)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.files.remove(&self.of(name))
+    }
+
+    fn remove_folder(&self, name: &str) -> io::Result<()> {
+        self.files.remove_folder(&self.of(name))
+    }
+
+    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        self.files.clean(&self.of(folder), is_useless)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::files::tests::{FilesInMemory, check_promises};
+
+    #[test]
+    fn a_folder_keeps_the_promises_and_all_files_are_in_it() {
+        let files: Arc<dyn Files> = Arc::new(FilesInMemory::default());
+        check_promises(&Folder::new(&files, "a/b".to_owned()));
+        let mut folders = Vec::new();
+        for folder in ["", "a", "a/b"] {
+            files.list_folders(folder, &mut |name| folders.push(name.to_owned())).unwrap();
+        }
+        folders.sort();
+        assert_eq!(folders, ["a", "b", "one", "some"]);
+    }
+}
