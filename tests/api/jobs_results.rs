@@ -226,15 +226,10 @@ async fn a_small_job_of_another_token_does_not_wait_for_a_large_one() {
     let large = by(&taquin, "first-token-of-jobs", Question::post("/jobs").json(&endless())).await.expect(202).json();
     let small =
         by(&taquin, "second-token-of-jobs", Question::post("/jobs").json(&limited(20))).await.expect(202).json();
-    let of_large = async || {
-        let question = Question::get(&format!("/jobs/{}", id(&large)));
-        by(&taquin, "first-token-of-jobs", question).await.expect(200).json()
-    };
-    let before = of_large().await;
+    // The large one never completes, so in the order of their creation the small one would not either.
     let whole = Question::get(&format!("/jobs/{}", id(&small))).header("prefer", "wait=60");
     assert_eq!(by(&taquin, "second-token-of-jobs", whole).await.expect(200).json()["state"], "completed");
-    let after = of_large().await;
-    assert_eq!(after["state"], "running", "{after}");
-    let meanwhile = after["parts"]["done"].as_u64().unwrap() - before["parts"]["done"].as_u64().unwrap();
-    assert!(meanwhile < 200, "the small one had its share, but {meanwhile} parts of the other were made: {after}");
+    let question = Question::get(&format!("/jobs/{}", id(&large)));
+    let large = by(&taquin, "first-token-of-jobs", question).await.expect(200).json();
+    assert_eq!(large["state"], "running", "{large}");
 }
