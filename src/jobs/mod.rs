@@ -51,8 +51,8 @@ pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::{Directory, NewFile};
 pub use engine::{
-    CreateError, Dispatch, Draft, EngineError, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner, JobSettings,
-    JobState, JobStore, JobView, NewFolder, WaitingFor,
+    CreateError, Dispatch, Draft, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner,
+    JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
 pub use files::{Created, Files, WriteFile};
 pub use folder::Folder;

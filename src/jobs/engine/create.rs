@@ -141,7 +141,7 @@ impl JobEngine {
         }
         folder.write(&spec)?;
         let core_seconds = cost.as_secs_f64() * count as f64;
-        let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name().to_owned() };
+        let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name() };
         let _commit = self.commit.lock();
         self.check_quota(owner)?;
         if self.store.create(id, &record, folder)? == Created::New {

@@ -1,6 +1,7 @@
 //! Ids of jobs, and whose they are.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
@@ -11,7 +12,11 @@ use crate::jobs::hex::{hex, unhex};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId([u8; 16]);
 
-/// Whose a job is: the digest of a token, or nobody's where no tokens are required.
+/// The name of a folder with the files of a job: 128 random bits, 32 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderName([u8; 16]);
+
+/// Whose a job is: the digest of a token, or nothing where no tokens are required.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct JobOwner(Option<[u8; 32]>);
 
@@ -20,10 +25,8 @@ impl JobId {
     ///
     /// # Errors
     /// If the system has no randomness.
-    pub(super) fn random() -> std::io::Result<Self> {
-        let mut id = [0; 16];
-        getrandom::fill(&mut id).map_err(std::io::Error::other)?;
-        Ok(Self(id))
+    pub(super) fn random() -> io::Result<Self> {
+        random().map(Self)
     }
 
     /// The id of the job that an owner created with an idempotency key.
@@ -40,6 +43,22 @@ impl JobId {
     pub(super) fn shard(self, shares: usize) -> usize {
         usize::from(self.0[0]) % shares
     }
+}
+
+impl FolderName {
+    /// A name that no other folder has.
+    ///
+    /// # Errors
+    /// If the system has no randomness.
+    pub(super) fn random() -> io::Result<Self> {
+        random().map(Self)
+    }
+}
+
+fn random() -> io::Result<[u8; 16]> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).map_err(io::Error::other)?;
+    Ok(bits)
 }
 
 impl fmt::Display for JobId {
@@ -62,6 +81,26 @@ impl FromStr for JobId {
     }
 }
 
+impl fmt::Display for FolderName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for FolderName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FolderName({self})")
+    }
+}
+
+impl FromStr for FolderName {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        unhex(text).map(Self).ok_or(())
+    }
+}
+
 impl JobOwner {
     /// The owner whose token has this SHA-256.
     pub fn of_token(digest: [u8; 32]) -> Self {
@@ -69,7 +108,7 @@ impl JobOwner {
         Self(Some(Sha256::digest(digest).into()))
     }
 
-    /// In hexadecimal; empty if the job is nobody's.
+    /// In hexadecimal; empty without a token.
     pub(super) fn to_hex(self) -> String {
         self.0.map_or_else(String::new, |digest| hex(&digest))
     }
@@ -83,7 +122,7 @@ impl JobOwner {
 /// Shows whether there is an owner, but not which.
 impl fmt::Debug for JobOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "JobOwner(…)" } else { "JobOwner(nobody)" })
+        f.write_str(if self.0.is_some() { "JobOwner(…)" } else { "JobOwner(none)" })
     }
 }
 

@@ -11,7 +11,7 @@ use tracing::Level;
 
 use super::begun_chunk::BegunChunk;
 use super::chunk_queue::{ChunkQueue, Taken};
-use super::id::{JobId, JobOwner};
+use super::id::{FolderName, JobId, JobOwner};
 use super::store::JobRecord;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 use crate::jobs::manifest::{EndState, JobEnd};
@@ -141,8 +141,8 @@ impl Job {
     }
 
     /// Name of its folder.
-    pub(super) fn folder(&self) -> &str {
-        &self.record.folder
+    pub(super) fn folder(&self) -> FolderName {
+        self.record.folder
     }
 
     /// The flag that is raised when the job has ended.
@@ -182,7 +182,7 @@ impl Job {
             created: self.record.created,
             ended,
             expires: ended.map(|ended| ended + keep),
-            folder: self.record.folder.clone(),
+            folder: self.record.folder,
             spec: self.stored.spec().clone(),
             counts: progress.counts,
             core_seconds: self.record.core_seconds,

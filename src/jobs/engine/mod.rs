@@ -31,7 +31,7 @@ use crate::search::Named;
 use crate::service::Service;
 pub use create::Draft;
 pub use dispatch::Dispatch;
-pub use id::{JobId, JobOwner};
+pub use id::{FolderName, JobId, JobOwner};
 pub use job::Job;
 pub use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};

@@ -10,12 +10,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::id::{JobId, JobOwner};
+use super::id::{FolderName, JobId, JobOwner};
 use super::settings::EngineError;
 use crate::jobs::directory::Directory;
 use crate::jobs::files::{Created, Files};
 use crate::jobs::folder::Folder;
-use crate::jobs::hex::{hex, unhex};
 use crate::jobs::spec::JobSpec;
 use crate::jobs::stored_job::{JobError, StoredJob};
 
@@ -28,7 +27,7 @@ use crate::jobs::stored_job::{JobError, StoredJob};
 pub struct JobStore {
     files: Arc<dyn Files>,
     /// When this process first saw the folders that no record names.
-    unnamed: Mutex<HashMap<String, Instant>>,
+    unnamed: Mutex<HashMap<FolderName, Instant>>,
     /// Locked as long as it is open, if one process has all jobs.
     lock: Option<File>,
 }
@@ -36,7 +35,7 @@ pub struct JobStore {
 /// A folder in which a job is made. It is removed when dropped, unless a record may name it.
 #[derive(Debug)]
 pub struct NewFolder {
-    name: String,
+    name: FolderName,
     files: Arc<dyn Files>,
     begun: Instant,
     is_kept: bool,
@@ -50,8 +49,8 @@ pub(super) struct JobRecord {
     pub(super) created: SystemTime,
     /// Estimated processor time of the whole job.
     pub(super) core_seconds: f64,
-    /// Name of its folder.
-    pub(super) folder: String,
+    /// Its folder.
+    pub(super) folder: FolderName,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -116,15 +115,13 @@ impl JobStore {
     /// # Errors
     /// Those of the files.
     pub(super) fn begin(&self) -> io::Result<NewFolder> {
-        let mut name = [0; 16];
-        getrandom::fill(&mut name).map_err(io::Error::other)?;
-        let name = hex(&name);
+        let name = FolderName::random()?;
         self.files.create_folder(&format!("{FOLDERS}/{name}"))?;
-        let files = Arc::new(self.folder(&name));
+        let files = Arc::new(self.folder(name));
         Ok(NewFolder { name, files, begun: Instant::now(), is_kept: false })
     }
 
-    fn folder(&self, name: &str) -> Folder {
+    fn folder(&self, name: FolderName) -> Folder {
         Folder::new(&self.files, format!("{FOLDERS}/{name}"))
     }
 
@@ -167,7 +164,7 @@ impl JobStore {
     /// # Errors
     /// [`JobError`].
     pub(super) fn job(&self, record: &JobRecord) -> Result<StoredJob, JobError> {
-        StoredJob::open_in(Arc::new(self.folder(&record.folder)))
+        StoredJob::open_in(Arc::new(self.folder(record.folder)))
     }
 
     /// The ids of all jobs.
@@ -186,13 +183,13 @@ impl JobStore {
     ///
     /// # Errors
     /// [`JobError`].
-    pub(super) fn remove(&self, id: JobId, folder: &str) -> Result<(), JobError> {
+    pub(super) fn remove(&self, id: JobId, folder: FolderName) -> Result<(), JobError> {
         if self.record(id)?.is_some_and(|record| record.folder == folder) {
             let name = name_of(id);
             self.files.remove(&name).map_err(|source| self.error(&name, source))?;
         }
         let files = self.folder(folder);
-        files.remove_folder("").map_err(|source| self.error(folder, source))
+        files.remove_folder("").map_err(|source| JobError::File { path: files.path_of(""), source })
     }
 
     /// Removes folders that no record names, if this process has seen them for some time.
@@ -203,7 +200,7 @@ impl JobStore {
         // In this order: a folder that is there before all records are read, and that none of them names, was not named
         // then.
         let mut folders = Vec::new();
-        self.files.list_folders(FOLDERS, &mut |name| folders.push(name.to_owned()))?;
+        self.files.list_folders(FOLDERS, &mut |name| folders.extend(name.parse::<FolderName>()))?;
         let mut named = HashSet::new();
         for id in self.ids()? {
             named.extend(self.record(id).map_err(io::Error::other)?.map(|record| record.folder));
@@ -218,7 +215,7 @@ impl JobStore {
             })
             .collect();
         for (folder, _) in unnamed.iter().filter(|(_, seen)| seen.elapsed() >= seen_for) {
-            self.folder(folder).remove_folder("")?;
+            self.folder(*folder).remove_folder("")?;
         }
         Ok(())
     }
@@ -234,8 +231,8 @@ impl NewFolder {
         &self.files
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    pub(super) fn name(&self) -> FolderName {
+        self.name
     }
 
     /// Writes the specification, after the input.
@@ -280,7 +277,7 @@ impl JobRecord {
             owner: owner.to_hex(),
             created_ms: millis(*created),
             core_seconds: *core_seconds,
-            folder: folder.clone(),
+            folder: folder.to_string(),
         };
         let mut bytes = Vec::new();
         serde_json::to_writer_pretty(&mut bytes, &json).expect("it has only texts and finite numbers");
@@ -291,7 +288,7 @@ impl JobRecord {
     fn of_json(bytes: &[u8]) -> Option<Self> {
         let RecordJson { format, owner, created_ms, core_seconds, folder } = serde_json::from_slice(bytes).ok()?;
         let owner = JobOwner::of_hex(&owner).filter(|_| format == FORMAT)?;
-        unhex::<16>(&folder)?;
+        let folder = folder.parse().ok()?;
         Some(Self { owner, created: of_millis(created_ms), core_seconds, folder })
     }
 }
@@ -328,12 +325,12 @@ mod tests {
 
     fn record(folder: &NewFolder) -> JobRecord {
         let owner = JobOwner::of_token([3; 32]);
-        JobRecord { owner, created: JobRecord::now(), core_seconds: 1.5, folder: folder.name().to_owned() }
+        JobRecord { owner, created: JobRecord::now(), core_seconds: 1.5, folder: folder.name() }
     }
 
-    fn folders(store: &JobStore) -> Vec<String> {
+    fn folders(store: &JobStore) -> Vec<FolderName> {
         let mut folders = Vec::new();
-        store.files.list_folders(FOLDERS, &mut |name| folders.push(name.to_owned())).unwrap();
+        store.files.list_folders(FOLDERS, &mut |name| folders.push(name.parse().unwrap())).unwrap();
         folders
     }
 
@@ -353,8 +350,8 @@ mod tests {
         assert_eq!((created, create(6).0), (Created::New, Created::Existed));
         assert_eq!(store.record(id).unwrap(), Some(own.clone()));
         assert_eq!(store.job(&own).unwrap().spec(), &spec(5));
-        assert_eq!((store.ids().unwrap(), folders(&store)), (vec![id], vec![own.folder.clone()]));
-        store.remove(id, &own.folder).unwrap();
+        assert_eq!((store.ids().unwrap(), folders(&store)), (vec![id], vec![own.folder]));
+        store.remove(id, own.folder).unwrap();
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![], vec![]));
         assert!(store.record(id).unwrap().is_none() && store.job(&own).is_err());
     }
@@ -371,9 +368,9 @@ mod tests {
             record
         };
         let older = create();
-        store.remove(id, &older.folder).unwrap();
+        store.remove(id, older.folder).unwrap();
         let newer = create();
-        store.remove(id, &older.folder).unwrap();
+        store.remove(id, older.folder).unwrap();
         assert_eq!((store.record(id).unwrap(), folders(&store)), (Some(newer.clone()), vec![newer.folder]));
     }
 
@@ -396,7 +393,7 @@ mod tests {
         let (making, kept) = (store.begin().unwrap(), store.begin().unwrap());
         making.write(&spec(5)).unwrap();
         kept.write(&spec(6)).unwrap();
-        let (record, name) = (record(&kept), making.name().to_owned());
+        let (record, name) = (record(&kept), making.name());
         store.create(JobId::random().unwrap(), &record, kept).unwrap();
         store.remove_unnamed(UNNAMED_TIME).unwrap();
         assert_eq!(folders(&store).len(), 2);

@@ -315,8 +315,9 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
             assert_eq!(running.engine.jobs(owner()).len(), 1);
             // What a request has left behind is removed.
             running.engine.store.remove_unnamed(Duration::ZERO).unwrap();
-            let mut folders = Vec::new();
-            running.engine.store.files().list_folders("data", &mut |name| folders.push(name.to_owned())).unwrap();
+            let mut folders: Vec<FolderName> = Vec::new();
+            let files = running.engine.store.files();
+            files.list_folders("data", &mut |name| folders.push(name.parse().unwrap())).unwrap();
             assert_eq!(folders, [job.folder()], "{failure:?}, call {call}");
             running.end().await;
             if !has_failed {

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::id::JobId;
+use super::id::{FolderName, JobId};
 use crate::jobs::spec::JobSpec;
 use crate::search::named;
 
@@ -88,7 +88,7 @@ pub struct JobView {
     /// When it will be deleted.
     pub expires: Option<SystemTime>,
     /// Name of the folder with its files, below `data`.
-    pub folder: String,
+    pub folder: FolderName,
     /// Its specification.
     pub spec: JobSpec,
     /// Its boards and parts.

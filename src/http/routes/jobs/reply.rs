@@ -60,7 +60,7 @@ impl JobReply {
             created_at: time(view.created),
             ended_at: view.ended.map(time),
             expires_at: view.expires.map(time),
-            folder: view.folder.clone(),
+            folder: view.folder.to_string(),
             spec: spec(&view.spec),
             counts: CountsReply { total: counts.boards, done: counts.done, failed: counts.failed },
             parts: PartsReply { total: counts.parts, done: counts.stored_parts },
