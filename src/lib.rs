@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! main → app → http → jobs → service → search → domain
+//!           app → cluster → jobs, with the feature `cluster`
 //! config, telemetry: only main and app use them
 //! ```
 //!
@@ -16,6 +17,8 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod app;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod config;
 pub mod domain;
 pub mod healthcheck;

@@ -24,7 +24,7 @@ struct Rule {
     crates: &'static [&'static str],
 }
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     Rule { part: "domain", parts: &["domain"], crates: &[] },
     Rule { part: "search", parts: &["domain", "search"], crates: &[] },
     Rule {
@@ -94,9 +94,25 @@ const RULES: [Rule; 11] = [
         ],
     },
     Rule {
+        part: "cluster",
+        parts: &["domain", "search", "service", "jobs", "cluster"],
+        crates: &[
+            "async_nats",
+            "bytes",
+            "futures_util",
+            "object_store",
+            "parking_lot",
+            "prometheus_client",
+            "serde_json",
+            "thiserror",
+            "tokio",
+            "tracing",
+        ],
+    },
+    Rule {
         part: "app",
         // `taquin batch` turns its arguments into boards and recipes.
-        parts: &["domain", "search", "service", "jobs", "http", "app", "config", "telemetry"],
+        parts: &["domain", "search", "service", "jobs", "cluster", "http", "app", "config", "telemetry"],
         crates: &[
             "axum",
             "getrandom", // the sample of a check

@@ -1,0 +1,95 @@
+//! A queue of tasks.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt::Debug;
+use std::future::Future;
+use std::time::Duration;
+
+use super::task::{Task, Work};
+use crate::jobs::FolderName;
+
+/// Hands out each task to one worker at a time, until one acknowledges it.
+///
+/// It may lose tasks, and hand them out twice: whatever it does, the files of a job say what is missing.
+pub trait Queue: Debug + Send + Sync + 'static {
+    /// A task that was handed out.
+    type Lease: Lease;
+
+    /// Adds a task, unless it is in the queue.
+    ///
+    /// # Errors
+    /// [`QueueError`]. The task may have been added.
+    fn offer(&self, task: &Task) -> impl Future<Output = Result<(), QueueError>> + Send;
+
+    /// The tasks of a folder that are in the queue, waiting or handed out.
+    ///
+    /// # Errors
+    /// [`QueueError`].
+    fn tasks(&self, folder: FolderName) -> impl Future<Output = Result<HashSet<Work>, QueueError>> + Send;
+
+    /// Counts what it has.
+    ///
+    /// # Errors
+    /// [`QueueError`].
+    fn counts(&self) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
+
+    /// Waits for a task for at most half a minute. A future that is dropped may lose a task until its lease is over.
+    ///
+    /// # Errors
+    /// [`QueueError`].
+    fn take(&self) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
+}
+
+/// A task that was handed out. Unless it is extended, the task is handed out again after [`LEASE_TIME`].
+pub trait Lease: Debug + Send + Sync + 'static {
+    /// The task.
+    fn task(&self) -> &Task;
+
+    /// How often it was handed out, as far as the queue knows.
+    fn deliveries(&self) -> u64;
+
+    /// Begins [`LEASE_TIME`] anew.
+    ///
+    /// # Errors
+    /// [`QueueError`].
+    fn extend(&self) -> impl Future<Output = Result<(), QueueError>> + Send;
+
+    /// Removes the task from the queue, for good.
+    ///
+    /// # Errors
+    /// [`QueueError`]. The task may be handed out again.
+    fn done(&self) -> impl Future<Output = Result<(), QueueError>> + Send;
+
+    /// Gives the task back, to be handed out after a pause.
+    ///
+    /// # Errors
+    /// [`QueueError`]. The task is handed out again after [`LEASE_TIME`].
+    fn release(&self, pause: Duration) -> impl Future<Output = Result<(), QueueError>> + Send;
+}
+
+/// Time after which a task is handed out again, unless its lease is extended or over.
+pub const LEASE_TIME: Duration = Duration::from_secs(30);
+
+/// What a queue has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueCounts {
+    /// Tasks that wait for a worker.
+    pub waiting: u64,
+    /// Tasks that were handed out.
+    pub leased: u64,
+    /// Calls of [`Queue::take`] that wait for a task.
+    pub takers: u64,
+}
+
+/// Why a queue cannot do something now.
+#[derive(Debug, thiserror::Error)]
+#[error("the queue: {0}")]
+pub struct QueueError(#[source] Box<dyn Error + Send + Sync>);
+
+impl QueueError {
+    /// An error with this cause.
+    pub(super) fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(cause.into())
+    }
+}
