@@ -11,6 +11,7 @@ export const WANTS = {
 
 const WAITING = {
   requests: 'It waits for workers: requests need all of them.', other_jobs: 'It waits for workers: other jobs have them.',
+  workers: 'It waits for workers: none is running.', queue: 'It waits: the queue of its parts cannot be reached.',
   disk: 'It waits for room on the disk of the service.',
   version: 'It cannot go on, because another version of the service began it. You can cancel it.',
 };

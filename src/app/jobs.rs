@@ -20,7 +20,7 @@ pub(super) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Resul
     let JobsConfig { directory, keep, max_unfinished, max_boards, max_body } = config;
     let settings = JobSettings { keep, max_unfinished, max_boards, max_body };
     let store = JobStore::in_directory(&directory)?;
-    JobEngine::open(service, settings, store, Box::new(JobLane::new(service))).map(Some)
+    JobEngine::open(service, settings, store, Arc::new(JobLane::new(service))).map(Some)
 }
 
 /// Reads the gauges of an engine when the metrics are scraped.

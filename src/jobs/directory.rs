@@ -247,15 +247,15 @@ fn link(from: &Path, to: &Path) -> io::Result<Created> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::jobs::files::tests::check_promises;
 
     /// An empty directory that is removed at the end.
-    pub(in crate::jobs) struct Scratch(pub(in crate::jobs) Directory);
+    pub(crate) struct Scratch(pub(crate) Directory);
 
     impl Scratch {
-        pub(in crate::jobs) fn new() -> Self {
+        pub(crate) fn new() -> Self {
             let name = format!("taquin-directory-{:016x}", getrandom::u64().unwrap());
             Self(Directory::create(&std::env::temp_dir().join(name)).unwrap())
         }

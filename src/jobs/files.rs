@@ -107,7 +107,7 @@ pub enum Created {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::cmp::Ordering::{Equal, Greater, Less};
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::{Cursor, ErrorKind};
@@ -121,7 +121,7 @@ pub(super) mod tests {
 
     /// Files in memory: the simplest that keep all promises but the one about power.
     #[derive(Debug, Default)]
-    pub(in crate::jobs) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>);
+    pub(crate) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>);
 
     impl FilesInMemory {
         /// The names of all files in a folder and in those below it, without that of the folder.
@@ -194,7 +194,7 @@ pub(super) mod tests {
 
     /// Files of which one call fails, or that one and all later ones.
     #[derive(Debug)]
-    pub(in crate::jobs) struct FailingFiles {
+    pub(crate) struct FailingFiles {
         files: Arc<FilesInMemory>,
         /// Number of calls so far.
         calls: AtomicUsize,
@@ -205,7 +205,7 @@ pub(super) mod tests {
     }
 
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(in crate::jobs) enum Failure {
+    pub(crate) enum Failure {
         /// The call is not made.
         NotMade,
         /// The call is made, and only its result is lost.
@@ -215,21 +215,21 @@ pub(super) mod tests {
     }
 
     impl Failure {
-        pub(in crate::jobs) const ALL: [Self; 3] = [Self::NotMade, Self::ResultLost, Self::PowerLost];
+        pub(crate) const ALL: [Self; 3] = [Self::NotMade, Self::ResultLost, Self::PowerLost];
     }
 
     impl FailingFiles {
-        pub(in crate::jobs) fn new(files: Arc<FilesInMemory>, call: usize, failure: Failure) -> Self {
+        pub(crate) fn new(files: Arc<FilesInMemory>, call: usize, failure: Failure) -> Self {
             Self { files, calls: AtomicUsize::new(0), fails: (call, failure), runtime: None }
         }
 
         /// Panics when they are called on a thread of a runtime, as files do that wait for a network.
-        pub(in crate::jobs) fn off(self, runtime: Handle) -> Self {
+        pub(crate) fn off(self, runtime: Handle) -> Self {
             Self { runtime: Some(runtime), ..self }
         }
 
         /// True if a call has failed.
-        pub(in crate::jobs) fn have_failed(&self) -> bool {
+        pub(crate) fn have_failed(&self) -> bool {
             self.calls.load(Ordering::Relaxed) > self.fails.0
         }
 
@@ -294,7 +294,7 @@ pub(super) mod tests {
     }
 
     /// Checks the promises of an empty place.
-    pub(in crate::jobs) fn check_promises(files: &dyn Files) {
+    pub(crate) fn check_promises(files: &dyn Files) {
         files.create_folder("some").unwrap();
         files.create_folder("some").unwrap();
         a_file_is_created_once_and_never_changed(files);

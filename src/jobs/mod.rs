@@ -54,6 +54,8 @@ pub use engine::{
     CreateError, Dispatch, Draft, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner,
     JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
+#[cfg(all(test, feature = "cluster"))]
+pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
 pub use files::{Created, Files, WriteFile};
 pub use folder::Folder;
 pub use hex::sha256_hex;

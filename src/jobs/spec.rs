@@ -193,6 +193,11 @@ impl JobSpec {
         matches!(self.want, Want::Length | Want::Next) && is_unlimited && is_proven
     }
 
+    /// True if a solver of this version with these tables finds the labels of this specification.
+    pub fn is_served_by(&self, version: &str, tables: Tier) -> bool {
+        self.has_unique_labels() || (self.version == version && self.tables == tables)
+    }
+
     /// True if labels may differ from one run to the next: those of searches that end by the clock.
     pub fn depends_on_time(&self) -> bool {
         let improves_all_the_time = !Sweep::serves(Want::Next, self.boards.goal().size());

@@ -151,6 +151,28 @@ impl StoredJob {
         Ok(done)
     }
 
+    /// The chunks from this one on whose parts exist, in any order.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub(super) fn stored_from(&self, chunk: u64) -> Result<Vec<u64>, JobError> {
+        let mut stored = Vec::new();
+        // The name of the chunk before it, as the list begins after a name.
+        let after = chunk.checked_sub(1).map_or_else(String::new, file_name);
+        let mut note = |name: &str| stored.extend(chunk_of(name).map(|chunk| chunk as u64));
+        let listed = self.files.list_after(PARTS, &after, &mut note);
+        listed.map_err(|source| self.file_error(PARTS, source))?;
+        Ok(stored)
+    }
+
+    /// True if the job has ended, or was deleted since it was opened.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn is_over(&self) -> Result<bool, JobError> {
+        Ok(self.created_at(END)?.is_some() || self.created_at(SPEC)?.is_none())
+    }
+
     /// Stores the part of a chunk, unless another process has.
     ///
     /// # Errors
@@ -282,6 +304,12 @@ impl Iterator for JobRows {
 }
 
 impl JobError {
+    /// True if the files may be in order, and only the place failed, so that another attempt may succeed.
+    pub fn is_temporary(&self) -> bool {
+        let is_damage = |kind| matches!(kind, io::ErrorKind::InvalidData | io::ErrorKind::NotFound);
+        matches!(self, Self::File { source, .. } if !is_damage(source.kind()))
+    }
+
     /// True if the disk is full, so that the job can go on once there is room.
     pub fn is_disk_full(&self) -> bool {
         let is_full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
@@ -289,9 +317,13 @@ impl JobError {
     }
 }
 
-/// Name of the file of a chunk. The names are in the order of the chunks.
 fn part_name(chunk: u64) -> String {
-    format!("{PARTS}/{chunk:010}{PART_EXTENSION}")
+    format!("{PARTS}/{}", file_name(chunk))
+}
+
+/// Name of the file of a chunk in its folder. The names are in the order of the chunks.
+fn file_name(chunk: u64) -> String {
+    format!("{chunk:010}{PART_EXTENSION}")
 }
 
 fn chunk_of(name: &str) -> Option<usize> {

@@ -205,13 +205,13 @@ export async function the_page_says_what_a_job_waits_for(browser) {
     const body = JSON.stringify({ random: { rows: 3, cols: 3, seed: 'waits', count: 1 } });
     const created = await fetch(`${browser.base}/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     const { ended_at: _, ...job } = await created.json();
-    const waits = ['requests', 'other_jobs', 'disk', 'version', 'a_later_reason'];
+    const waits = ['requests', 'other_jobs', 'workers', 'queue', 'disk', 'version', 'a_later_reason'];
     const jobs = waits.map((reason, at) => ({ ...job, id: String(at).repeat(32), state: 'running', waiting_for: reason }));
     await page.route(LIST, (route) => route.fulfill({ json: { jobs: [...jobs, { ...job, id: 'f'.repeat(32), state: 'failed', reason: 'part 3 is damaged', ended_at: job.created_at }] } }));
     await panel(page, 'jobs');
-    await page.waitForFunction(() => document.querySelectorAll('.job').length === 6);
+    await page.waitForFunction(() => document.querySelectorAll('.job').length === 8);
     const states = await page.locator('.job-state').allTextContents();
-    for (const [at, said] of [/requests need all/, /other jobs have them/, /room on the disk/, /another version/, /waits for a later reason/, /^Failed: part 3 is damaged$/].entries()) {
+    for (const [at, said] of [/requests need all/, /other jobs have them/, /none is running/, /cannot be reached/, /room on the disk/, /another version/, /waits for a later reason/, /^Failed: part 3 is damaged$/].entries()) {
       assert.match(states[at], said);
     }
   });

@@ -73,6 +73,34 @@ impl<B> ChunkQueue<B> {
         }
     }
 
+    /// Notes that another process has done a chunk. Returns false if it was noted before, or there is no such chunk.
+    pub(super) fn note_done(&mut self, number: u64) -> bool {
+        let Some(is_done) = self.is_done.get_mut(number as usize).filter(|is_done| !**is_done) else { return false };
+        *is_done = true;
+        self.done += 1;
+        while self.is_done.get(self.next).is_some_and(|is_done| *is_done) {
+            self.next += 1;
+        }
+        true
+    }
+
+    /// The first chunk that is not done.
+    pub(super) fn first_missing(&self) -> Option<u64> {
+        let mut first = None;
+        self.missing(|chunk| {
+            first = Some(chunk);
+            false
+        });
+        first
+    }
+
+    /// Calls `visit` with the chunks that are not done and that no slice has begun, in their order, as long as it
+    /// returns true.
+    pub(super) fn missing(&self, mut visit: impl FnMut(u64) -> bool) {
+        let missing = (self.next..self.is_done.len()).filter(|chunk| !self.is_done[*chunk]);
+        missing.map(|chunk| chunk as u64).take_while(|chunk| visit(*chunk)).for_each(drop);
+    }
+
     /// Number of chunks that are done.
     pub(super) fn done(&self) -> u64 {
         self.done

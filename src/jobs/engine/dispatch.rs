@@ -14,4 +14,9 @@ pub trait Dispatch: Debug + Send + Sync {
 
     /// True if anything works on jobs now.
     fn has_worker(&self) -> bool;
+
+    /// True if other processes make the chunks, so that the store alone says what is done.
+    fn makes_elsewhere(&self) -> bool {
+        false
+    }
 }

@@ -1,5 +1,7 @@
 //! One job of an engine: what is known about it, and what is to be done next.
 
+mod remote;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +33,7 @@ pub struct Job {
 }
 
 struct JobProgress {
+    making: Making,
     phase: Phase,
     chunks: ChunkQueue<Box<BegunChunk>>,
     /// When the begun chunks were begun.
@@ -43,6 +46,17 @@ struct JobProgress {
     touched: Instant,
     /// Times and the boards that were done then.
     samples: VecDeque<(Instant, u64)>,
+}
+
+/// What makes the chunks of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Making {
+    /// This process.
+    Here,
+    /// Other processes.
+    Elsewhere,
+    /// Another version of the solver, or one with other tables, on which the labels depend.
+    OtherSolver,
 }
 
 enum Phase {
@@ -86,11 +100,11 @@ const RATE_TIME: Duration = Duration::from_secs(60);
 const RATE_SAMPLES: usize = 8;
 
 impl Job {
-    /// A job as its files say it is. If `is_served` is false, its labels depend on another solver.
+    /// A job as its files say it is.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
-    pub(super) fn load(id: JobId, record: JobRecord, stored: StoredJob, is_served: bool) -> Result<Self, JobError> {
+    pub(super) fn load(id: JobId, record: JobRecord, stored: StoredJob, making: Making) -> Result<Self, JobError> {
         let (spec, is_done) = (stored.spec(), stored.done()?);
         let rows = |chunk: u64| {
             let rows = spec.boards_of(chunk);
@@ -99,10 +113,13 @@ impl Job {
         let done = (0..).zip(&is_done).filter(|(_, is_done)| **is_done).map(|(chunk, _)| rows(chunk)).sum();
         let chunks = ChunkQueue::new(is_done);
         let stored_parts = chunks.done();
-        let counts = JobCounts { boards: spec.boards.count(), done, failed: 0, parts: spec.chunks(), stored_parts };
-        let blocked = (!is_served).then_some(Blocked { by: WaitingFor::Version, until: None });
+        let is_elsewhere = making == Making::Elsewhere;
+        let failed = (!is_elsewhere).then_some(0);
+        let counts = JobCounts { boards: spec.boards.count(), done, failed, parts: spec.chunks(), stored_parts };
+        let blocked = (making == Making::OtherSolver).then_some(Blocked { by: WaitingFor::Version, until: None });
         let progress = JobProgress {
-            phase: if stored_parts == 0 { Phase::Open } else { Phase::New },
+            making,
+            phase: if stored_parts == 0 || is_elsewhere { Phase::Open } else { Phase::New },
             chunks,
             begun: BTreeMap::new(),
             counts,
@@ -132,7 +149,8 @@ impl Job {
         self.changes.subscribe()
     }
 
-    pub(super) fn owner(&self) -> JobOwner {
+    /// Whose it is.
+    pub fn owner(&self) -> JobOwner {
         self.record.owner
     }
 
@@ -140,9 +158,14 @@ impl Job {
         self.record.created
     }
 
-    /// Name of its folder.
-    pub(super) fn folder(&self) -> FolderName {
+    /// Its folder.
+    pub fn folder(&self) -> FolderName {
         self.record.folder
+    }
+
+    /// Estimated processor time of the whole job, in seconds.
+    pub fn core_seconds(&self) -> f64 {
+        self.record.core_seconds
     }
 
     /// The flag that is raised when the job has ended.
@@ -163,10 +186,7 @@ impl Job {
 
     /// When it ended, if it has.
     pub(super) fn ended(&self) -> Option<SystemTime> {
-        match self.progress.lock().phase {
-            Phase::Ended { at, .. } => Some(at),
-            _ => None,
-        }
+        if let Phase::Ended { at, .. } = self.progress.lock().phase { Some(at) } else { None }
     }
 
     /// The job now. `has_worker` says whether any bulk work has a worker.
@@ -244,7 +264,7 @@ impl Job {
     /// The parts that existed have so many rows without a label.
     pub(super) fn opened(&self, failed: u64) {
         let mut progress = self.progress.lock();
-        progress.counts.failed += failed;
+        progress.count_failed(failed);
         progress.phase = Phase::Open;
         self.has_changed();
     }
@@ -266,24 +286,15 @@ impl Job {
         let mut progress = self.progress.lock();
         progress.chunks.finish(chunk.number);
         progress.begun.remove(&chunk.number);
-        progress.counts.stored_parts = progress.chunks.done();
-        progress.counts.done += chunk.part.len() as u64;
-        progress.counts.failed += chunk.failed;
+        progress.count_failed(chunk.failed);
+        progress.count_done(chunk.part.len() as u64);
         progress.blocked = None;
-        let sample = (Instant::now(), progress.counts.done);
-        progress.samples.push_back(sample);
-        let is_old = |at: &Instant| at.elapsed() > RATE_TIME;
-        while progress.samples.len() > RATE_SAMPLES && progress.samples.front().is_some_and(|(at, _)| is_old(at)) {
-            progress.samples.pop_front();
-        }
         self.has_changed();
     }
 
     /// Something went wrong: the job waits for the disk, or ends.
     pub(super) fn trouble(&self, error: &JobError) {
-        let is_ours = matches!(error, JobError::File { source, .. } if source.kind() != std::io::ErrorKind::InvalidData
-            && source.kind() != std::io::ErrorKind::NotFound);
-        if is_ours {
+        if error.is_temporary() {
             return self.wait_for_disk(error);
         }
         self.fail(&error.to_string());
@@ -337,7 +348,7 @@ impl Job {
                 job.state = state.name(),
                 job.boards = counts.boards,
                 job.done = counts.done,
-                job.failed = counts.failed,
+                job.failed = counts.failed.unwrap_or_default(),
                 elapsed_us = lasted.as_micros() as u64,
             );
         }
@@ -353,7 +364,7 @@ impl Job {
         }
         if let Some(totals) = end.totals.take() {
             let JobCounts { boards, parts, .. } = progress.counts;
-            let failed = totals.failed + totals.invalid;
+            let failed = Some(totals.failed + totals.invalid);
             progress.counts = JobCounts { boards, done: boards, failed, parts, stored_parts: parts };
         }
         // The clock of a file system lags by some milliseconds, and that of a store is another one.
@@ -386,6 +397,22 @@ impl Job {
 }
 
 impl JobProgress {
+    fn count_failed(&mut self, rows: u64) {
+        self.counts.failed = self.counts.failed.map(|failed| failed + rows);
+    }
+
+    /// Counts boards of parts that were stored now.
+    fn count_done(&mut self, boards: u64) {
+        self.counts.stored_parts = self.chunks.done();
+        self.counts.done += boards;
+        let sample = (Instant::now(), self.counts.done);
+        self.samples.push_back(sample);
+        let is_old = |at: &Instant| at.elapsed() > RATE_TIME;
+        while self.samples.len() > RATE_SAMPLES && self.samples.front().is_some_and(|(at, _)| is_old(at)) {
+            self.samples.pop_front();
+        }
+    }
+
     fn is_blocked(&self) -> bool {
         self.blocked.is_some_and(|blocked| blocked.until.is_none_or(|until| until > Instant::now()))
     }
@@ -416,6 +443,7 @@ impl JobProgress {
             (_, Some(blocked)) => Some(blocked.by),
             (Phase::Opening | Phase::Finalizing, None) => None,
             _ if self.touched.elapsed() < IDLE => None,
+            _ if !has_worker && self.making == Making::Elsewhere => Some(WaitingFor::Workers),
             // A slice without a worker is paused.
             _ if !has_worker => Some(WaitingFor::Requests),
             _ => (self.slices == 0).then_some(WaitingFor::OtherJobs),

@@ -19,13 +19,13 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
-use super::spec::JobSpec;
 use super::stored_job::JobError;
 use crate::search::Named;
 use crate::service::Service;
@@ -33,6 +33,7 @@ pub use create::Draft;
 pub use dispatch::Dispatch;
 pub use id::{FolderName, JobId, JobOwner};
 pub use job::Job;
+use job::Making;
 pub use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};
 use store::{JobRecord, UNNAMED_TIME};
@@ -53,7 +54,9 @@ pub struct JobEngine {
     /// Ids whose jobs cannot be read. That was logged.
     unreadable: Mutex<BTreeSet<JobId>>,
     /// Has the chunks of the unfinished ones made.
-    dispatch: Box<dyn Dispatch>,
+    dispatch: Arc<dyn Dispatch>,
+    /// True if the store could be read when it was last searched.
+    has_store: AtomicBool,
     /// When the store was last searched for jobs of other processes, and for folders of no use.
     searched: Mutex<Searched>,
     /// Wakes the task of the engine.
@@ -74,10 +77,13 @@ const MAKING: usize = 16;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Time between two comparisons of what is and what should be.
-const PERIOD: Duration = Duration::from_secs(2);
+const PERIOD: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 2000 });
 
 /// Time between two searches for jobs that other processes have created or deleted.
 const JOBS_PERIOD: Duration = Duration::from_secs(10);
+
+/// Time between two searches for such jobs, if clients ask for lists.
+const LIST_PERIOD: Duration = Duration::from_secs(1);
 
 /// Time between two searches for folders of no use.
 const USELESS_PERIOD: Duration = Duration::from_secs(600);
@@ -92,7 +98,7 @@ impl JobEngine {
         service: &Arc<Service>,
         settings: JobSettings,
         store: JobStore,
-        dispatch: Box<dyn Dispatch>,
+        dispatch: Arc<dyn Dispatch>,
     ) -> Result<Arc<Self>, EngineError> {
         let engine = Arc::new(Self {
             service: Arc::clone(service),
@@ -103,18 +109,28 @@ impl JobEngine {
             jobs: Mutex::default(),
             unreadable: Mutex::default(),
             dispatch,
+            has_store: AtomicBool::new(true),
             searched: Mutex::new(Searched { for_jobs: Instant::now(), for_useless: Instant::now() }),
             wake: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
-        let path = engine.store.files().path_of("");
-        let opened = engine.store.prepare().and_then(|()| engine.search_jobs());
-        opened.map_err(|source| EngineError::Directory { path, source })?;
+        match engine.store.prepare().and_then(|()| engine.search_jobs()) {
+            Ok(()) => {}
+            // It may be back in a moment, and the rest of the service does not need it.
+            Err(error) if engine.store.is_shared() => report_unlisted(&error),
+            Err(source) => return Err(EngineError::Directory { path: engine.store.files().path_of(""), source }),
+        }
         Ok(engine)
     }
 
     /// Notes which jobs there are, whatever other processes have done.
     fn search_jobs(&self) -> io::Result<()> {
+        let listed = self.list_jobs();
+        self.has_store.store(listed.is_ok(), Ordering::Relaxed);
+        listed
+    }
+
+    fn list_jobs(&self) -> io::Result<()> {
         // In this order: a job that is known has a record when the store lists them, unless it was deleted.
         let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
         let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
@@ -151,11 +167,15 @@ impl JobEngine {
     }
 
     fn load(&self, id: JobId, record: JobRecord) -> Result<Arc<Job>, JobError> {
-        let stored = self.store.job(&record)?;
-        let JobSpec { version, tables, .. } = stored.spec();
-        let is_same_solver = version == VERSION && *tables == self.service.settings().tables;
-        let is_served = is_same_solver || stored.spec().has_unique_labels();
-        let job = Arc::new(Job::load(id, record, stored, is_served)?);
+        let stored = self.store.open(record.folder)?;
+        let making = if self.dispatch.makes_elsewhere() {
+            Making::Elsewhere
+        } else if stored.spec().is_served_by(VERSION, self.service.settings().tables) {
+            Making::Here
+        } else {
+            Making::OtherSolver
+        };
+        let job = Arc::new(Job::load(id, record, stored, making)?);
         // Of several threads that load it, the first one wins.
         let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
         self.wake.notify_one();
@@ -193,17 +213,10 @@ impl JobEngine {
 
     /// Compares what is done with what should be done.
     fn reconcile(&self) {
-        let is_due = |last: &mut Instant, period| {
-            let is_due = last.elapsed() >= period;
-            if is_due {
-                *last = Instant::now();
-            }
-            is_due
-        };
         if is_due(&mut self.searched.lock().for_jobs, JOBS_PERIOD)
             && let Err(error) = self.search_jobs()
         {
-            tracing::event!(target: "taquin::jobs", Level::WARN, message = "jobs cannot be listed", %error);
+            report_unlisted(&error);
         }
         let is_unfinished = |job: &&Arc<Job>| !job.state().is_ended();
         let unfinished: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_unfinished).cloned().collect();
@@ -277,11 +290,17 @@ impl JobEngine {
         called.unwrap_or_else(|error| Err(self.file_error(io::Error::other(error)).into()))
     }
 
-    /// The jobs of an owner that this process knows, the newest first.
-    pub fn jobs(&self, owner: JobOwner) -> Vec<Arc<Job>> {
+    /// The jobs of an owner, the newest first.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store is shared and cannot be read.
+    pub async fn jobs(self: &Arc<Self>, owner: JobOwner) -> Result<Vec<Arc<Job>>, JobError> {
+        if self.store.is_shared() && is_due(&mut self.searched.lock().for_jobs, LIST_PERIOD) {
+            self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await?;
+        }
         let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
-        jobs
+        Ok(jobs)
     }
 
     /// The place of a job among those of its owner: the newer, the greater.
@@ -292,6 +311,11 @@ impl JobEngine {
     /// The job now.
     pub fn view(&self, job: &Job) -> JobView {
         job.view(self.settings.keep, self.dispatch.has_worker())
+    }
+
+    /// True if the store could be read when it was last searched for jobs.
+    pub fn has_store(&self) -> bool {
+        self.has_store.load(Ordering::Relaxed)
     }
 
     /// Number of jobs in each state.
@@ -332,6 +356,19 @@ impl JobEngine {
     fn file_error(&self, source: io::Error) -> JobError {
         JobError::File { path: self.store.files().path_of(""), source }
     }
+}
+
+/// True if so much time has passed since `last`, which is now then.
+fn is_due(last: &mut Instant, period: Duration) -> bool {
+    let is_due = last.elapsed() >= period;
+    if is_due {
+        *last = Instant::now();
+    }
+    is_due
+}
+
+fn report_unlisted(error: &io::Error) {
+    tracing::event!(target: "taquin::jobs", Level::WARN, message = "jobs cannot be listed", %error);
 }
 
 impl std::fmt::Debug for JobEngine {

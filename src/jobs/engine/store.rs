@@ -105,6 +105,11 @@ impl JobStore {
         if self.lock.is_some() { self.remove_unnamed(Duration::ZERO) } else { Ok(()) }
     }
 
+    /// True if other processes use the place too.
+    pub(super) fn is_shared(&self) -> bool {
+        self.lock.is_none()
+    }
+
     /// The place, for messages.
     pub(super) fn files(&self) -> &dyn Files {
         &*self.files
@@ -159,12 +164,12 @@ impl JobStore {
         record.map(Some).ok_or_else(|| self.error(&name, ErrorKind::InvalidData.into()))
     }
 
-    /// Opens the job of a record.
+    /// Opens the job in a folder.
     ///
     /// # Errors
     /// [`JobError`].
-    pub(super) fn job(&self, record: &JobRecord) -> Result<StoredJob, JobError> {
-        StoredJob::open_in(Arc::new(self.folder(record.folder)))
+    pub fn open(&self, folder: FolderName) -> Result<StoredJob, JobError> {
+        StoredJob::open_in(Arc::new(self.folder(folder)))
     }
 
     /// The ids of all jobs.
@@ -349,11 +354,11 @@ mod tests {
         let (created, own) = create(5);
         assert_eq!((created, create(6).0), (Created::New, Created::Existed));
         assert_eq!(store.record(id).unwrap(), Some(own.clone()));
-        assert_eq!(store.job(&own).unwrap().spec(), &spec(5));
+        assert_eq!(store.open(own.folder).unwrap().spec(), &spec(5));
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![id], vec![own.folder]));
         store.remove(id, own.folder).unwrap();
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![], vec![]));
-        assert!(store.record(id).unwrap().is_none() && store.job(&own).is_err());
+        assert!(store.record(id).unwrap().is_none() && store.open(own.folder).is_err());
     }
 
     #[test]

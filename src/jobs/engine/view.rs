@@ -46,10 +46,14 @@ pub enum WaitingFor {
     Requests,
     /// Other bulk work has the workers.
     OtherJobs,
-    /// The disk is full, or cannot be written.
+    /// The disk is full, or the store cannot be read or written.
     Disk,
     /// Its labels depend on another version of the solver, or on other tables.
     Version,
+    /// No worker takes chunks.
+    Workers,
+    /// The queue of chunks cannot be reached.
+    Queue,
 }
 
 named!(WaitingFor {
@@ -57,6 +61,8 @@ named!(WaitingFor {
     OtherJobs => "other_jobs",
     Disk => "disk",
     Version => "version",
+    Workers => "workers",
+    Queue => "queue",
 });
 
 /// Boards and parts of a job.
@@ -66,8 +72,8 @@ pub struct JobCounts {
     pub boards: u64,
     /// Boards of the stored parts.
     pub done: u64,
-    /// Rows of the stored parts without a label.
-    pub failed: u64,
+    /// Rows of the stored parts without a label; unknown before the end if other processes make the parts.
+    pub failed: Option<u64>,
     /// Parts that the complete job has.
     pub parts: u64,
     /// Stored parts.

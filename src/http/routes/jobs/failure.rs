@@ -4,6 +4,9 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
 use crate::jobs::{CreateError, JobError};
 
+/// Seconds after which a client retries what needs the store.
+const STORE_RETRY: u64 = 5;
+
 /// The problem of a job that was not created.
 pub(super) fn of_create(error: &CreateError) -> Problem {
     match error {
@@ -33,6 +36,11 @@ pub(super) fn of_store(error: &JobError) -> Problem {
         let detail =
             "The disk of the jobs is full. Delete jobs that are no longer needed, or ask the operator for room.";
         return Problem::new(ProblemKind::StorageFull, detail);
+    }
+    if error.is_temporary() {
+        tracing::warn!(target: "taquin::jobs", %error, "the store of jobs cannot be used now");
+        let detail = "The store of the jobs cannot be used now. Retry after the number of seconds in `Retry-After`.";
+        return Problem::new(ProblemKind::Overloaded, detail).with_retry_after(STORE_RETRY);
     }
     tracing::error!(target: "taquin::jobs", %error, "files of jobs cannot be used");
     Problem::internal()

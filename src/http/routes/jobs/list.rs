@@ -5,6 +5,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use super::caller::Caller;
+use super::failure;
 use super::reply::JobReply;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -36,7 +37,8 @@ pub(in crate::http::routes) async fn list(caller: Caller, request: Request) -> R
     let after = fields.parsed("cursor", cursor_of);
     fields.finish(Some(()))?;
     let is_after = |rank| after.is_none_or(|after| rank < after);
-    let jobs = caller.engine.jobs(caller.owner).into_iter().filter(|job| is_after(JobEngine::rank(job)));
+    let jobs = caller.engine.jobs(caller.owner).await.map_err(|error| failure::of_store(&error))?;
+    let jobs = jobs.into_iter().filter(|job| is_after(JobEngine::rank(job)));
     let mut jobs = jobs.filter(|job| state.is_none_or(|state| job.state() == state)).peekable();
     let (mut page, mut last) = (Vec::new(), None);
     while page.len() < limit

@@ -37,7 +37,8 @@ pub(super) struct JobReply {
 struct CountsReply {
     total: u64,
     done: u64,
-    failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]

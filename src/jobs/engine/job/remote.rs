@@ -1,0 +1,75 @@
+//! A job whose chunks other processes make.
+
+use std::time::Instant;
+
+use super::{Blocked, Job, Phase};
+use crate::jobs::engine::view::WaitingFor;
+use crate::jobs::stored_job::JobError;
+
+impl Job {
+    /// Notes the parts that other processes have stored, and the end of the job.
+    ///
+    /// # Errors
+    /// [`JobError`] if the files cannot be read.
+    pub fn read_progress(&self) -> Result<(), JobError> {
+        self.read_end()?;
+        let from = {
+            let progress = self.progress.lock();
+            match progress.phase {
+                Phase::Ended { .. } => return Ok(()),
+                _ => progress.chunks.first_missing(),
+            }
+        };
+        if let Some(from) = from {
+            let stored = self.stored.stored_from(from)?;
+            self.note_stored(&stored);
+        }
+        Ok(())
+    }
+
+    fn note_stored(&self, stored: &[u64]) {
+        let mut progress = self.progress.lock();
+        let spec = self.stored.spec();
+        let new = stored.iter().filter(|chunk| progress.chunks.note_done(**chunk));
+        let boards: u64 = new.map(|chunk| spec.boards_of(*chunk)).map(|boards| boards.end - boards.start).sum();
+        if boards > 0 {
+            progress.count_done(boards);
+            progress.touched = Instant::now();
+        }
+        let is_finalizing = matches!(progress.phase, Phase::Open) && progress.chunks.is_finished();
+        if is_finalizing {
+            progress.phase = Phase::Finalizing;
+        }
+        if boards > 0 || is_finalizing {
+            self.has_changed();
+        }
+    }
+
+    /// The chunks without a part, as far as this process knows, in their order.
+    pub fn missing_chunks(&self, visit: impl FnMut(u64) -> bool) {
+        self.progress.lock().chunks.missing(visit);
+    }
+
+    /// Notes how many pieces of its work a queue has, and whether workers take some.
+    pub fn note_tasks(&self, tasks: usize, has_worker: bool) {
+        let mut progress = self.progress.lock();
+        progress.slices = tasks;
+        progress.blocked = None;
+        if tasks > 0 && has_worker && progress.samples.is_empty() {
+            let sample = (Instant::now(), progress.counts.done);
+            progress.samples.push_back(sample);
+            progress.touched = sample.0;
+            self.has_changed();
+        }
+    }
+
+    /// Notes why nothing can be done now.
+    pub fn note_obstacle(&self, by: WaitingFor) {
+        let mut progress = self.progress.lock();
+        if matches!(progress.phase, Phase::Ended { .. }) || progress.blocked.is_some_and(|blocked| blocked.by == by) {
+            return;
+        }
+        progress.blocked = Some(Blocked { by, until: None });
+        self.has_changed();
+    }
+}
