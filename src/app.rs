@@ -2,6 +2,8 @@
 
 pub mod batch;
 mod client_socket;
+#[cfg_attr(not(feature = "cluster"), path = "app/no_cluster.rs")]
+pub mod cluster;
 mod connection;
 mod connection_age;
 mod connection_waker;
@@ -13,6 +15,7 @@ mod open_connections;
 mod open_files;
 mod process;
 mod request_body;
+mod shared_jobs;
 mod signals;
 mod timeouts;
 
@@ -29,14 +32,16 @@ use prometheus_client::registry::Registry;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::jobs::JobGauges;
+pub use self::jobs::JobsError;
+use self::jobs::{JobGauges, OpenJobs};
 use self::listener::{Listener, bind};
 use self::open_connections::OpenConnections;
-use self::signals::Signals;
+pub use self::signals::Ending;
+use self::signals::until_signalled;
 use self::timeouts::Timeouts;
 use crate::config::{Config, ConnectionConfig, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
-use crate::jobs::{EngineError, JobEngine};
+use crate::jobs::JobEngine;
 use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
 
 /// Connection limit of the admin listener.
@@ -71,19 +76,13 @@ pub enum AppError {
     },
     /// The directory of the jobs cannot be used.
     #[error("--jobs: {0}")]
-    Jobs(#[from] EngineError),
+    Jobs(#[from] JobsError),
+    /// A worker cannot start.
+    #[error("the worker cannot start: {0}")]
+    Worker(Box<dyn std::error::Error + Send + Sync>),
     /// The signal handlers cannot be installed.
     #[error("cannot listen for signals: {0}")]
     Signals(io::Error),
-}
-
-/// How the service ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
-    /// Every open request was finished, or cancelled at the end of the grace period.
-    Clean,
-    /// A second signal, of this number, cut the shutdown short.
-    CutShort(u8),
 }
 
 impl App {
@@ -108,12 +107,13 @@ impl App {
             None => None,
         };
         let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
-        let jobs = jobs::open(&service, config.jobs.as_ref())?;
+        let mut jobs = open_jobs(&service, config).await?;
         let timeouts = timeouts(config);
         let connections = Gauge::default();
         let max_connections = open_files::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
-        let registry = registry(&service, jobs.as_ref(), &connections, limit);
+        let registry = registry(&service, jobs.as_mut(), &connections, limit);
+        let jobs = jobs.map(|jobs| jobs.engine);
         let (settings, guards) = (http_settings(config), guards(config));
         let http = HttpServices::new(&service, jobs.clone(), settings, site(config), &guards, registry);
         let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
@@ -207,26 +207,16 @@ impl App {
     /// # Errors
     /// If the signal handlers cannot be installed.
     pub async fn run_until_signalled(self) -> Result<Ending, AppError> {
-        let mut signals = Signals::install().map_err(AppError::Signals)?;
-        let (stop, stopped) = oneshot::channel();
-        let twice = async {
-            let first = signals.next().await;
-            tracing::info!(signal = first, "shutting down");
-            let _ = stop.send(());
-            signals.next().await
-        };
-        let run = self.run(async {
-            let _ = stopped.await;
-        });
-        tokio::select! {
-            biased;
-            () = run => Ok(Ending::Clean),
-            second = twice => {
-                tracing::warn!(signal = second, "shutdown cut short");
-                Ok(Ending::CutShort(second))
-            }
-        }
+        let run = |stopped: oneshot::Receiver<()>| self.run(async { drop(stopped.await) });
+        until_signalled(run).await.map_err(AppError::Signals)
     }
+}
+
+/// Opens the place of the jobs, which may block.
+async fn open_jobs(service: &Arc<Service>, config: &Config) -> Result<Option<OpenJobs>, AppError> {
+    let (service, config) = (Arc::clone(service), config.jobs.clone());
+    let opened = tokio::task::spawn_blocking(move || jobs::open(&service, config.as_ref())).await;
+    Ok(opened.map_err(|error| JobsError::Shared(error.into()))??)
 }
 
 async fn drain(connections: OpenConnections, service: &Service, grace: Duration) {
@@ -245,7 +235,7 @@ async fn drain(connections: OpenConnections, service: &Service, grace: Duration)
 /// The metrics of process, connections and service. [`HttpMetrics`] adds those of requests.
 fn registry(
     service: &Arc<Service>,
-    jobs: Option<&Arc<JobEngine>>,
+    jobs: Option<&mut OpenJobs>,
     connections: &Gauge,
     max_connections: usize,
 ) -> Registry {
@@ -258,7 +248,8 @@ fn registry(
     own.register("http_connections_limit", "Limit on open connections; further ones wait", limit);
     service.register(own);
     if let Some(jobs) = jobs {
-        own.register_collector(Box::new(JobGauges(Arc::clone(jobs))));
+        own.register_collector(Box::new(JobGauges(Arc::clone(&jobs.engine))));
+        jobs.queue_gauges.take().into_iter().for_each(|gauges| own.register_collector(gauges));
     }
     registry
 }

@@ -36,8 +36,8 @@ use connection::ConnectionFlags;
 pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
-pub use jobs::JobsConfig;
-use jobs::JobsFlags;
+pub use jobs::{JobsConfig, JobsPlace, QueueConfig};
+use jobs::{JobsFlags, JobsRole};
 use memory::MemoryFlags;
 pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
 pub use parse::ConfigError;
@@ -79,7 +79,7 @@ pub struct Flags {
     /// tokens; none if empty
     ///
     /// It still responds when the first listener is full, and it closes last.
-    #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "[HOST]:PORT")]
+    #[arg(long, env = "TAQUIN_ADMIN_LISTEN", value_name = "[HOST]:PORT", global = true)]
     admin_listen: Option<String>,
 
     /// Path below which a proxy offers the service, such as /taquin; none if empty
@@ -109,7 +109,7 @@ pub struct Flags {
     queue: String,
 
     /// Time a shutdown waits for open requests [range: 0s to 24h]
-    #[arg(long, env = "TAQUIN_SHUTDOWN_GRACE", default_value = "10s", value_name = "DURATION")]
+    #[arg(long, env = "TAQUIN_SHUTDOWN_GRACE", default_value = "10s", value_name = "DURATION", global = true)]
     shutdown_grace: String,
 
     /// Time limit of a search whose request sets none [range: 1ms to 24h]
@@ -175,11 +175,11 @@ pub struct Flags {
     guard: GuardFlags,
 
     /// Log lines to write: a level, or a filter such as `info,taquin::access=off`
-    #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_name = "FILTER", global = true)]
     log: String,
 
     /// Format of the log: json or pretty [default: pretty on a terminal, otherwise json]
-    #[arg(long, env = "TAQUIN_LOG_FORMAT", value_name = "FORMAT")]
+    #[arg(long, env = "TAQUIN_LOG_FORMAT", value_name = "FORMAT", global = true)]
     log_format: Option<String>,
 
     #[command(flatten)]
@@ -187,6 +187,14 @@ pub struct Flags {
 }
 
 impl Flags {
+    fn jobs_role(&self) -> JobsRole {
+        match self.command {
+            None => JobsRole::Serve,
+            Some(Command::Worker) => JobsRole::Work,
+            Some(_) => JobsRole::Ignore,
+        }
+    }
+
     /// The memory limit in bytes, if it is valid.
     pub fn memory_limit(&self) -> Option<u64> {
         let mut parser = SettingsParser::default();
@@ -203,6 +211,11 @@ pub enum Command {
     /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or a
     /// check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.
     Batch(Box<BatchFlags>),
+    /// Make the chunks of jobs that services with the same --jobs and --nats have created, until SIGTERM or SIGINT
+    ///
+    /// --workers is the number of its threads. On --admin-listen it serves probes and metrics. Within --shutdown-grace it
+    /// finishes what it has begun, and gives back the rest.
+    Worker,
     /// Check whether the service at the listen address is alive; exit with code 0 or 1
     Healthcheck,
     /// Print completions for a shell
@@ -276,7 +289,7 @@ impl TryFrom<&Flags> for Config {
             max_expansions,
             max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
             batch: flags.bulk.limits(&mut parser, memory.replies),
-            jobs: flags.jobs.parse(&mut parser).filter(|_| flags.command.is_none()),
+            jobs: flags.jobs.parse(flags.jobs_role(), &mut parser),
             body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
             connection: flags.connection.parse(&mut parser),
             strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
@@ -288,14 +301,14 @@ impl TryFrom<&Flags> for Config {
             log_format: flags.log_format.as_deref().map_or_else(LogFormat::of_stdout, |text| parser.log_format(text)),
             traces: flags.traces.parse(&mut parser),
         };
-        config.check_conflicts(&mut parser);
+        config.check_conflicts(flags.command.is_none(), &mut parser);
         parser.finish().map(|()| config)
     }
 }
 
 impl Config {
     /// Reports settings that contradict each other.
-    fn check_conflicts(&self, parser: &mut SettingsParser) {
+    fn check_conflicts(&self, serves: bool, parser: &mut SettingsParser) {
         if self.time_limit > self.max_time && parser.is_valid("time-limit") && parser.is_valid("max-time") {
             parser.report("time-limit", "is longer than --max-time: lower it, or raise --max-time".to_owned());
         }
@@ -310,20 +323,22 @@ impl Config {
         if self.admin_listen.is_some_and(is_main) {
             parser.report("admin-listen", "is the address of --listen; use another port".to_owned());
         }
-        if self.jobs.is_some() {
+        if self.jobs.is_some() && serves {
             self.check_jobs(parser);
         }
     }
 }
 
 impl Config {
-    /// Reports settings under which jobs could not run, or anybody could create them.
+    /// Reports settings under which jobs could not run, or requests without a token could create them.
     fn check_jobs(&self, parser: &mut SettingsParser) {
         if self.guard.tokens.is_empty() && !self.listen.ip().is_loopback() && parser.is_valid("token-file") {
-            let reason = "needs --token-file, since --listen is no loopback address: anybody could fill the disk";
+            let reason =
+                "needs --token-file, since --listen is no loopback address: requests from anywhere could fill the disk";
             parser.report("jobs", reason.to_owned());
         }
-        if self.threads.bulk == 0 && parser.is_valid("bulk-share") {
+        let is_own = matches!(self.jobs, Some(JobsConfig { place: JobsPlace::Own(_), .. }));
+        if is_own && self.threads.bulk == 0 && parser.is_valid("bulk-share") {
             parser.report("jobs", "needs workers for bulk work: raise --bulk-share".to_owned());
         }
     }

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use taquin::app::batch::{self, BatchEnding, BatchError};
+use taquin::app::cluster::worker;
 use taquin::app::{App, Ending};
-use taquin::config::{self, BatchFlags, Command, Config, Flags, ThreadPlan};
+use taquin::config::{self, BatchFlags, Command, Config, Flags, JobsPlace};
 use taquin::{healthcheck, telemetry};
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
@@ -30,8 +31,8 @@ fn main() -> ExitCode {
         Some(Command::Completions { shell }) => return print(Ok(config::completions(*shell))),
         Some(Command::Man) => return print(config::man_page()),
         Some(Command::Healthcheck | Command::Batch(_)) => {}
-        None if flags.check_config => {}
-        None => restart_with_little_memory(&flags),
+        _ if flags.check_config => {}
+        None | Some(Command::Worker) => restart_with_little_memory(&flags),
     }
     let config = match Config::try_from(&flags) {
         Ok(config) => config,
@@ -49,8 +50,9 @@ fn main() -> ExitCode {
     }
     let ending = match &flags.command {
         Some(Command::Batch(batch)) => return run_batch(batch, &config),
+        Some(Command::Worker) => serve(&config, Role::Worker),
         Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
-        None => serve(&config),
+        None => serve(&config, Role::Service),
     };
     match ending {
         Ok(Ending::Clean) => ExitCode::SUCCESS,
@@ -116,19 +118,37 @@ fn unknown_variables() -> Vec<String> {
     config::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
-/// The runtime that serves connections. Searches have threads of their own.
-fn runtime(threads: &ThreadPlan) -> io::Result<tokio::runtime::Runtime> {
-    /// Enough for name resolution and the parsing of large bodies.
-    const BLOCKING: usize = 4;
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(threads.connections).max_blocking_threads(BLOCKING).enable_all().build()
+/// What a process that runs until a signal does.
+enum Role {
+    /// It responds to requests.
+    Service,
+    /// It makes chunks of jobs.
+    Worker,
 }
 
-fn serve(config: &Config) -> Result<Ending, Box<dyn std::error::Error>> {
+/// The runtime that serves connections. Searches have threads of their own.
+fn runtime(config: &Config) -> io::Result<tokio::runtime::Runtime> {
+    /// Enough for name resolution and the parsing of large bodies.
+    const BLOCKING: usize = 4;
+    /// A store that other processes share may be slow; those that wait for it must not delay name resolution.
+    const WITH_STORE: usize = 64;
+    let is_shared = config.jobs.as_ref().is_some_and(|jobs| matches!(jobs.place, JobsPlace::Shared { .. }));
+    // A worker labels on such threads.
+    let blocking = if is_shared { WITH_STORE + 2 * config.workers } else { BLOCKING };
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(config.threads.connections).max_blocking_threads(blocking).enable_all().build()
+}
+
+fn serve(config: &Config, role: Role) -> Result<Ending, Box<dyn std::error::Error>> {
     let telemetry = telemetry::init(config)?;
     unknown_variables().iter().for_each(|variable| tracing::warn!(variable, "not a setting; it has no effect"));
-    let runtime = runtime(&config.threads)?;
-    let ending = runtime.block_on(async { App::build(config).await?.run_until_signalled().await })?;
+    let runtime = runtime(config)?;
+    let ending = runtime.block_on(async {
+        match role {
+            Role::Service => App::build(config).await?.run_until_signalled().await,
+            Role::Worker => worker::work(config).await,
+        }
+    })?;
     // Cancelled searches end within one poll interval. A thread that hangs must not block the exit.
     runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });
     if ending == Ending::Clean {

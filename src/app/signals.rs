@@ -1,8 +1,10 @@
 //! SIGTERM and SIGINT.
 
+use std::future::Future;
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 /// The signals that end the process in good order.
 pub(super) struct Signals {
@@ -20,6 +22,40 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => 15,
             _ = self.interrupt.recv() => 2,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// By itself, after at most one signal.
+    Clean,
+    /// A second signal, of this number, cut the shutdown short.
+    CutShort(u8),
+}
+
+/// Runs something that shuts down when its receiver gets a message, at SIGTERM or SIGINT. A second signal ends it at once.
+///
+/// # Errors
+/// If the signal handlers cannot be installed.
+pub(super) async fn until_signalled<R: Future<Output = ()>>(
+    run: impl FnOnce(oneshot::Receiver<()>) -> R,
+) -> io::Result<Ending> {
+    let mut signals = Signals::install()?;
+    let (stop, stopped) = oneshot::channel();
+    let twice = async {
+        let first = signals.next().await;
+        tracing::info!(signal = first, "shutting down");
+        let _ = stop.send(());
+        signals.next().await
+    };
+    tokio::select! {
+        biased;
+        () = run(stopped) => Ok(Ending::Clean),
+        second = twice => {
+            tracing::warn!(signal = second, "shutdown cut short");
+            Ok(Ending::CutShort(second))
         }
     }
 }

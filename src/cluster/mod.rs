@@ -2,8 +2,27 @@
 //!
 //! The files are the truth, and the queue is disposable. Only this part names the crates of a store and of a queue.
 
+mod bucket;
+mod figures;
+mod jetstream;
+mod maker;
+#[cfg(test)]
+mod memory_queue;
+mod objects;
+mod offers;
 mod queue;
 mod task;
+mod worker;
 
+pub use bucket::BucketError;
+pub use figures::WorkerFigures;
+pub use jetstream::{JetStream, QueueSettings};
+pub use maker::Maker;
+pub use objects::{OpenError, open_files};
+pub use offers::Offers;
 pub use queue::{Lease, Queue, QueueCounts, QueueError};
-pub use task::{Task, Work};
+pub use task::{Lane, Task, Work};
+pub use worker::Worker;
+
+#[cfg(test)]
+mod tests;

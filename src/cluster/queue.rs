@@ -6,8 +6,7 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::time::Duration;
 
-use super::task::{Task, Work};
-use crate::jobs::FolderName;
+use super::task::{Lane, Task};
 
 /// Hands out each task to one worker at a time, until one acknowledges it.
 ///
@@ -22,26 +21,36 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`]. The task may have been added.
     fn offer(&self, task: &Task) -> impl Future<Output = Result<(), QueueError>> + Send;
 
-    /// The tasks of a folder that are in the queue, waiting or handed out.
+    /// The tasks that are in the queue, waiting or handed out.
     ///
     /// # Errors
     /// [`QueueError`].
-    fn tasks(&self, folder: FolderName) -> impl Future<Output = Result<HashSet<Work>, QueueError>> + Send;
+    fn tasks(&self) -> impl Future<Output = Result<HashSet<Task>, QueueError>> + Send;
 
-    /// Counts what it has.
+    /// Counts what it has in a lane.
     ///
     /// # Errors
     /// [`QueueError`].
-    fn counts(&self) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
+    fn counts(&self, lane: Lane) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
 
-    /// Waits for a task for at most half a minute. A future that is dropped may lose a task until its lease is over.
+    /// True if a worker [attends](Self::attend) now.
     ///
     /// # Errors
     /// [`QueueError`].
-    fn take(&self) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
+    fn has_worker(&self) -> impl Future<Output = Result<bool, QueueError>> + Send;
+
+    /// Has the queue know of a worker, until the future is dropped.
+    fn attend(&self) -> impl Future<Output = ()> + Send;
+
+    /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease is over.
+    ///
+    /// # Errors
+    /// [`QueueError`].
+    fn take(&self, lane: Lane) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
 }
 
-/// A task that was handed out. Unless it is extended, the task is handed out again after [`LEASE_TIME`].
+/// A task that was handed out. Unless it is extended, the task is handed out again after half a
+/// minute.
 pub trait Lease: Debug + Send + Sync + 'static {
     /// The task.
     fn task(&self) -> &Task;
@@ -49,7 +58,7 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// How often it was handed out, as far as the queue knows.
     fn deliveries(&self) -> u64;
 
-    /// Begins [`LEASE_TIME`] anew.
+    /// Begins the half minute anew.
     ///
     /// # Errors
     /// [`QueueError`].
@@ -64,12 +73,12 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// Gives the task back, to be handed out after a pause.
     ///
     /// # Errors
-    /// [`QueueError`]. The task is handed out again after [`LEASE_TIME`].
+    /// [`QueueError`]. The task is handed out again after half a minute.
     fn release(&self, pause: Duration) -> impl Future<Output = Result<(), QueueError>> + Send;
 }
 
 /// Time after which a task is handed out again, unless its lease is extended or over.
-pub const LEASE_TIME: Duration = Duration::from_secs(30);
+pub(super) const LEASE_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
 
 /// What a queue has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,3 +102,6 @@ impl QueueError {
         Self(cause.into())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -5,9 +5,25 @@ use std::str::FromStr;
 
 use crate::jobs::{FolderName, JobId};
 
+use crate::search::{Named, named};
+
+/// Tasks that are handed out beside those of other lanes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Lane {
+    /// Those of jobs that take long.
+    Bulk,
+    /// Those of jobs of some seconds. Each worker does one of them at a time beside the others, so that they do not wait
+    /// for chunks of long jobs.
+    Quick,
+}
+
+named!(Lane { Bulk => "bulk", Quick => "quick" });
+
 /// One piece of the work on a job.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Task {
+    /// That of all tasks of the job.
+    pub lane: Lane,
     /// The job.
     pub job: JobId,
     /// The folder with the job's files. A job that was deleted and created again has another one.
@@ -27,13 +43,14 @@ pub enum Work {
 
 const END: &str = "end";
 
-/// As the last tokens of a subject: `ID.FOLDER.CHUNK`, or `ID.FOLDER.end`.
+/// As the last tokens of a subject: `LANE.ID.FOLDER.CHUNK`, or `LANE.ID.FOLDER.end`.
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { job, folder, work } = self;
+        let Self { lane, job, folder, work } = self;
+        write!(f, "{}.{job}.{folder}.", lane.name())?;
         match work {
-            Work::Chunk(chunk) => write!(f, "{job}.{folder}.{chunk}"),
-            Work::End => write!(f, "{job}.{folder}.{END}"),
+            Work::Chunk(chunk) => write!(f, "{chunk}"),
+            Work::End => f.write_str(END),
         }
     }
 }
@@ -44,11 +61,12 @@ impl FromStr for Task {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let mut tokens = text.split('.');
-        let [Some(job), Some(folder), Some(work), None] = std::array::from_fn(|_| tokens.next()) else {
+        let [Some(lane), Some(job), Some(folder), Some(work), None] = std::array::from_fn(|_| tokens.next()) else {
             return Err(());
         };
         let work = if work == END { Work::End } else { Work::Chunk(work.parse().map_err(drop)?) };
-        Ok(Self { job: job.parse()?, folder: folder.parse()?, work })
+        let lane = Lane::from_name(lane).ok_or(())?;
+        Ok(Self { lane, job: job.parse()?, folder: folder.parse()?, work })
     }
 }
 
@@ -60,12 +78,17 @@ mod tests {
     fn a_task_is_read_as_written() {
         let (job, folder) = ("0".repeat(32).parse().unwrap(), "f".repeat(32).parse().unwrap());
         for work in [Work::Chunk(0), Work::Chunk(u64::MAX), Work::End] {
-            let task = Task { job, folder, work };
-            assert_eq!(task.to_string().parse(), Ok(task));
+            for lane in [Lane::Bulk, Lane::Quick] {
+                let task = Task { lane, job, folder, work };
+                assert_eq!(task.to_string().parse(), Ok(task));
+            }
         }
-        let (id, text) = ("0".repeat(32), "1".repeat(32));
-        for wrong in ["", "end", &format!("{id}.{text}"), &format!("{id}.{text}.-1"), &format!("{id}.{text}.1.2")] {
+        let (job, folder) = ("0".repeat(32), "f".repeat(32));
+        for wrong in ["", "end", "bulk", &format!("{job}.{folder}.1"), &format!("slow.{job}.{folder}.1")] {
             assert_eq!(wrong.parse::<Task>(), Err(()), "{wrong}");
+        }
+        for wrong in ["", ".", ".-1", ".1.2", ".End"] {
+            assert_eq!(format!("bulk.{job}.{folder}{wrong}").parse::<Task>(), Err(()), "{wrong}");
         }
     }
 }

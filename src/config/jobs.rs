@@ -1,5 +1,6 @@
 //! Settings of jobs.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,12 +10,27 @@ use super::parse::{DAY, KIB, SettingsParser};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JobsFlags {
-    /// Directory of the jobs that /jobs creates, which no other process may use; /jobs is off if not set
+    /// Where the jobs are that /jobs creates: a directory, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX with --nats; /jobs
+    /// is off if not set
     ///
-    /// Unfinished jobs go on when the service starts again. Unless the service listens on a loopback address, tokens are
-    /// required (--token-file).
-    #[arg(long, env = "TAQUIN_JOBS", value_name = "DIRECTORY")]
+    /// Without --nats this process alone makes the jobs, and no other process may use the directory. Unfinished jobs go on
+    /// when the service starts again. Unless the service listens on a loopback address, tokens are required
+    /// (--token-file). The credentials of a bucket are read from the variables of its vendor, such as AWS_ACCESS_KEY_ID.
+    #[arg(long, env = "TAQUIN_JOBS", value_name = "DIRECTORY|URL", global = true)]
     jobs: Option<String>,
+
+    /// NATS servers with JetStream, separated by commas, such as nats://nats:4222: several replicas share the jobs, and
+    /// `taquin worker` makes them; none if empty
+    #[arg(long, env = "TAQUIN_NATS", value_name = "LIST", global = true)]
+    nats: Option<String>,
+
+    /// File with the credentials for NATS (.creds); none if empty
+    #[arg(long, env = "TAQUIN_NATS_CREDENTIALS", value_name = "FILE", global = true)]
+    nats_credentials: Option<String>,
+
+    /// Number of NATS servers that store each task [range: 1 to 5]
+    #[arg(long, env = "TAQUIN_NATS_REPLICAS", default_value = "1", value_name = "N", global = true)]
+    nats_replicas: String,
 
     /// Time after which a job that has ended is deleted [range: 1s to 3650d]
     #[arg(long, env = "TAQUIN_JOBS_KEEP", default_value = "7d", value_name = "DURATION")]
@@ -40,21 +56,172 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the flags document them")]
 pub struct JobsConfig {
-    pub directory: PathBuf,
+    pub place: JobsPlace,
     pub keep: Duration,
     pub max_unfinished: usize,
     pub max_boards: u64,
     pub max_body: usize,
 }
 
+/// Where jobs are, and what makes them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JobsPlace {
+    /// A directory. This process makes the jobs.
+    Own(PathBuf),
+    /// A directory or a bucket for several processes. Workers make the jobs.
+    Shared {
+        /// The path, or the URL.
+        store: String,
+        /// What hands out the chunks.
+        queue: QueueConfig,
+    },
+}
+
+/// Valid settings of the queue. `Debug` shows no servers, as their URLs may have passwords.
+#[derive(Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the flags document them")]
+pub struct QueueConfig {
+    pub servers: Vec<String>,
+    pub credentials: Option<PathBuf>,
+    pub replicas: usize,
+}
+
+impl fmt::Debug for QueueConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueConfig").field("replicas", &self.replicas).finish_non_exhaustive()
+    }
+}
+
+/// What the process does with jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum JobsRole {
+    /// It serves `/jobs`, if there are settings for it.
+    Serve,
+    /// It makes chunks.
+    Work,
+    /// Nothing.
+    Ignore,
+}
+
 impl JobsFlags {
-    /// Parses the settings; `None` without a directory.
-    pub(crate) fn parse(&self, parser: &mut SettingsParser) -> Option<JobsConfig> {
+    /// Parses the settings; `None` without a place.
+    pub(crate) fn parse(&self, role: JobsRole, parser: &mut SettingsParser) -> Option<JobsConfig> {
         let keep = parser.duration_within("jobs-keep", &self.jobs_keep, SECOND..=3650 * DAY, "3650d");
         let max_unfinished = parser.number("max-jobs", &self.max_jobs, 1..=100_000);
         let max_boards = parser.number("max-job-boards", &self.max_job_boards, 1..=1_000_000_000_000);
         let max_body = parser.size("max-job-body", &self.max_job_body, KIB..=1 << 40) as usize;
-        let directory = self.jobs.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from)?;
-        Some(JobsConfig { directory, keep, max_unfinished, max_boards, max_body })
+        let queue = self.queue(parser);
+        if role == JobsRole::Ignore {
+            return None;
+        }
+        let place = self.place(role, queue, parser)?;
+        Some(JobsConfig { place, keep, max_unfinished, max_boards, max_body })
+    }
+
+    fn queue(&self, parser: &mut SettingsParser) -> Option<QueueConfig> {
+        let replicas = parser.number("nats-replicas", &self.nats_replicas, 1..=5);
+        let credentials = self.nats_credentials.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from);
+        let nats = self.nats.as_deref().filter(|list| !list.is_empty())?;
+        let servers: Vec<String> = nats.split(',').map(|server| server.trim().to_owned()).collect();
+        // The texts may have passwords, so that errors do not show them.
+        let is_url = |server: &String| ["nats://", "tls://"].iter().any(|scheme| server.starts_with(scheme));
+        if !servers.iter().all(is_url) {
+            parser.report("nats", "is not a list of URLs such as nats://nats:4222 or tls://nats:4222".to_owned());
+        }
+        Some(QueueConfig { servers, credentials, replicas })
+    }
+
+    fn place(&self, role: JobsRole, queue: Option<QueueConfig>, parser: &mut SettingsParser) -> Option<JobsPlace> {
+        let mut report = |flag, reason: &str| parser.report(flag, reason.to_owned());
+        let store = self.jobs.as_deref().filter(|store| !store.is_empty());
+        match (store, queue) {
+            (None, None) if role == JobsRole::Serve => None,
+            (None, _) => {
+                report("jobs", "is missing: name the directory or the bucket of the jobs");
+                None
+            }
+            (Some(_), None) if role == JobsRole::Work => {
+                report("nats", "is missing: name the servers that hand out the chunks");
+                None
+            }
+            (Some(_), Some(_)) if !cfg!(feature = "cluster") => {
+                report("nats", "needs a build with the feature `cluster`, as the container image is");
+                None
+            }
+            (Some(store), Some(queue)) => {
+                let is_known = ["s3", "gs", "file"].map(|scheme| format!("{scheme}://"));
+                if store.contains("://") && !is_known.iter().any(|scheme| store.starts_with(scheme)) {
+                    report("jobs", "is not a path or a URL that begins with s3://, gs:// or file://");
+                }
+                Some(JobsPlace::Shared { store: store.to_owned(), queue })
+            }
+            (Some(store), None) if store.contains("://") && !store.starts_with("file://") => {
+                report("jobs", "needs --nats: without it, jobs are in a directory of this process alone");
+                None
+            }
+            (Some(path), None) => Some(JobsPlace::Own(path.strip_prefix("file://").unwrap_or(path).into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config::{Config, Flags};
+
+    fn parsed(flags: &[&str]) -> Result<Option<JobsPlace>, Vec<String>> {
+        let config = Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()));
+        let config = config.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        Ok(config.jobs.map(|jobs| jobs.place))
+    }
+
+    fn error_of(flags: &[&str]) -> String {
+        let errors = parsed(flags).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        errors[0].clone()
+    }
+
+    #[test]
+    fn a_directory_is_that_of_this_process_without_a_queue() {
+        let own = |path: &str| Ok(Some(JobsPlace::Own(path.into())));
+        assert_eq!(parsed(&[]), Ok(None));
+        assert_eq!(parsed(&["--jobs="]), Ok(None));
+        assert_eq!(parsed(&["--jobs=/d"]), own("/d"));
+        assert_eq!(parsed(&["--jobs=file:///d"]), own("/d"));
+        assert_eq!(parsed(&["healthcheck", "--jobs=/d"]), Ok(None));
+        assert!(error_of(&["--jobs=s3://bucket/jobs"]).contains("needs --nats"));
+        assert!(error_of(&["worker", "--jobs=/d"]).starts_with("--nats (TAQUIN_NATS): is missing"));
+        assert!(error_of(&["worker"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
+        assert!(error_of(&["--nats=nats://a"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
+    }
+
+    #[test]
+    fn a_queue_needs_a_build_for_it() {
+        if !cfg!(feature = "cluster") {
+            assert!(error_of(&["--jobs=/d", "--nats=nats://a"]).contains("needs a build"));
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "cluster")]
+    fn several_processes_share_a_place_with_a_queue() {
+        let flags = ["--nats=nats://a:4222, tls://u:secret@b", "--nats-credentials=/c", "--nats-replicas=3"];
+        for store in ["/d", "file:///d", "s3://bucket", "gs://bucket/some/prefix"] {
+            for command in [&[][..], &["worker"]] {
+                let jobs = format!("--jobs={store}");
+                let place = parsed(&[command, &[jobs.as_str()], &flags].concat()).unwrap().unwrap();
+                assert!(!format!("{place:?}").contains("secret"));
+                let JobsPlace::Shared { store: parsed, queue } = place else { panic!("{place:?}") };
+                assert_eq!((parsed.as_str(), queue.replicas), (store, 3));
+                assert_eq!(queue.servers, ["nats://a:4222", "tls://u:secret@b"]);
+                assert_eq!(queue.credentials, Some(PathBuf::from("/c")));
+            }
+        }
+        assert!(error_of(&["--jobs=http://bucket", "--nats=nats://a"]).starts_with("--jobs"));
+        let error = error_of(&["--jobs=/d", "--nats=nats://a,secret"]);
+        assert!(error.starts_with("--nats") && !error.contains("secret"));
+        assert!(error_of(&["--jobs=/d", "--nats=nats://a", "--nats-replicas=6"]).starts_with("--nats-replicas"));
     }
 }

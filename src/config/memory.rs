@@ -15,7 +15,7 @@ pub(crate) struct MemoryFlags {
     /// or more]
     ///
     /// The service does not start if the workers and the tables do not fit.
-    #[arg(long, env = "TAQUIN_MEMORY", value_name = "SIZE")]
+    #[arg(long, env = "TAQUIN_MEMORY", value_name = "SIZE", global = true)]
     memory: Option<String>,
 
     /// Memory limit of one search [default: an equal share of the memory that remains, at most 512MiB] [range: 1MiB or

@@ -277,7 +277,8 @@ fn jobs_are_off_by_default_and_need_tokens_where_others_can_connect() {
     assert_eq!(config(&[]).unwrap().jobs, None);
     assert_eq!(config(&["--jobs="]).unwrap().jobs, None);
     let jobs = config(&["--jobs=/data", "--jobs-keep=30d", "--max-jobs=2"]).unwrap().jobs.unwrap();
-    assert_eq!((jobs.directory.to_str(), jobs.keep.as_secs(), jobs.max_unfinished), (Some("/data"), 30 * 86_400, 2));
+    assert_eq!(jobs.place, JobsPlace::Own("/data".into()));
+    assert_eq!((jobs.keep.as_secs(), jobs.max_unfinished), (30 * 86_400, 2));
     assert_eq!((jobs.max_boards, jobs.max_body), (1_000_000_000, 256 << 20));
     let open = errors(&["--jobs=/data", "--listen=0.0.0.0:80"]);
     assert!(open.len() == 1 && open[0].contains("--token-file"), "{open:?}");

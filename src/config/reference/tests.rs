@@ -35,6 +35,7 @@ const CONCLUSION: &str = "
 |---|---|
 | `taquin` | serves |
 | `taquin --check-config` | checks the settings, prints how memory is divided, and exits |
+| `taquin worker` | makes chunks of jobs, with `--jobs` and `--nats` as services have them; needs a build with the feature `cluster` |
 | `taquin healthcheck` | checks whether the service at `--listen` is alive, and exits |
 | `taquin completions SHELL` | prints completions for `bash`, `elvish`, `fish`, `powershell` or `zsh` |
 | `taquin man` | prints the man page, for `taquin man \\| man -l -` |

@@ -103,7 +103,7 @@ const RULES: [Rule; 12] = [
             "object_store",
             "parking_lot",
             "prometheus_client",
-            "serde_json",
+            "rustls", // the provider of its algorithms
             "thiserror",
             "tokio",
             "tracing",

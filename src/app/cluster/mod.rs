@@ -1,0 +1,64 @@
+//! Jobs on many machines: their store and queue for a service, and the command `taquin worker`.
+
+pub mod worker;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::gauge::ConstGauge;
+use tokio::runtime::Handle;
+
+use super::shared_jobs::SharedJobs;
+use crate::cluster::{JetStream, Offers, QueueSettings, open_files};
+use crate::config::QueueConfig;
+use crate::jobs::JobStore;
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Opens the store, and prepares the dispatch by a queue. It is called in a tokio runtime, on a thread
+/// that may block.
+///
+/// # Errors
+/// If a setting is wrong. Neither store nor queue has to be there yet.
+pub(super) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
+    let (store, queue) = connect(store, queue)?;
+    let offers = Arc::new(Offers::new(queue));
+    Ok(SharedJobs { store, dispatch: Arc::clone(&offers) as _, gauges: Box::new(QueueGauges(offers)) })
+}
+
+fn connect(store: &str, queue: &QueueConfig) -> Result<(JobStore, Arc<JetStream>), BoxError> {
+    let files = open_files(store, &Handle::current())?;
+    let QueueConfig { servers, credentials, replicas } = queue.clone();
+    let settings = QueueSettings { servers, credentials, replicas };
+    let queue = Handle::current().block_on(JetStream::connect(&settings))?;
+    Ok((JobStore::shared(files), Arc::new(queue)))
+}
+
+/// Reads the gauges of a queue when the metrics are scraped.
+#[derive(Debug)]
+struct QueueGauges(Arc<Offers<JetStream>>);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+impl Collector for QueueGauges {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let counts = self.0.counts();
+        let up = ConstGauge::new(u64::from(counts.is_some()));
+        let help = "1 if the queue of chunks could be reached when it was last filled, otherwise 0";
+        up.encode(encoder.encode_descriptor("jobs_queue_up", help, None, up.metric_type())?)?;
+        let Some(counts) = counts else { return Ok(()) };
+        let help = "Tasks in the queue: those that wait, and those that workers have taken";
+        let mut tasks = encoder.encode_descriptor("jobs_queue_tasks", help, None, up.metric_type())?;
+        for (state, count) in [("waiting", counts.waiting), ("leased", counts.leased)] {
+            ConstGauge::new(count).encode(tasks.encode_family(&StateLabel { state })?)?;
+        }
+        let takers = ConstGauge::new(counts.takers);
+        let help = "Requests of workers for a task that wait";
+        takers.encode(encoder.encode_descriptor("jobs_queue_takers", help, None, takers.metric_type())?)
+    }
+}

@@ -1,0 +1,71 @@
+//! `taquin worker`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::super::listener::{Listener, bind};
+use super::super::open_connections::OpenConnections;
+use super::super::signals::until_signalled;
+use super::super::{
+    AppError, Ending, MAX_ADMIN_CONNECTIONS, guards, http_settings, registry, service_settings, site, timeouts,
+};
+use super::connect;
+use crate::cluster::{Maker, Worker, WorkerFigures};
+use crate::config::{Config, JobsConfig, JobsPlace};
+use crate::http::HttpServices;
+use crate::service::Service;
+
+/// Makes chunks until SIGTERM or SIGINT.
+///
+/// # Errors
+/// If a setting is wrong, or the port of the admin listener cannot be bound.
+pub async fn work(config: &Config) -> Result<Ending, AppError> {
+    let Some(JobsConfig { place: JobsPlace::Shared { store, queue }, .. }) = &config.jobs else {
+        return Err(AppError::Worker("--jobs and --nats are missing".into()));
+    };
+    let admin = bind_admin(config).await?;
+    let (store, queue) = (store.clone(), queue.clone());
+    let connected = tokio::task::spawn_blocking(move || connect(&store, &queue)).await;
+    let (store, queue) = connected.map_err(|error| AppError::Worker(error.into()))?.map_err(AppError::Worker)?;
+    let service = Service::start(service_settings(config));
+    let threads = config.threads.bulk.max(1);
+    let figures = Arc::new(WorkerFigures::new(threads));
+    let connections = Gauge::default();
+    let mut registry = registry(&service, None, &connections, MAX_ADMIN_CONNECTIONS);
+    figures.register(registry.sub_registry_with_prefix("taquin"));
+    let http = HttpServices::new(&service, None, http_settings(config), site(config), &guards(config), registry);
+    let admin =
+        admin.map(|bound| Listener::new(bound, http.admin, timeouts(config), MAX_ADMIN_CONNECTIONS, connections));
+    tracing::info!(
+        threads,
+        admin_addr = admin.as_ref().map(|admin| tracing::field::display(admin.addr())),
+        version = env!("CARGO_PKG_VERSION"),
+        tables = service.settings().tables.name(),
+        "worker started"
+    );
+    let worker = Worker::new(queue, Maker::new(store, service), threads, figures);
+    let run = async |stop: oneshot::Receiver<()>| {
+        let connections = OpenConnections::new();
+        let working = worker.run(async { drop(stop.await) }, config.shutdown_grace);
+        match &admin {
+            Some(admin) => tokio::select! {
+                () = working => {}
+                () = admin.accept_connections(&connections) => {}
+            },
+            None => working.await,
+        }
+        tracing::info!("stopped");
+    };
+    until_signalled(run).await.map_err(AppError::Signals)
+}
+
+/// Binds the port of the admin listener, if there is one.
+async fn bind_admin(config: &Config) -> Result<Option<(TcpListener, SocketAddr)>, AppError> {
+    let Some(addr) = config.admin_listen else { return Ok(None) };
+    let bound = bind(addr).await;
+    bound.map(Some).map_err(|source| AppError::Bind { flag: "--admin-listen", addr, source })
+}

@@ -1,0 +1,119 @@
+//! Metrics of a worker.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::search::{Named, named};
+
+/// Metrics of a worker.
+#[derive(Debug, Default)]
+pub struct WorkerFigures {
+    pub(super) leases: Gauge,
+    pub(super) has_store: Gauge,
+    pub(super) has_queue: Gauge,
+    boards: Counter,
+    threads: Family<StateLabel, Gauge>,
+    chunks: Family<ResultLabel, Counter>,
+}
+
+/// What became of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum TaskResult {
+    /// A part was stored.
+    Stored,
+    /// A job was ended.
+    Ended,
+    /// The part existed, or the job had ended.
+    Existed,
+    /// It was given back when the worker ended.
+    Released,
+    /// It was given back, since its labels depend on another solver.
+    Refused,
+    /// It was given back, since the store failed.
+    NoStore,
+    /// The job is damaged, and has failed.
+    Failed,
+}
+
+named!(TaskResult {
+    Stored => "stored",
+    Ended => "ended",
+    Existed => "existed",
+    Released => "released",
+    Refused => "refused",
+    NoStore => "no_store",
+    Failed => "failed",
+});
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct ResultLabel {
+    result: &'static str,
+}
+
+const BUSY: &str = "busy";
+const IDLE: &str = "idle";
+
+/// A thread at work.
+#[derive(Debug)]
+pub(super) struct BusyThread<'f>(&'f WorkerFigures);
+
+impl WorkerFigures {
+    /// Figures of a worker with so many threads.
+    pub fn new(threads: usize) -> Self {
+        let figures = Self::default();
+        figures.thread(IDLE).set(threads as i64);
+        figures.thread(BUSY).set(0);
+        figures.has_store.set(1);
+        figures.has_queue.set(1);
+        TaskResult::ALL.iter().for_each(|result| drop(figures.of_result(*result)));
+        figures
+    }
+
+    /// Registers them.
+    pub fn register(&self, registry: &mut Registry) {
+        let own = registry.sub_registry_with_prefix("worker");
+        own.register("threads", "Threads of the worker, by state", self.threads.clone());
+        own.register("leases", "Tasks that the worker has taken and not given back", self.leases.clone());
+        own.register("store_up", "1 if the last access to the store succeeded, otherwise 0", self.has_store.clone());
+        own.register("queue_up", "1 if the last access to the queue succeeded, otherwise 0", self.has_queue.clone());
+        own.register("chunks", "Tasks that were taken, by what became of them", self.chunks.clone());
+        own.register("boards", "Labelled boards", self.boards.clone());
+    }
+
+    pub(super) fn count(&self, result: TaskResult) {
+        self.of_result(result).inc();
+    }
+
+    pub(super) fn count_boards(&self, boards: u64) {
+        self.boards.inc_by(boards);
+    }
+
+    pub(super) fn busy(&self) -> BusyThread<'_> {
+        self.thread(BUSY).inc();
+        self.thread(IDLE).dec();
+        BusyThread(self)
+    }
+
+    fn thread(&self, state: &'static str) -> Gauge {
+        self.threads.get_or_create_owned(&StateLabel { state })
+    }
+
+    fn of_result(&self, result: TaskResult) -> Counter {
+        self.chunks.get_or_create_owned(&ResultLabel { result: result.name() })
+    }
+}
+
+impl Drop for BusyThread<'_> {
+    fn drop(&mut self) {
+        self.0.thread(BUSY).dec();
+        self.0.thread(IDLE).inc();
+    }
+}

@@ -1,0 +1,364 @@
+//! A queue on NATS JetStream.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::client::RequestErrorKind;
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::context::{ContextBuilder, PublishError};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, AckKind, Context, ErrorCode, Message};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+use tokio::sync::{Mutex, watch};
+use tokio::time::timeout;
+
+use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
+use super::task::{Lane, Task};
+
+/// How a queue is reached.
+#[derive(Clone)]
+pub struct QueueSettings {
+    /// URLs of the servers. They may have passwords.
+    pub servers: Vec<String>,
+    /// A file with credentials.
+    pub credentials: Option<PathBuf>,
+    /// Number of servers that store each task.
+    pub replicas: usize,
+}
+
+/// A work queue of JetStream: a stream whose subjects are the tasks, with one message for each at most, and a durable
+/// consumer for each lane. Both are created whenever they are missing.
+pub struct JetStream {
+    client: Client,
+    context: Context,
+    layout: Layout,
+    handles: Mutex<Option<Arc<Handles>>>,
+    /// Counts the connections so far.
+    connections: watch::Receiver<u64>,
+}
+
+/// Names and times, which tests change.
+#[derive(Clone, Debug)]
+struct Layout {
+    stream: String,
+    /// What the subjects begin with.
+    prefix: String,
+    lease_time: Duration,
+    replicas: usize,
+}
+
+struct Handles {
+    stream: Stream,
+    bulk: PullConsumer,
+    quick: PullConsumer,
+}
+
+/// A message that was delivered.
+pub struct MessageLease {
+    task: Task,
+    message: Message,
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Time that the server has for a request.
+const REQUEST_TIME: Duration = Duration::from_secs(5);
+
+/// Time after which a request for a task ends at the server. A server does not respond to one for a consumer that is
+/// missing, so this is also the time until that is noted.
+const TAKE_TIME: Duration = Duration::from_secs(10);
+
+/// Time within which the server says that a request has ended.
+const END_TIME: Duration = Duration::from_secs(1);
+
+/// Longest pause between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+impl JetStream {
+    /// Begins to connect. The servers need not be there yet. It is called in a tokio runtime.
+    ///
+    /// # Errors
+    /// [`QueueError`] if a URL or the file of credentials is wrong.
+    pub async fn connect(settings: &QueueSettings) -> Result<Self, QueueError> {
+        let layout = Layout {
+            stream: "taquin-chunks".to_owned(),
+            prefix: "taquin.chunks".to_owned(),
+            lease_time: LEASE_TIME,
+            replicas: settings.replicas,
+        };
+        Self::connect_with(settings, layout).await
+    }
+
+    async fn connect_with(settings: &QueueSettings, layout: Layout) -> Result<Self, QueueError> {
+        // The text may have a password.
+        let server =
+            |url: &String| url.parse::<ServerAddr>().map_err(|_| QueueError::new("a URL of a server is wrong"));
+        let servers: Vec<ServerAddr> = settings.servers.iter().map(server).collect::<Result<_, _>>()?;
+        let (connected, connections) = watch::channel(0_u64);
+        let mut options = ConnectOptions::new()
+            .name("taquin")
+            .retry_on_initial_connect()
+            .connection_timeout(REQUEST_TIME)
+            .request_timeout(Some(REQUEST_TIME))
+            .ping_interval(Duration::from_secs(10))
+            .reconnect_delay_callback(|attempts| (Duration::from_millis(50) * attempts as u32).min(LONGEST_PAUSE))
+            .event_callback(move |event| {
+                if matches!(event, Event::Connected) {
+                    connected.send_modify(|connections| *connections += 1);
+                }
+                async move { tracing::debug!(target: "taquin::queue", %event, "connection to the queue") }
+            });
+        if let Some(path) = &settings.credentials {
+            options = options.credentials_file(path).await.map_err(|error| {
+                QueueError::new(format!("the credentials in {} cannot be read: {}", path.display(), error.kind()))
+            })?;
+        }
+        let client = options.connect(servers).await.map_err(QueueError::new)?;
+        let context = ContextBuilder::new().timeout(REQUEST_TIME).ack_timeout(REQUEST_TIME).build(client.clone());
+        Ok(Self { client, context, layout, handles: Mutex::default(), connections })
+    }
+
+    /// Creates what is missing.
+    async fn handles(&self) -> Result<Arc<Handles>, BoxError> {
+        let mut handles = self.handles.lock().await;
+        if let Some(handles) = &*handles {
+            return Ok(Arc::clone(handles));
+        }
+        let config = self.layout.stream_config();
+        let mut stream = self.context.get_or_create_stream(config.clone()).await?;
+        let existing = &stream.info().await?.config;
+        if existing.num_replicas != config.num_replicas {
+            self.context.update_stream(config).await?;
+        }
+        let [bulk, quick] = [Lane::Bulk, Lane::Quick].map(|lane| self.consumer(&stream, lane));
+        let created = Arc::new(Handles { bulk: bulk.await?, quick: quick.await?, stream });
+        *handles = Some(Arc::clone(&created));
+        Ok(created)
+    }
+
+    async fn consumer(&self, stream: &Stream, lane: Lane) -> Result<PullConsumer, BoxError> {
+        let config = self.layout.consumer_config(lane);
+        let name = config.durable_name.clone().unwrap_or_default();
+        Ok(stream.get_or_create_consumer(&name, config).await?)
+    }
+
+    /// Does something with stream and consumers. If they are gone, creates them and tries once more.
+    async fn with_handles<T, F: Future<Output = Result<T, BoxError>>>(
+        &self,
+        call: impl Fn(Arc<Handles>) -> F,
+    ) -> Result<T, QueueError> {
+        let attempt = async || timeout(3 * REQUEST_TIME, async { call(self.handles().await?).await }).await;
+        let first = match attempt().await {
+            Ok(Ok(result)) => return Ok(result),
+            Ok(Err(error)) => error,
+            Err(_) => return Err(QueueError::new("no response in time")),
+        };
+        *self.handles.lock().await = None;
+        if !self.is_connected() {
+            return Err(QueueError::new(first));
+        }
+        match attempt().await {
+            Ok(result) => result.map_err(QueueError::new),
+            Err(_) => Err(QueueError::new("no response in time")),
+        }
+    }
+
+    fn is_connected(&self) -> bool {
+        self.client.connection_state() == async_nats::connection::State::Connected
+    }
+
+    fn task_of(&self, subject: &str) -> Option<Task> {
+        subject.strip_prefix(&self.layout.prefix)?.strip_prefix('.')?.parse().ok()
+    }
+
+    /// Waits for a message; `None` if none comes in time.
+    async fn next(&self, lane: Lane) -> Result<Option<Message>, QueueError> {
+        let pull = self.with_handles(|handles| async move {
+            let consumer = match lane {
+                Lane::Bulk => &handles.bulk,
+                Lane::Quick => &handles.quick,
+            };
+            // `fetch` does not wait at the server, so that it does not count as a taker.
+            Ok(consumer.batch().max_messages(1).expires(TAKE_TIME).messages().await?)
+        });
+        let mut connections = self.connections.clone();
+        connections.mark_unchanged();
+        let mut messages = pull.await?;
+        let message = tokio::select! {
+            message = timeout(TAKE_TIME + END_TIME, messages.next()) => message,
+            // The server has forgotten the request.
+            _ = connections.changed() => return Ok(None),
+        };
+        let Ok(message) = message else {
+            *self.handles.lock().await = None;
+            return Ok(None);
+        };
+        if let Some(Err(error)) = message {
+            *self.handles.lock().await = None;
+            return Err(QueueError::new(error));
+        }
+        Ok(message.and_then(Result::ok))
+    }
+}
+
+impl Layout {
+    /// The subject to which workers respond. It is not one of the stream.
+    fn workers(&self) -> String {
+        format!("{}.workers", self.stream)
+    }
+
+    fn stream_config(&self) -> Config {
+        Config {
+            name: self.stream.clone(),
+            subjects: vec![format!("{}.>", self.prefix)],
+            retention: RetentionPolicy::WorkQueue,
+            storage: StorageType::File,
+            max_messages_per_subject: 1,
+            discard: DiscardPolicy::New,
+            discard_new_per_subject: true,
+            num_replicas: self.replicas,
+            ..Config::default()
+        }
+    }
+
+    fn consumer_config(&self, lane: Lane) -> pull::Config {
+        let name = match lane {
+            Lane::Bulk => "workers",
+            Lane::Quick => "workers-quick",
+        };
+        pull::Config {
+            durable_name: Some(name.to_owned()),
+            filter_subject: format!("{}.{}.>", self.prefix, crate::search::Named::name(lane)),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: self.lease_time,
+            max_ack_pending: 100_000,
+            max_waiting: 65_536,
+            ..pull::Config::default()
+        }
+    }
+}
+
+impl Queue for JetStream {
+    type Lease = MessageLease;
+
+    async fn offer(&self, task: &Task) -> Result<(), QueueError> {
+        let subject = format!("{}.{task}", self.layout.prefix);
+        self.with_handles(|_| async {
+            let published = async { self.context.publish(subject.clone(), Bytes::new()).await?.await };
+            match published.await {
+                Ok(_) => Ok(()),
+                Err(error) if is_full(&error) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+    }
+
+    async fn tasks(&self) -> Result<HashSet<Task>, QueueError> {
+        let all = format!("{}.>", self.layout.prefix);
+        self.with_handles(|handles| {
+            let all = all.clone();
+            async move {
+                let mut subjects = handles.stream.info_with_subjects(all).await?;
+                let mut tasks = HashSet::new();
+                while let Some((subject, _)) = subjects.try_next().await? {
+                    tasks.extend(self.task_of(&subject));
+                }
+                Ok(tasks)
+            }
+        })
+        .await
+    }
+
+    async fn counts(&self, lane: Lane) -> Result<QueueCounts, QueueError> {
+        self.with_handles(|handles| async move {
+            let consumer = match lane {
+                Lane::Bulk => &handles.bulk,
+                Lane::Quick => &handles.quick,
+            };
+            let info = consumer.get_info().await?;
+            let (leased, takers) = (info.num_ack_pending as u64, info.num_waiting as u64);
+            Ok(QueueCounts { waiting: info.num_pending, leased, takers })
+        })
+        .await
+    }
+
+    async fn has_worker(&self) -> Result<bool, QueueError> {
+        match self.client.request(self.layout.workers(), Bytes::new()).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(false),
+            Err(error) => Err(QueueError::new(error)),
+        }
+    }
+
+    /// Responds to the requests of [`has_worker`](Self::has_worker); of several workers, one does.
+    async fn attend(&self) {
+        let subject = self.layout.workers();
+        // It fails only for a subject that is none.
+        let Ok(mut requests) = self.client.queue_subscribe(subject.clone(), subject).await else { return };
+        while let Some(request) = requests.next().await {
+            if let Some(reply) = request.reply {
+                let _ = self.client.publish(reply, Bytes::new()).await;
+            }
+        }
+    }
+
+    async fn take(&self, lane: Lane) -> Result<Option<MessageLease>, QueueError> {
+        let Some(message) = self.next(lane).await? else { return Ok(None) };
+        let Some(task) = self.task_of(&message.subject) else {
+            tracing::warn!(target: "taquin::queue", subject = %message.subject, "no task has this subject");
+            message.double_ack_with(AckKind::Term).await.map_err(QueueError::new)?;
+            return Ok(None);
+        };
+        Ok(Some(MessageLease { task, message }))
+    }
+}
+
+impl Lease for MessageLease {
+    fn task(&self) -> &Task {
+        &self.task
+    }
+
+    fn deliveries(&self) -> u64 {
+        self.message.info().map_or(1, |info| info.delivered.max(1) as u64)
+    }
+
+    async fn extend(&self) -> Result<(), QueueError> {
+        self.message.ack_with(AckKind::Progress).await.map_err(QueueError::new)
+    }
+
+    async fn done(&self) -> Result<(), QueueError> {
+        self.message.double_ack().await.map_err(QueueError::new)
+    }
+
+    async fn release(&self, pause: Duration) -> Result<(), QueueError> {
+        self.message.ack_with(AckKind::Nak(Some(pause))).await.map_err(QueueError::new)
+    }
+}
+
+/// True if the queue has the task.
+fn is_full(error: &PublishError) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<jetstream::Error>());
+    source.is_some_and(|error| error.error_code() == ErrorCode::STREAM_STORE_FAILED)
+}
+
+impl fmt::Debug for JetStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JetStream").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for MessageLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageLease").field("task", &self.task).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

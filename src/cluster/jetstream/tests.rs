@@ -1,0 +1,114 @@
+use std::env;
+use std::time::Instant;
+
+use super::*;
+use crate::cluster::queue::tests::check_promises;
+use crate::cluster::task::Work;
+
+fn settings(server: &str) -> QueueSettings {
+    QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1 }
+}
+
+/// The servers to test with, the oldest first.
+fn servers() -> Vec<String> {
+    let servers = env::var("TAQUIN_TEST_NATS").expect("TAQUIN_TEST_NATS is not set: use .ci/cluster");
+    servers.split(',').map(str::to_owned).collect()
+}
+
+/// A queue of its own at a server.
+async fn queue(server: &str) -> JetStream {
+    let name = format!("test-{:016x}", getrandom::u64().unwrap());
+    let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time: LEASE_TIME, replicas: 1 };
+    JetStream::connect_with(&settings(server), layout).await.unwrap()
+}
+
+fn task() -> Task {
+    let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());
+    Task { lane: Lane::Bulk, job, folder, work: Work::Chunk(7) }
+}
+
+async fn take(queue: &JetStream) -> MessageLease {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if let Ok(Some(lease)) = queue.take(Lane::Bulk).await {
+            return lease;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("no task is handed out");
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn a_stream_keeps_the_promises() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        check_promises(&queue).await;
+        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn stream_and_consumers_are_created_whenever_they_are_missing() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        let stream = queue.layout.stream.clone();
+        queue.offer(&task()).await.unwrap();
+        queue.context.delete_stream(&stream).await.unwrap();
+        assert_eq!(queue.tasks().await.unwrap(), HashSet::new());
+        queue.offer(&task()).await.unwrap();
+        queue.context.delete_stream(&stream).await.unwrap();
+        queue.offer(&task()).await.unwrap();
+        queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
+        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
+        let lease = take(&queue).await;
+        queue.context.delete_stream(&stream).await.unwrap();
+        // Some servers say that it is, and others nothing.
+        let _ = lease.done().await;
+        // One that waits gets a task of the stream that is created meanwhile.
+        let (lease, offered) = tokio::join!(take(&queue), async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            queue.offer(&task()).await
+        });
+        offered.unwrap();
+        lease.done().await.unwrap();
+        queue.context.delete_stream(&stream).await.unwrap();
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn messages_that_are_no_tasks_are_removed() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        queue.offer(&task()).await.unwrap();
+        let subject = format!("{}.bulk.nonsense", queue.layout.prefix);
+        queue.context.publish(subject, Bytes::new()).await.unwrap().await.unwrap();
+        take(&queue).await.done().await.unwrap();
+        assert!(queue.take(Lane::Bulk).await.unwrap().is_none());
+        let counts = queue.counts(Lane::Bulk).await.unwrap();
+        assert_eq!((counts.waiting, counts.leased), (0, 0));
+        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_absent_server_is_an_error_in_a_bounded_time_without_the_password() {
+    let queue = JetStream::connect(&settings("nats://user:secret@127.0.0.1:1")).await.unwrap();
+    let begun = Instant::now();
+    let error = queue.offer(&task()).await.unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(!format!("{error} {error:?} {queue:?}").contains("secret"), "{error:?}");
+}
+
+#[tokio::test]
+async fn wrong_settings_are_errors() {
+    let error = JetStream::connect(&settings("nats://user:secret@:x")).await.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
+    let credentials = Some(PathBuf::from("/missing/file"));
+    let wrong = QueueSettings { credentials, ..settings("nats://127.0.0.1:1") };
+    let error = JetStream::connect(&wrong).await.unwrap_err();
+    assert!(error.to_string().contains("/missing/file"), "{error}");
+}

@@ -1,0 +1,271 @@
+//! Files of jobs in a bucket.
+
+use std::error::Error;
+use std::fmt::{self, Debug};
+use std::future::Future;
+use std::io::{self, BufRead, Cursor, ErrorKind};
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::client::{HttpError, HttpErrorKind};
+use object_store::list::PaginatedListOptions;
+use object_store::path::Path;
+use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutPayload};
+use tokio::runtime::Handle;
+
+use super::bucket::{Bucket, BucketError, message, open_bucket};
+use crate::jobs::{Created, Directory, Files, WriteFile};
+
+#[cfg(test)]
+mod tests;
+
+/// How often an object is created anew, after the store has said that it exists and then that it does not.
+const MAX_CREATIONS: u32 = 6;
+
+/// Pause before the second creation. It doubles with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a place for files cannot be opened. Its message has no credentials.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL or the environment is wrong.
+    #[error(transparent)]
+    Bucket(#[from] BucketError),
+    /// The directory cannot be created.
+    #[error("directory {path}: {source}")]
+    Directory {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Opens the place with this URL: a directory, as `/d` or `file:///d`, or a bucket, as `s3://bucket/prefix` or
+/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. No request is made, so a bucket may be missing.
+///
+/// Endpoints, credentials, and other options of buckets come from the variables of the environment that begin with
+/// `AWS_` and `GOOGLE_`, such as `AWS_ENDPOINT_URL` and `GOOGLE_APPLICATION_CREDENTIALS`. An endpoint with `http://` is
+/// used without TLS; all others need the certificates of the system, or those of `SSL_CERT_FILE`. A request takes at
+/// most 30 s, and is repeated up to three times, unless 10 s have passed since the first.
+///
+/// The files of a bucket block the calling thread on `runtime`, which has to have threads of its own. They panic on a
+/// thread of a runtime.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenError> {
+    let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
+    if let Some(path) = directory.or_else(|| (!url.contains("://")).then_some(url)) {
+        let path = FilePath::new(path);
+        let directory = Directory::create(path);
+        return match directory {
+            Ok(directory) => Ok(Arc::new(directory)),
+            Err(source) => Err(OpenError::Directory { path: path.to_owned(), source }),
+        };
+    }
+    let variables =
+        std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
+}
+
+/// A bucket, or the objects of one whose names begin with a prefix.
+///
+/// An object appears when the store has all its bytes, and is created with the condition that there is none. Folders
+/// are only parts of names.
+struct Objects {
+    bucket: Bucket,
+    runtime: Handle,
+}
+
+impl Debug for Objects {
+    /// Without the store, which has credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Objects").field(&self.bucket.url).finish()
+    }
+}
+
+impl Objects {
+    /// Waits for the store.
+    fn wait<T>(&self, request: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        self.runtime.block_on(request)
+    }
+
+    fn key(&self, name: &str) -> io::Result<Path> {
+        let key = format!("{}{name}", self.bucket.prefix);
+        Path::parse(key).map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))
+    }
+
+    fn exists(&self, key: &Path) -> io::Result<bool> {
+        Ok(if_found(self.wait(self.bucket.store.head(key)))?.is_some())
+    }
+
+    /// Calls `visit` with each page of the objects in a folder whose names are greater than `after`, without those in
+    /// folders below unless `is_deep`.
+    fn pages(
+        &self,
+        folder: &str,
+        after: &str,
+        is_deep: bool,
+        visit: &mut dyn FnMut(Page<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let prefix = match folder {
+            "" => self.bucket.prefix.clone(),
+            folder => format!("{}{folder}/", self.bucket.prefix),
+        };
+        let mut page_token = None;
+        loop {
+            let options = PaginatedListOptions {
+                offset: (!after.is_empty()).then(|| format!("{prefix}{after}")),
+                delimiter: (!is_deep).then(|| "/".into()),
+                page_token,
+                ..PaginatedListOptions::default()
+            };
+            let page =
+                self.wait(self.bucket.store.list_paginated(Some(&prefix), options)).map_err(|error| to_io(&error))?;
+            let keys: Vec<&Path> = page.result.objects.iter().map(|object| &object.location).collect();
+            visit(Page { prefix: &prefix, keys: &keys, folders: &page.result.common_prefixes })?;
+            page_token = page.page_token;
+            if page_token.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Some of the objects and folders in a folder.
+struct Page<'p> {
+    /// Begin of all keys.
+    prefix: &'p str,
+    keys: &'p [&'p Path],
+    folders: &'p [Path],
+}
+
+impl<'p> Page<'p> {
+    /// The name of a key in the folder; `None` for an object that stands for the folder itself.
+    fn name(&self, key: &'p Path) -> Option<&'p str> {
+        key.as_ref().strip_prefix(self.prefix)
+    }
+}
+
+impl Files for Objects {
+    fn path_of(&self, name: &str) -> PathBuf {
+        match name {
+            "" => self.bucket.url.clone().into(),
+            name => format!("{}/{name}", self.bucket.url).into(),
+        }
+    }
+
+    fn create_folder(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The store also says that an object exists when another creation of it is under way, which may fail, and when
+    /// the first one of a repeated request was lost on the way back. So only a look tells that it exists.
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        let (key, payload) = (self.key(name)?, PutPayload::from(bytes));
+        for creation in 0..MAX_CREATIONS {
+            if creation > 0 {
+                std::thread::sleep(FIRST_PAUSE * 2_u32.pow(creation - 1));
+            }
+            match self.wait(self.bucket.store.put_opts(&key, payload.clone(), PutMode::Create.into())) {
+                Ok(_) => return Ok(Created::New),
+                Err(StoreError::AlreadyExists { .. }) if self.exists(&key)? => return Ok(Created::Existed),
+                Err(StoreError::AlreadyExists { .. }) => {}
+                Err(error) => return Err(to_io(&error)),
+            }
+        }
+        Err(io::Error::new(ErrorKind::ResourceBusy, "the object exists for a creation, but not for a look"))
+    }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let key = self.key(name)?;
+        let read = async { self.bucket.store.get(&key).await?.bytes().await };
+        Ok(if_found(self.wait(read))?.map(Vec::from))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
+    }
+
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+        let key = self.key(name)?;
+        Ok(if_found(self.wait(self.bucket.store.head(&key)))?.map(|object| object.last_modified.into()))
+    }
+
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.pages(folder, after, false, &mut |page| {
+            // Google's offset is inclusive.
+            let names = page.keys.iter().filter_map(|key| page.name(key));
+            names.filter(|name| *name > after).for_each(&mut *visit);
+            Ok(())
+        })
+    }
+
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.pages(folder, "", false, &mut |page| {
+            page.folders.iter().filter_map(|key| page.name(key)).for_each(&mut *visit);
+            Ok(())
+        })
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let key = self.key(name)?;
+        if_found(self.wait(self.bucket.store.delete(&key))).map(drop)
+    }
+
+    fn remove_folder(&self, name: &str) -> io::Result<()> {
+        self.pages(name, "", true, &mut |page| {
+            let keys: Vec<_> = page.keys.iter().map(|key| Ok((*key).clone())).collect();
+            let mut removed = self.bucket.store.delete_stream(stream::iter(keys).boxed());
+            loop {
+                match self.wait(removed.try_next()) {
+                    Ok(None) => return Ok(()),
+                    Ok(Some(_)) | Err(StoreError::NotFound { .. }) => {}
+                    Err(error) => return Err(to_io(&error)),
+                }
+            }
+        })
+    }
+
+    /// Nothing to do: what was not finished is no object.
+    fn clean(&self, _: &str, _: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// `None` if there is no such object. A bucket that is missing is an error.
+fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ StoreError::NotFound { .. }) if error.to_string().contains("NoSuchBucket") => Err(to_io(&error)),
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(to_io(&error)),
+    }
+}
+
+/// An error of the store. It is never of a kind that means a damaged or missing file: what was stored may be whole.
+fn to_io(error: &StoreError) -> io::Error {
+    let kind = match error {
+        StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => ErrorKind::PermissionDenied,
+        StoreError::NotImplemented { .. } | StoreError::NotSupported { .. } => ErrorKind::Unsupported,
+        StoreError::InvalidPath { .. } => ErrorKind::InvalidInput,
+        error => match http_error(error).map(HttpError::kind) {
+            Some(HttpErrorKind::Timeout) => ErrorKind::TimedOut,
+            Some(HttpErrorKind::Connect) => ErrorKind::NotConnected,
+            Some(HttpErrorKind::Interrupted) => ErrorKind::ConnectionReset,
+            _ => ErrorKind::Other,
+        },
+    };
+    io::Error::new(kind, message(error))
+}
+
+/// The error of the connection that caused another.
+fn http_error(error: &StoreError) -> Option<&HttpError> {
+    let mut causes = std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
+    causes.find_map(|cause| cause.downcast_ref())
+}

@@ -1,0 +1,270 @@
+//! A dispatch that keeps a queue filled with the next chunks of all jobs.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tracing::Level;
+
+use super::queue::{LEASE_TIME, Queue, QueueCounts, QueueError};
+use super::task::{Lane, Task, Work};
+use crate::jobs::{Dispatch, FolderName, Job, JobOwner, WaitingFor};
+
+/// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
+///
+/// Several processes may do so at once: their offers are the same tasks.
+pub struct Offers<Q> {
+    queue: Arc<Q>,
+    runtime: Handle,
+    memory: Mutex<Memory>,
+    has_worker: AtomicBool,
+    has_queue: AtomicBool,
+    counts: Mutex<LaneCounts>,
+}
+
+/// What a queue has in the lanes [`Lane::ALL`].
+type LaneCounts = [QueueCounts; 2];
+
+/// What is remembered from one comparison to the next.
+#[derive(Default)]
+struct Memory {
+    /// The tasks that the queue had.
+    tasks: HashSet<Task>,
+    /// Tasks that the queue has lost, and when that was noted. A worker may still be doing them.
+    lost: HashMap<Task, Instant>,
+    /// When the files of a job were last read.
+    read: HashMap<FolderName, Instant>,
+}
+
+/// Time between two looks at the files of a job that has no task in the queue.
+const LOOK_PERIOD: Duration = Duration::from_secs(10);
+
+/// Offers to the queue that are under way at a time.
+const CONCURRENT_OFFERS: usize = 64;
+
+impl<Q: Queue> Offers<Q> {
+    /// Offers to this queue. It is called in a tokio runtime.
+    pub fn new(queue: Arc<Q>) -> Self {
+        Self {
+            queue,
+            runtime: Handle::current(),
+            memory: Mutex::default(),
+            has_worker: AtomicBool::new(false),
+            has_queue: AtomicBool::new(true),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// What the queue had in both lanes at the last comparison; `None` if it could not be reached.
+    pub fn counts(&self) -> Option<QueueCounts> {
+        let [bulk, quick] = *self.counts.lock();
+        let counts = QueueCounts {
+            waiting: bulk.waiting + quick.waiting,
+            leased: bulk.leased + quick.leased,
+            takers: bulk.takers + quick.takers,
+        };
+        self.has_queue.load(Ordering::Relaxed).then_some(counts)
+    }
+
+    /// Asks the queue what it has. Tasks come before the files are read: a task that is gone has left its part.
+    async fn ask(&self) -> Result<(LaneCounts, HashSet<Task>), QueueError> {
+        self.has_worker.store(self.queue.has_worker().await?, Ordering::Relaxed);
+        let counts = [self.queue.counts(Lane::Bulk).await?, self.queue.counts(Lane::Quick).await?];
+        Ok((counts, self.queue.tasks().await?))
+    }
+
+    /// Reads what became of the jobs, and returns those that go on.
+    fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
+        let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
+        let mut going = Vec::new();
+        for job in unfinished {
+            let folder = job.folder();
+            let is_due = memory.read.get(&folder).is_none_or(|read| read.elapsed() >= LOOK_PERIOD);
+            if !is_due && !active.contains(&folder) {
+                going.push(job);
+                continue;
+            }
+            match job.read_progress() {
+                Ok(()) if job.state().is_ended() => {}
+                Ok(()) => {
+                    memory.read.insert(folder, Instant::now());
+                    going.push(job);
+                }
+                Err(error) => {
+                    let message = "job cannot be read";
+                    tracing::event!(target: "taquin::jobs", Level::DEBUG, message, job.id = %job.id(), %error);
+                    job.note_obstacle(WaitingFor::Disk);
+                }
+            }
+        }
+        let folders: HashSet<FolderName> = unfinished.iter().map(|job| job.folder()).collect();
+        memory.read.retain(|folder, _| folders.contains(folder));
+        going
+    }
+
+    /// Chooses what to offer.
+    fn choose(memory: &mut Memory, going: &[&Arc<Job>], counts: LaneCounts, tasks: HashSet<Task>) -> Vec<Task> {
+        let now = Instant::now();
+        let gone: Vec<Task> = memory.tasks.difference(&tasks).copied().collect();
+        memory.lost.retain(|task, noted| !tasks.contains(task) && now.duration_since(*noted) < LEASE_TIME);
+        for task in &gone {
+            // Done ones are here too; they are not missing any more.
+            memory.lost.entry(*task).or_insert(now);
+        }
+        let may_offer = |task: &Task| !tasks.contains(task) && !memory.lost.contains_key(task);
+        let mut offers = Vec::new();
+        for (lane, counts) in [Lane::Bulk, Lane::Quick].into_iter().zip(counts) {
+            let ended = gone.iter().filter(|task| task.lane == lane).count() as u64;
+            let jobs: Vec<&Arc<Job>> = going.iter().copied().filter(|job| lane_of(job) == lane).collect();
+            offers.extend(share(&jobs, places(counts, ended), &tasks, may_offer));
+        }
+        memory.tasks = tasks;
+        memory.tasks.extend(&offers);
+        offers
+    }
+
+    async fn offer(&self, offers: Vec<Task>) -> Result<(), QueueError> {
+        for some in offers.chunks(CONCURRENT_OFFERS) {
+            let offering = some.iter().map(|task| self.queue.offer(task));
+            futures_util::future::try_join_all(offering).await?;
+        }
+        Ok(())
+    }
+
+    fn compare(&self, unfinished: &[Arc<Job>]) -> Result<(), QueueError> {
+        let mut memory = self.memory.lock();
+        let (counts, tasks) = match self.runtime.block_on(self.ask()) {
+            Ok(asked) => asked,
+            Err(error) => {
+                // What is done is told all the same.
+                let known = memory.tasks.clone();
+                for job in Self::read_all(&mut memory, unfinished, &known) {
+                    job.note_obstacle(WaitingFor::Queue);
+                }
+                return Err(error);
+            }
+        };
+        let has_worker = self.has_worker.load(Ordering::Relaxed);
+        *self.counts.lock() = counts;
+        let going = Self::read_all(&mut memory, unfinished, &tasks);
+        let offers = Self::choose(&mut memory, &going, counts, tasks);
+        let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
+        memory.tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
+        for job in going {
+            job.note_tasks(of_jobs.get(&job.folder()).copied().unwrap_or_default(), has_worker);
+        }
+        let offered = self.runtime.block_on(self.offer(offers));
+        if offered.is_err() {
+            // Which of them the queue has is not known; what it has lost is.
+            memory.tasks.clear();
+        }
+        offered
+    }
+}
+
+/// Processor time of a job whose tasks are quick, in seconds.
+const QUICK: f64 = 10.0;
+
+fn lane_of(job: &Job) -> Lane {
+    if job.core_seconds() <= QUICK { Lane::Quick } else { Lane::Bulk }
+}
+
+/// Number of tasks to add: so that as many wait as there are idle workers, a quarter of those at work or as many as
+/// end in two periods, and one. The queue stays short, so that those of another owner come soon.
+fn places(counts: QueueCounts, ended: u64) -> usize {
+    let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
+    wanted.saturating_sub(counts.waiting) as usize
+}
+
+/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, as long as
+/// there are tasks that may be offered.
+fn share(jobs: &[&Arc<Job>], places: usize, tasks: &HashSet<Task>, may_offer: impl Fn(&Task) -> bool) -> Vec<Task> {
+    let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
+    tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
+    let mut owners: HashMap<JobOwner, (usize, BinaryHeap<JobShare>)> = HashMap::new();
+    for job in jobs {
+        let out = of_jobs.get(&job.folder()).copied().unwrap_or_default();
+        let (of_owner, shares) = owners.entry(job.owner()).or_default();
+        *of_owner += out;
+        shares.push(JobShare { out: Reverse(out), folder: job.folder(), next: next_tasks(job, places, &may_offer) });
+    }
+    let mut shares: Vec<BinaryHeap<JobShare>> = Vec::new();
+    let mut turns = BinaryHeap::new();
+    for (at, (out, of_owner)) in owners.into_values().enumerate() {
+        turns.push((Reverse(out), at));
+        shares.push(of_owner);
+    }
+    let mut chosen = Vec::new();
+    while chosen.len() < places
+        && let Some((Reverse(out), at)) = turns.pop()
+    {
+        // A job without a task leaves, and an owner without a job.
+        let Some(mut share) = shares[at].pop() else { continue };
+        let Some(task) = share.next.pop_front() else {
+            turns.push((Reverse(out), at));
+            continue;
+        };
+        chosen.push(task);
+        share.out.0 += 1;
+        shares[at].push(share);
+        turns.push((Reverse(out + 1), at));
+    }
+    chosen
+}
+
+/// What a job has in the queue, and what it may have there next. The greatest is the one whose turn it is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct JobShare {
+    out: Reverse<usize>,
+    folder: FolderName,
+    next: VecDeque<Task>,
+}
+
+/// The first tasks of a job that may be offered.
+fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
+    let task = |work| Task { lane: lane_of(job), job: job.id(), folder: job.folder(), work };
+    let (mut tasks, mut is_complete) = (VecDeque::new(), true);
+    job.missing_chunks(|chunk| {
+        is_complete = false;
+        let next = task(Work::Chunk(chunk));
+        if may_offer(&next) {
+            tasks.push_back(next);
+        }
+        tasks.len() < count
+    });
+    if is_complete {
+        tasks.extend(Some(task(Work::End)).filter(|end| may_offer(end)));
+    }
+    tasks
+}
+
+impl<Q: Queue> Dispatch for Offers<Q> {
+    fn reconcile(&self, unfinished: &[Arc<Job>]) {
+        let compared = self.compare(unfinished);
+        let had_queue = self.has_queue.swap(compared.is_ok(), Ordering::Relaxed);
+        match compared {
+            Err(error) if had_queue => tracing::warn!(target: "taquin::jobs", %error, "jobs wait for the queue"),
+            Ok(()) if !had_queue => tracing::info!(target: "taquin::jobs", "the queue is back"),
+            _ => {}
+        }
+    }
+
+    fn has_worker(&self) -> bool {
+        self.has_worker.load(Ordering::Relaxed)
+    }
+
+    fn makes_elsewhere(&self) -> bool {
+        true
+    }
+}
+
+impl<Q> fmt::Debug for Offers<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Offers").finish_non_exhaustive()
+    }
+}
