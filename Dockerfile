@@ -1,8 +1,9 @@
 # Builds a static binary and an image with nothing else: no shell, no libc, no package manager.
 # Works with `docker build .` (BuildKit) and `buildah bud .`, natively on amd64 and arm64.
 
-# Comma-separated Cargo features: parquet, for files of `taquin batch`; otel, for traces.
-ARG FEATURES=parquet
+# Comma-separated Cargo features: cluster, for jobs on many machines; parquet, for files of `taquin batch`; otel, for
+# traces.
+ARG FEATURES=cluster,parquet
 
 FROM docker.io/library/rust:1.95-slim-bookworm AS rust
 WORKDIR /src
@@ -38,6 +39,7 @@ COPY . .
 #   layers.
 # - Cargo detects changes by mtime, and a checkout can be older than the cached build of another one.
 #   Touching the sources rebuilds our own crate every time and dependencies never.
+# - The certificates are for a store of jobs, which is reached by HTTPS.
 # - crt-static links glibc statically. --target, even for the host, keeps that flag away from build
 #   scripts and procedural macros, which must stay dynamic.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
@@ -49,7 +51,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
         cargo build --release --locked --bin taquin --target "$target" \
             ${FEATURES:+--features "$FEATURES"}; \
     install -D "/target/$target/release/taquin" /out/taquin; \
-    install -D -m 644 -t /out/licenses LICENSE-*
+    install -D -m 644 -t /out/licenses LICENSE-*; \
+    install -D -m 644 -t /out/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt
 
 FROM scratch
 ARG VERSION=dev
