@@ -25,7 +25,7 @@ fn post(taquin: &Taquin, body: &Value) -> Answer {
     answer.unwrap_or_else(|end| panic!("{body}: {end:?}"))
 }
 
-fn parsed(answer: &Answer) -> Value {
+pub(crate) fn parsed(answer: &Answer) -> Value {
     serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
 
@@ -33,7 +33,7 @@ fn created(taquin: &Taquin, body: &Value) -> String {
     parsed(&post(taquin, body).expect(202))["id"].as_str().expect("an id").to_owned()
 }
 
-fn job(taquin: &Taquin, id: &str) -> Value {
+pub(crate) fn job(taquin: &Taquin, id: &str) -> Value {
     parsed(&taquin.client().get(&format!("/jobs/{id}")).expect(200))
 }
 
@@ -55,21 +55,21 @@ fn wait_until_completed(taquin: &Taquin, id: &str) -> Value {
 }
 
 /// The directory of a job.
-fn path_of(directory: &str, id: &str) -> String {
+pub(crate) fn path_of(directory: &str, id: &str) -> String {
     let record = fs::read(Path::new(directory).join("jobs").join(format!("{id}.json"))).expect("a record");
     let record: Value = serde_json::from_slice(&record).expect("JSON");
     format!("{directory}/data/{}", record["folder"].as_str().expect("a name"))
 }
 
 /// The files of a job that the command makes too, by name.
-fn shared_files(path: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn shared_files(path: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = files(path);
     files.retain(|name, _| name.starts_with("parts/") || ["spec.json", "end.json"].contains(&name.as_str()));
     files
 }
 
 /// Chunks of one board of some milliseconds. The limit on time is never reached.
-fn large_boards(count: u64) -> Value {
+pub(crate) fn large_boards(count: u64) -> Value {
     let limits = json!({ "expanded": 2000, "time_ms": 60_000 });
     json!({ "random": { "rows": 5, "cols": 5, "seed": "kill", "count": count }, "limits": limits })
 }

@@ -3,6 +3,8 @@
 mod batch;
 mod batch_log;
 mod chaos;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod command;
 mod jobs;
 mod readiness;

@@ -10,7 +10,7 @@ mod departures;
 mod differential;
 mod disk;
 mod endings;
-mod figures;
+pub(crate) mod figures;
 mod flood;
 mod memory;
 mod panics;

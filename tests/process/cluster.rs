@@ -1,0 +1,312 @@
+//! Jobs on many machines, as processes: replicas, workers and a NATS server that are killed, stopped and started.
+//!
+//! `.ci/cluster` starts the S3 server, and names the binaries of the NATS servers. With `TAQUIN_CHAOS=long`, a job has a
+//! million boards.
+
+use std::env;
+use std::fs;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::batch::{Scratch, assert_clean, batch};
+use crate::chaos::boards::Random;
+use crate::chaos::client::request;
+use crate::chaos::figures::{is_long, short_or_long};
+use crate::chaos::taquin::{BINARY, Taquin};
+use crate::jobs::{job, large_boards, parsed, path_of, shared_files};
+
+const MEMORY_MIB: u64 = 512;
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: use .ci/cluster"))
+}
+
+/// The binaries of the NATS servers, the oldest first.
+fn nats_servers() -> Vec<String> {
+    variable("TAQUIN_TEST_NATS_SERVERS").split(',').map(str::to_owned).collect()
+}
+
+/// A child process, killed when dropped.
+struct Process(Child);
+
+impl Process {
+    fn start(command: &mut Command) -> Self {
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary"))
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).expect("a process");
+    }
+
+    /// Ends it by SIGTERM, and returns the exit code.
+    fn end(mut self) -> Option<i32> {
+        self.signal(Signal::TERM);
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.0.kill().unwrap_or_default();
+        self.0.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// A NATS server, two replicas and some workers.
+struct Cluster {
+    /// Binary, port and directory of the NATS server.
+    nats_server: (String, u16, String),
+    jobs: String,
+    nats: Option<Process>,
+    replicas: Vec<Taquin>,
+    workers: Vec<Process>,
+}
+
+impl Cluster {
+    fn start(nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+        let nats_server = (nats_server.to_owned(), port, scratch.path("nats"));
+        let mut cluster =
+            Self { nats_server, jobs: jobs.to_owned(), nats: None, replicas: Vec::new(), workers: Vec::new() };
+        cluster.start_nats();
+        cluster.replicas = (0..2).map(|_| cluster.replica()).collect();
+        cluster.workers = (0..workers).map(|_| cluster.worker()).collect();
+        cluster
+    }
+
+    fn start_nats(&mut self) {
+        let (binary, port, directory) = &self.nats_server;
+        let mut command = Command::new(binary);
+        command.args(["--jetstream", "--store_dir", directory, "--addr", "127.0.0.1", "--port", &port.to_string()]);
+        self.nats = Some(Process::start(&mut command));
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.nats_server.1)
+    }
+
+    fn replica(&self) -> Taquin {
+        let mut command = Command::new(BINARY);
+        with_store(&mut command);
+        Taquin::spawn(command, MEMORY_MIB, &["--tables=small", "--jobs", &self.jobs, "--nats", &self.url()])
+    }
+
+    fn worker(&self) -> Process {
+        let mut command = Command::new(BINARY);
+        with_store(&mut command);
+        let settings = ["worker", "--workers=1", "--tables=small", "--memory=512MiB", "--log=warn"];
+        Process::start(command.args(settings).args(["--jobs", &self.jobs, "--nats", &self.url()]))
+    }
+
+    /// Kills something and starts it again. Returns its name.
+    fn kill_one(&mut self, random: &mut Random) -> &'static str {
+        match random.below(5) {
+            0 => {
+                self.nats = None;
+                self.start_nats();
+                "nats-server"
+            }
+            1 => {
+                let at = random.below(self.replicas.len());
+                self.replicas.remove(at);
+                self.replicas.push(self.replica());
+                "replica"
+            }
+            _ => {
+                let at = random.below(self.workers.len());
+                drop(self.workers.swap_remove(at));
+                self.workers.push(self.worker());
+                "worker"
+            }
+        }
+    }
+
+    /// Deletes all data of the NATS server.
+    fn lose_queue(&mut self) {
+        self.nats = None;
+        fs::remove_dir_all(&self.nats_server.2).expect("the server's directory");
+        self.start_nats();
+    }
+
+    /// The job, as soon as a replica tells it.
+    fn job(&self, id: &str) -> Value {
+        job(&self.replicas[0], id)
+    }
+
+    fn create(&self, body: &Value) -> String {
+        let answer = self.replicas[0].client().exchange(&request("POST", "/jobs", Some(body), ""));
+        parsed(&answer.expect("an answer").expect(202))["id"].as_str().expect("an id").to_owned()
+    }
+
+    fn wait(&self, id: &str, what: &str, time: Duration, holds: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let job = self.job(id);
+            if holds(&job) {
+                return job;
+            }
+            assert!(begun.elapsed() < time, "{what}: {job}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Has a process find the S3 server of the tests.
+fn with_store(command: &mut Command) {
+    let endpoint = variable("TAQUIN_TEST_S3");
+    command.env("AWS_ENDPOINT_URL", endpoint).env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+}
+
+fn done(job: &Value) -> u64 {
+    job["parts"]["done"].as_u64().expect("a number")
+}
+
+/// The recipe of a job, and the arguments of the command that makes the same files.
+fn disturbed_job(boards: u64) -> (Value, String) {
+    if is_long() {
+        let recipe = json!({ "random": { "rows": 4, "cols": 4, "seed": "kill", "count": boards } });
+        return (recipe, format!("--random 4x4 --seed kill --count {boards}"));
+    }
+    let arguments =
+        format!("--random 5x5 --seed kill --count {boards} --board-expanded 2000 --board-time 60s --chunk 1");
+    (large_boards(boards), arguments)
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn whatever_is_killed_each_board_has_one_row() {
+    let (boards, kills) = (short_or_long(300, 1_000_000), short_or_long(10, 25));
+    for nats_server in nats_servers() {
+        let scratch = Scratch::new("cluster-kill");
+        let (jobs, whole) = (scratch.path("jobs"), scratch.path("whole"));
+        let mut cluster = Cluster::start(&nats_server, &scratch, &jobs, short_or_long(2, 4) as usize);
+        let (recipe, arguments) = disturbed_job(boards);
+        let id = cluster.create(&recipe);
+        let mut random = Random(23);
+        cluster.wait(&id, "a part", Duration::from_secs(120), |job| done(job) > 0);
+        let stopped = cluster.workers.pop().expect("a worker");
+        stopped.signal(Signal::STOP);
+        cluster.workers.push(cluster.worker());
+        for kill in 0..kills {
+            sleep(Duration::from_millis(200 + random.below(short_or_long(800, 20_000) as usize) as u64));
+            let what = if kill == kills / 2 {
+                cluster.lose_queue();
+                "nats-server with its data"
+            } else {
+                cluster.kill_one(&mut random)
+            };
+            println!("{kill}: {what}, {} parts", done(&cluster.job(&id)));
+        }
+        // It makes what it had begun, which others have made since.
+        stopped.signal(Signal::CONT);
+        let job = cluster
+            .wait(&id, "completed", Duration::from_secs(short_or_long(180, 7200)), |job| job["state"] == "completed");
+        assert_eq!(job["counts"], json!({ "total": boards, "done": boards, "failed": 0 }), "{nats_server}");
+        let chunk = &job["spec"]["chunk"];
+        assert_clean(&batch(&format!("{} --chunk {chunk} -o {whole}", arguments.replace(" --chunk 1", ""))));
+        let path = path_of(&jobs, &id);
+        assert_eq!(shared_files(&path), shared_files(&whole), "{nats_server}");
+        assert_clean(&batch(&format!("--verify {path} --sample 20")));
+        assert_eq!(stopped.end(), Some(0));
+        for worker in cluster.workers {
+            assert_eq!(worker.end(), Some(0));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn a_bucket_gets_the_bytes_of_a_directory() {
+    let scratch = Scratch::new("cluster-bucket");
+    let prefix = format!("process/{}", std::process::id());
+    let nats_server = nats_servers().pop().expect("a server");
+    let cluster = Cluster::start(&nats_server, &scratch, &format!("s3://taquin/{prefix}"), 2);
+    let id = cluster.create(&large_boards(60));
+    let job = cluster.wait(&id, "completed", Duration::from_secs(120), |job| job["state"] == "completed");
+    let whole = scratch.path("whole");
+    let arguments = "--random 5x5 --seed kill --count 60 --board-expanded 2000 --board-time 60s --chunk 1";
+    assert_clean(&batch(&format!("{arguments} -o {whole}")));
+    let manifest = fs::read_to_string(format!("{whole}/end.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(job["parts"], json!({ "total": 60, "done": 60 }));
+    for part in manifest["parts"].as_array().expect("a list") {
+        let mut client = cluster.replicas[1].client();
+        let stored = client.get(&format!("/jobs/{id}/parts/{}", part["chunk"])).expect(200);
+        let tag = format!("\r\netag: \"{}\"\r\n", part["sha256"].as_str().expect("a digest"));
+        assert!(stored.head.contains(&tag), "{part}: {}", stored.head);
+    }
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn requests_with_one_key_at_two_replicas_make_one_job() {
+    let scratch = Scratch::new("cluster-key");
+    let nats_server = nats_servers().pop().expect("a server");
+    for jobs in [scratch.path("jobs"), format!("s3://taquin/key/{}", std::process::id())] {
+        let cluster = Cluster::start(&nats_server, &scratch, &jobs, 1);
+        let recipe = json!({ "random": { "rows": 3, "cols": 3, "seed": "key", "count": 1000 } });
+        let key = "idempotency-key: one\r\n";
+        let post = |nth: usize| {
+            let answer = cluster.replicas[nth % 2].client().exchange(&request("POST", "/jobs", Some(&recipe), key));
+            parsed(&answer.expect("an answer").expect(202))["id"].as_str().expect("an id").to_owned()
+        };
+        let ids: Vec<String> = std::thread::scope(|scope| {
+            let posts: Vec<_> = (0..100).map(|nth| scope.spawn(move || post(nth))).collect();
+            posts.into_iter().map(|post| post.join().expect("an id")).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        let other = json!({ "random": { "rows": 3, "cols": 3, "seed": "key", "count": 1001 } });
+        let answer = cluster.replicas[1].client().exchange(&request("POST", "/jobs", Some(&other), key));
+        answer.expect("an answer").expect(422);
+        let job = cluster.wait(&ids[0], "completed", Duration::from_secs(60), |job| job["state"] == "completed");
+        assert_eq!(job["counts"]["done"], 1000);
+        let listed = parsed(&cluster.replicas[1].client().get("/jobs").expect(200));
+        assert_eq!(listed["jobs"].as_array().map(Vec::len), Some(1), "{listed}");
+    }
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn a_job_that_a_replica_accepted_survives_its_kill() {
+    let scratch = Scratch::new("cluster-accepted");
+    let nats_server = nats_servers().remove(0);
+    let mut cluster = Cluster::start(&nats_server, &scratch, &scratch.path("jobs"), 1);
+    let mut random = Random(5);
+    let mut ids = Vec::new();
+    for count in 1..=short_or_long(20, 1000) {
+        // It may have eight unfinished jobs.
+        let recipe = json!({ "random": { "rows": 3, "cols": 3, "seed": "kill", "count": count } });
+        ids.push(cluster.create(&recipe));
+        sleep(Duration::from_micros(random.below(3000) as u64));
+        cluster.replicas.remove(0);
+        cluster.replicas.push(cluster.replica());
+        let id = ids.last().expect("an id");
+        let job = cluster.wait(id, "completed", Duration::from_secs(60), |job| job["state"] == "completed");
+        assert_eq!(job["counts"]["done"], count);
+    }
+    let listed = parsed(&cluster.replicas[0].client().get("/jobs?limit=100").expect(200));
+    assert_eq!(listed["jobs"].as_array().map(Vec::len), Some(ids.len().min(100)));
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn a_cancelled_job_stops_everywhere() {
+    let scratch = Scratch::new("cluster-cancel");
+    let jobs = scratch.path("jobs");
+    let cluster = Cluster::start(&nats_servers().remove(0), &scratch, &jobs, 2);
+    let id = cluster.create(&large_boards(100_000));
+    cluster.wait(&id, "a part", Duration::from_secs(60), |job| done(job) > 0);
+    let answer = cluster.replicas[1].client().exchange(&request("DELETE", &format!("/jobs/{id}"), None, ""));
+    answer.expect("an answer").expect(200);
+    cluster.wait(&id, "cancelled", Duration::from_secs(5), |job| job["state"] == "cancelled");
+    sleep(Duration::from_secs(5));
+    let path = path_of(&jobs, &id);
+    let before = shared_files(&path).len();
+    sleep(Duration::from_secs(3));
+    assert_eq!(shared_files(&path).len(), before);
+}
