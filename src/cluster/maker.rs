@@ -1,15 +1,16 @@
 //! What a worker does for one task, on a thread that may block.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::suspects::{Attempt, Run};
 use super::task::{Task, Work};
 use crate::jobs::{
-    Created, EndState, FolderName, JobError, JobStore, Part, Progress, Resources, StoredJob, label_chunk,
+    Created, EndState, FolderName, JobError, JobStore, Part, Progress, Resources, StoredJob, label_boards,
 };
 use crate::service::{Service, Sweep, Want};
 
@@ -117,21 +118,48 @@ impl Maker {
         self.job(folder).map(|job| job.is_none())
     }
 
-    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised.
+    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. With care, it notes where it is, in case that
+    /// a board ends the process.
     ///
     /// # Errors
     /// [`JobError`] if the boards cannot be read.
     pub(super) fn label(
         &self,
-        job: &StoredJob,
-        chunk: u64,
+        (job, chunk): (&StoredJob, u64),
+        with_care: bool,
         cancel: &AtomicBool,
         progress: &Progress,
     ) -> Result<Option<Part>, JobError> {
         let (settings, tables) = (self.service.settings(), self.service.tables());
         tables.load_for(job.spec().boards.goal(), settings.tables);
         let resources = Resources { tables, threads: 1, search_memory: settings.bulk.search_memory, cancel };
-        label_chunk(job, chunk, &resources, progress)
+        let boards = job.spec().boards_of(chunk);
+        let mut part = Part::new(job.spec().want);
+        if !with_care {
+            let is_searched = |index| {
+                end_process_at(index);
+                true
+            };
+            let is_whole = label_boards(job, boards, is_searched, &resources, progress, &mut part)?;
+            return Ok(is_whole.then_some(part));
+        }
+        let attempt = Attempt::begin(job, chunk)?;
+        for Run { first, rows } in attempt.runs() {
+            attempt.mark(Run { first, rows })?;
+            let is_searched = |index| {
+                let is_searched = attempt.is_searched(index - boards.start);
+                if is_searched {
+                    end_process_at(index);
+                }
+                is_searched
+            };
+            let run = boards.start + first..boards.start + first + rows;
+            if !label_boards(job, run, is_searched, &resources, progress, &mut part)? {
+                attempt.give_up()?;
+                return Ok(None);
+            }
+        }
+        Ok(Some(part))
     }
 
     /// Stores a part, unless the job has ended. Returns `None` then.
@@ -171,5 +199,16 @@ impl Maker {
         let spec = job.spec();
         let searches = if Sweep::serves(Want::Next, spec.boards.goal().size()) { 4 } else { 1 };
         spec.limits.time.map_or(UNLIMITED, |time| (searches * time).clamp(Duration::from_secs(60), UNLIMITED))
+    }
+}
+
+/// Ends the process at the board that an environment variable names, in builds for tests of that.
+fn end_process_at(index: u64) {
+    static DEADLY: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let index = std::env::var("END_PROCESS_AT_BOARD").ok().filter(|_| cfg!(debug_assertions));
+        index.and_then(|index| index.parse().ok())
+    });
+    if *DEADLY == Some(index) {
+        std::process::abort();
     }
 }

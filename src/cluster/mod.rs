@@ -11,6 +11,7 @@ mod memory_queue;
 mod objects;
 mod offers;
 mod queue;
+mod suspects;
 mod task;
 mod worker;
 

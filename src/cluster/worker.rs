@@ -59,6 +59,9 @@ const BEAT: Duration = LEASE_TIME.checked_div(3).expect("it is no division by ze
 /// Pause after which a task is handed out again that this worker cannot do.
 const PAUSE: Duration = LEASE_TIME;
 
+/// Deliveries of a chunk from which on it is labelled with care: those before may have ended with their process.
+const CARE: u64 = 3;
+
 /// Longest pause between two attempts to reach queue or store.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
@@ -220,7 +223,8 @@ impl<Q: Queue> Worker<Q> {
         let (cancel, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::default()));
         let labelling = {
             let (job, cancel, progress) = (Arc::clone(job), Arc::clone(&cancel), Arc::clone(&progress));
-            self.with_maker(move |maker| maker.label(&job, chunk, &cancel, &progress))
+            let with_care = lease.deliveries() >= CARE;
+            self.with_maker(move |maker| maker.label((&job, chunk), with_care, &cancel, &progress))
         };
         let ending = async {
             tokio::select! {

@@ -68,6 +68,6 @@ pub use ordered::map_in_order;
 pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
-pub use runner::{Progress, Resources, RunEnd, Shard, label_chunk, run};
+pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, run};
 pub use spec::{JobBoards, JobSpec, SpecError};
 pub use stored_job::{JobError, JobRows, StoredJob};

@@ -1,5 +1,6 @@
 //! Makes the parts of a job on the threads of this process.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -85,24 +86,44 @@ pub fn label_chunk(
     resources: &Resources<'_>,
     progress: &Progress,
 ) -> Result<Option<Part>, JobError> {
+    let mut part = Part::new(job.spec().want);
+    let boards = job.spec().boards_of(chunk);
+    let is_whole = label_boards(job, boards, |_| true, resources, progress, &mut part)?;
+    Ok(is_whole.then_some(part))
+}
+
+/// Labels the boards with these indices and appends their rows to a part. Boards for which `is_searched` is false fail.
+/// Returns false if the run is cancelled.
+///
+/// # Errors
+/// [`JobError`] if the boards cannot be read.
+pub fn label_boards(
+    job: &StoredJob,
+    indices: Range<u64>,
+    is_searched: impl Fn(u64) -> bool,
+    resources: &Resources<'_>,
+    progress: &Progress,
+    part: &mut Part,
+) -> Result<bool, JobError> {
     let sweep = resources.sweep(job);
     let context = SweepContext { cancel: &[resources.cancel], helpers: None };
-    let mut part = Part::new(job.spec().want);
-    for puzzle in job.boards(job.spec().boards_of(chunk))? {
+    for (index, puzzle) in indices.clone().zip(job.boards(indices)?) {
         if resources.cancel.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(false);
         }
-        let label = puzzle.map(|puzzle| sweep.label(&puzzle, context));
-        let row = match label {
-            Some(Ok(label)) => Row::Solved(label),
-            Some(Err(SweepError::Cancelled)) => return Ok(None),
-            Some(Err(SweepError::Failed(_))) => Row::Failed,
+        let row = match puzzle {
             None => Row::Invalid,
+            Some(_) if !is_searched(index) => Row::Failed,
+            Some(puzzle) => match sweep.label(&puzzle, context) {
+                Ok(label) => Row::Solved(label),
+                Err(SweepError::Cancelled) => return Ok(false),
+                Err(SweepError::Failed(_)) => Row::Failed,
+            },
         };
         progress.count(&row);
         part.push(&row);
     }
-    Ok(Some(part))
+    Ok(true)
 }
 
 impl Progress {

@@ -256,7 +256,8 @@ impl StoredJob {
         self.files.put_with(name, &mut write).map_err(|source| self.file_error(name, source))
     }
 
-    pub(super) fn file_error(&self, name: &str, source: io::Error) -> JobError {
+    /// The error of a file of the job.
+    pub fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.files.path_of(name), source }
     }
 }

@@ -97,8 +97,14 @@ impl Cluster {
     }
 
     fn worker(&self) -> Process {
+        self.worker_that_ends_at(None)
+    }
+
+    /// A worker that disappears at this board, unless it is the one whose search was given up.
+    fn worker_that_ends_at(&self, board: Option<u64>) -> Process {
         let mut command = Command::new(BINARY);
         with_store(&mut command);
+        command.env("END_PROCESS_AT_BOARD", board.map(|board| board.to_string()).unwrap_or_default());
         let settings = ["worker", "--workers=1", "--tables=small", "--memory=512MiB", "--log=warn"];
         Process::start(command.args(settings).args(["--jobs", &self.jobs, "--nats", &self.url()]))
     }
@@ -291,6 +297,33 @@ fn a_job_that_a_replica_accepted_survives_its_kill() {
     }
     let listed = parsed(&cluster.replicas[0].client().get("/jobs?limit=100").expect(200));
     assert_eq!(listed["jobs"].as_array().map(Vec::len), Some(ids.len().min(100)));
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
+fn a_board_that_ends_its_process_fails_alone() {
+    let scratch = Scratch::new("cluster-deadly");
+    let (jobs, deadly) = (scratch.path("jobs"), 7_u64);
+    let mut cluster = Cluster::start(&nats_servers().pop().expect("a server"), &scratch, &jobs, 0);
+    let recipe = json!({ "random": { "rows": 3, "cols": 3, "seed": "deadly", "count": 40 } });
+    let id = cluster.create(&recipe);
+    cluster.workers.push(cluster.worker_that_ends_at(Some(deadly)));
+    let begun = Instant::now();
+    let mut ends = 0;
+    while cluster.job(&id)["state"] != "completed" {
+        let has_ended = cluster.workers[0].0.try_wait().expect("a process").is_some();
+        if has_ended {
+            ends += 1;
+            cluster.workers[0] = cluster.worker_that_ends_at(Some(deadly));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(600), "after {ends} ends: {}", cluster.job(&id));
+        sleep(Duration::from_millis(20));
+    }
+    let job = cluster.job(&id);
+    assert_eq!(job["counts"], json!({ "total": 40, "done": 40, "failed": 1 }), "after {ends} ends");
+    let failed = fs::read_to_string(format!("{}/failed/{deadly}.json", path_of(&jobs, &id))).expect("a file");
+    assert!(failed.contains("\"index\":7"), "{failed}");
+    assert!(ends >= 5, "{ends} ends");
 }
 
 #[test]
