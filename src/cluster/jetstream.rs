@@ -5,13 +5,13 @@ use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::client::RequestErrorKind;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::context::{ContextBuilder, PublishError};
+use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
-use async_nats::jetstream::{self, AckKind, Context, ErrorCode, Message};
+use async_nats::jetstream::{AckKind, Context, Message};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
@@ -39,6 +39,8 @@ pub struct JetStream {
     context: Context,
     layout: Layout,
     handles: Mutex<Option<Arc<Handles>>>,
+    /// Since when no task could be stored.
+    unanswered_since: parking_lot::Mutex<Option<Instant>>,
     /// Counts the connections so far.
     connections: watch::Receiver<u64>,
 }
@@ -76,6 +78,14 @@ const TAKE_TIME: Duration = Duration::from_secs(10);
 
 /// Time within which the server says that a request has ended.
 const END_TIME: Duration = Duration::from_secs(1);
+
+/// Time after which a stream is created anew that does not respond to publications. nats-server 2.15.1 does not after it has
+/// lost the files of the stream.
+const UNANSWERED_TIME: Duration = Duration::from_secs(30);
+
+/// Time in which a server removes the files of a deleted stream. 2.9.10 also removes those of a stream of the same name that
+/// is created meanwhile.
+const DELETION_TIME: Duration = Duration::from_millis(200);
 
 /// Longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
@@ -121,7 +131,14 @@ impl JetStream {
         }
         let client = options.connect(servers).await.map_err(QueueError::new)?;
         let context = ContextBuilder::new().timeout(REQUEST_TIME).ack_timeout(REQUEST_TIME).build(client.clone());
-        Ok(Self { client, context, layout, handles: Mutex::default(), connections })
+        Ok(Self {
+            client,
+            context,
+            layout,
+            handles: Mutex::default(),
+            unanswered_since: parking_lot::Mutex::default(),
+            connections,
+        })
     }
 
     /// Creates what is missing.
@@ -167,6 +184,20 @@ impl JetStream {
             Ok(result) => result.map_err(QueueError::new),
             Err(_) => Err(QueueError::new("no response in time")),
         }
+    }
+
+    /// Deletes a stream that stores nothing any more, so that it is created anew.
+    async fn delete_stream(&self) -> Result<(), QueueError> {
+        let mut handles = self.handles.lock().await;
+        // Of several calls that have noticed it, one deletes it.
+        if handles.take().is_none() {
+            return Ok(());
+        }
+        tracing::warn!(target: "taquin::queue", stream = self.layout.stream, "the queue has lost its files, and is created anew");
+        *self.unanswered_since.lock() = None;
+        self.context.delete_stream(&self.layout.stream).await.map_err(QueueError::new)?;
+        tokio::time::sleep(DELETION_TIME).await;
+        Ok(())
     }
 
     fn is_connected(&self) -> bool {
@@ -249,15 +280,25 @@ impl Queue for JetStream {
 
     async fn offer(&self, task: &Task) -> Result<(), QueueError> {
         let subject = format!("{}.{task}", self.layout.prefix);
-        self.with_handles(|_| async {
+        let published = self.with_handles(|_| async {
             let published = async { self.context.publish(subject.clone(), Bytes::new()).await?.await };
-            match published.await {
-                Ok(_) => Ok(()),
-                Err(error) if is_full(&error) => Ok(()),
-                Err(error) => Err(error.into()),
+            published.await.map_or_else(of_publication, |_| Ok(Published::Stored))
+        });
+        let since = match published.await? {
+            Published::Stored => {
+                *self.unanswered_since.lock() = None;
+                return Ok(());
             }
-        })
-        .await
+            Published::Unanswered if self.is_connected() => {
+                self.unanswered_since.lock().get_or_insert_with(Instant::now).elapsed()
+            }
+            Published::Unanswered => Duration::ZERO,
+            Published::Broken => UNANSWERED_TIME,
+        };
+        if since >= UNANSWERED_TIME {
+            self.delete_stream().await?;
+        }
+        Err(QueueError::new("a task cannot be stored"))
     }
 
     async fn tasks(&self) -> Result<HashSet<Task>, QueueError> {
@@ -342,10 +383,28 @@ impl Lease for MessageLease {
     }
 }
 
-/// True if the queue has the task.
-fn is_full(error: &PublishError) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<jetstream::Error>());
-    source.is_some_and(|error| error.error_code() == ErrorCode::STREAM_STORE_FAILED)
+/// What became of a publication.
+enum Published {
+    /// The queue has the task.
+    Stored,
+    /// The server does not respond.
+    Unanswered,
+    /// The files of the stream are gone.
+    Broken,
+}
+
+/// Explains an error. All errors of storage have one code.
+fn of_publication(error: PublishError) -> Result<Published, BoxError> {
+    let text = error.to_string();
+    if text.contains("maximum messages per subject exceeded") {
+        Ok(Published::Stored)
+    } else if text.contains("no such file or directory") {
+        Ok(Published::Broken)
+    } else if error.kind() == PublishErrorKind::TimedOut {
+        Ok(Published::Unanswered)
+    } else {
+        Err(error.into())
+    }
 }
 
 impl fmt::Debug for JetStream {

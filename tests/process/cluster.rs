@@ -328,6 +328,20 @@ fn a_board_that_ends_its_process_fails_alone() {
 
 #[test]
 #[ignore = "needs servers: .ci/cluster"]
+fn a_queue_that_loses_its_files_while_it_runs_is_created_anew() {
+    for nats_server in nats_servers() {
+        let scratch = Scratch::new("cluster-files");
+        let cluster = Cluster::start(&nats_server, &scratch, &scratch.path("jobs"), 1);
+        let id = cluster.create(&large_boards(200));
+        cluster.wait(&id, "a part", Duration::from_secs(60), |job| done(job) > 0);
+        fs::remove_dir_all(scratch.path("nats/jetstream")).expect("the server's directory");
+        let job = cluster.wait(&id, "completed", Duration::from_secs(240), |job| job["state"] == "completed");
+        assert_eq!(job["counts"], json!({ "total": 200, "done": 200, "failed": 0 }), "{nats_server}");
+    }
+}
+
+#[test]
+#[ignore = "needs servers: .ci/cluster"]
 fn a_cancelled_job_stops_everywhere() {
     let scratch = Scratch::new("cluster-cancel");
     let jobs = scratch.path("jobs");
