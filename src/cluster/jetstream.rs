@@ -12,12 +12,13 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{AckKind, Context, Message};
-use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, Event, ServerAddr};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
+use super::login::{login_of, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
 
@@ -111,7 +112,7 @@ impl JetStream {
             |url: &String| url.parse::<ServerAddr>().map_err(|_| QueueError::new("a URL of a server is wrong"));
         let servers: Vec<ServerAddr> = settings.servers.iter().map(server).collect::<Result<_, _>>()?;
         let (connected, connections) = watch::channel(0_u64);
-        let mut options = ConnectOptions::new()
+        let mut options = options_of(servers.iter().find_map(login_of))
             .name("taquin")
             .retry_on_initial_connect()
             .connection_timeout(REQUEST_TIME)
@@ -129,6 +130,7 @@ impl JetStream {
                 QueueError::new(format!("the credentials in {} cannot be read: {}", path.display(), error.kind()))
             })?;
         }
+        let servers = servers.into_iter().map(without_login).collect::<Result<Vec<_>, _>>()?;
         let client = options.connect(servers).await.map_err(QueueError::new)?;
         let context = ContextBuilder::new().timeout(REQUEST_TIME).ack_timeout(REQUEST_TIME).build(client.clone());
         Ok(Self {

@@ -5,6 +5,7 @@
 mod bucket;
 mod figures;
 mod jetstream;
+mod login;
 mod maker;
 #[cfg(test)]
 mod memory_queue;

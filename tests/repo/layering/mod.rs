@@ -102,6 +102,7 @@ const RULES: [Rule; 12] = [
             "futures_util",
             "object_store",
             "parking_lot",
+            "percent_encoding", // logins in URLs
             "prometheus_client",
             "rustls", // the provider of its algorithms
             "thiserror",
