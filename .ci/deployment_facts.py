@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks facts of deploy/ that no schema covers, such as that a pod's grace period exceeds its drain.
 
-    .ci/deployment_facts.py COMPOSE RENDERED...
+    .ci/deployment_facts.py COMPOSE WORKERS RENDERED...
 
-COMPOSE is the output of `docker compose config --format json`, each RENDERED file the output of
+COMPOSE is the output of `docker compose config --format json`, WORKERS that of `kustomize build` for the workers, each RENDERED file the output of
 `kustomize build` for the base, an overlay, or the base with a component. Needs PyYAML; .ci/deploy calls this script.
 """
 
@@ -23,6 +23,14 @@ TIERS = ["small", "standard", "large"]
 # Kinds of which a rendering may have several objects, and the keys of their `spec`, since no schema checks them.
 ROUTE_KEYS = {"parentRefs", "hostnames", "rules"}
 POLICY_KEYS = {"targetRefs", "loadBalancer", "timeout"}
+SCALER_KEYS = {
+    "scaleTargetRef",
+    "minReplicaCount",
+    "maxReplicaCount",
+    "pollingInterval",
+    "cooldownPeriod",
+    "triggers",
+}
 SEVERAL = {"HTTPRoute": ROUTE_KEYS, "BackendTrafficPolicy": POLICY_KEYS}
 
 errors = []
@@ -237,7 +245,7 @@ class Rendering:
         """Pod and container have no more rights than they need."""
         check_pod_lockdown(self.place, self.pod)
         policy = self.spec("NetworkPolicy")
-        self.require(policy["egress"] == [], "egress is allowed")
+        self.require(bool(policy["egress"]) == (self.place == "with-jobs"), "egress is allowed, or jobs have none")
         clients, monitoring = policy["ingress"]
         blocks = [item["ipBlock"] for item in clients["from"] if "ipBlock" in item]
         self.require(bool(blocks) == (self.place == "with-load-balancer"), "addresses beyond the cluster's pods")
@@ -344,6 +352,56 @@ def check_indexed_job(base):
     require(place, not selector <= template["metadata"]["labels"].items(), "the Service selects its pods")
 
 
+def check_workers(path, service):
+    """Checks that the workers have the jobs of the service, end in good order, and scale by their leases."""
+    place = "workers"
+    objects = {item["kind"]: item for item in yaml.safe_load_all(read(path))}
+    specs = {kind: item.get("spec", {}) for kind, item in objects.items()}
+    template = specs["Deployment"]["template"]
+    labels, pod, (container,) = template["metadata"]["labels"], template["spec"], template["spec"]["containers"]
+    settings = objects["ConfigMap"]["data"]
+    check_pod_lockdown(place, pod)
+    for kind, selector in (
+        ("Deployment", specs["Deployment"]["selector"]["matchLabels"]),
+        ("NetworkPolicy", specs["NetworkPolicy"]["podSelector"]["matchLabels"]),
+    ):
+        require(place, selector and selector.items() <= labels.items(), f"{kind} selects other pods")
+    others = service.spec("Service")["selector"].items()
+    require(place, not others <= labels.items(), "the Service selects the workers")
+    source = [{"configMapRef": {"name": objects["ConfigMap"]["metadata"]["name"]}}]
+    require(place, container["envFrom"] == source and pod["enableServiceLinks"] is False, "wrong settings")
+    for setting in ("TAQUIN_JOBS", "TAQUIN_NATS", "TAQUIN_NATS_REPLICAS", "AWS_REGION"):
+        require(place, settings[setting] == service.settings[setting], f"{setting} differs from the service's")
+    require(place, settings.get("TAQUIN_TABLES") == service.settings.get("TAQUIN_TABLES"), "tables differ")
+    require(place, container["args"] == ["worker"], "the pods are no workers")
+    require(place, container["image"] == service.container["image"], "the image differs from the service's")
+    require(place, pod["serviceAccountName"] == objects["ServiceAccount"]["metadata"]["name"], "no service account")
+    require(place, pod["priorityClassName"] == objects["PriorityClass"]["metadata"]["name"], "no priority")
+    require(place, objects["PriorityClass"]["value"] < 0, "workers do not give way")
+    grace = amount(settings["TAQUIN_SHUTDOWN_GRACE"])
+    require(place, grace >= 30 and pod["terminationGracePeriodSeconds"] >= grace + 5, "chunks would be cut short")
+    limits, requests = (container["resources"][key] for key in ("limits", "requests"))
+    threads = int(settings["TAQUIN_WORKERS"])
+    require(place, amount(limits["memory"]) >= planned_memory(settings), "too little memory")
+    require(place, cores(requests["cpu"]) >= threads and "cpu" not in limits, "fewer cores than threads")
+    require(
+        place,
+        {item["containerPort"] for item in container["ports"]} == {port(settings["TAQUIN_ADMIN_LISTEN"])},
+        "ports",
+    )
+    scaler, (trigger,) = specs["ScaledObject"], specs["ScaledObject"]["triggers"]
+    require(
+        place,
+        scaler.keys() == SCALER_KEYS
+        and scaler["scaleTargetRef"] == {"name": objects["Deployment"]["metadata"]["name"]}
+        and (trigger["type"], trigger["metadata"]["stream"], trigger["metadata"]["consumer"])
+        == ("nats-jetstream", "taquin-chunks", "workers")
+        and int(trigger["metadata"]["lagThreshold"]) == threads + 1
+        and "replicas" not in specs["Deployment"],
+        "the autoscaler does not follow the leases",
+    )
+
+
 def check_compose(services):
     """Checks the services of deploy/compose.yaml, and that Prometheus scrapes the admin port."""
     for name, service in services.items():
@@ -387,18 +445,19 @@ def check_alerts():
 
 def main():
     """Exits with 1 and a list of errors if a fact does not hold."""
-    compose, *rendered = sys.argv[1:]
+    compose, workers, *rendered = sys.argv[1:]
     renderings = [Rendering(path) for path in rendered]
     for rendering in renderings:
         rendering.check()
     check_indexed_job(next(rendering for rendering in renderings if rendering.place == "base"))
+    check_workers(workers, next(rendering for rendering in renderings if rendering.place == "with-jobs"))
     services = json.loads(read(compose))["services"]
     check_compose(services)
     alerts = check_alerts()
     if errors:
         sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))
     print(
-        f"deploy: facts of {len(rendered)} renderings, a Job, {len(services)} compose services and {alerts} alerts: ok"
+        f"deploy: facts of {len(rendered)} renderings, the workers, a Job, {len(services)} compose services and {alerts} alerts: ok"
     )
 
 
