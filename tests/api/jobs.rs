@@ -341,14 +341,16 @@ async fn a_job_is_cancelled_and_then_deleted() {
     let service = directory.start(&[]).await;
     let taquin = service.client();
     let created = create(&taquin, &endless()).await;
-    until_parts(&taquin, &created, 2).await;
+    let first = format!("/jobs/{}/parts/0", id(&created));
+    // Others may be done before it.
+    until("the first part is done", async || taquin.get(&first).await.status == 200).await;
     assert_eq!(job(&taquin, &created).await["state"], "running");
     let cancelled = taquin.send(delete(&created)).await.expect(200).json();
     assert_eq!(cancelled["state"], "cancelled", "{cancelled}");
     assert!(cancelled["ended_at"].is_string() && cancelled["expires_at"].is_string(), "{cancelled}");
     let parts = job(&taquin, &created).await["parts"]["done"].as_u64().expect("a number");
-    assert!(parts >= 2, "its parts remain");
-    taquin.get(&format!("/jobs/{}/parts/0", id(&created))).await.expect(200);
+    assert!(parts >= 1, "its parts remain");
+    taquin.get(&first).await.expect(200);
     settled(&taquin, &created).await;
     taquin.send(delete(&created)).await.expect(204);
     taquin.get(&format!("/jobs/{}", id(&created))).await.problem("not-found");

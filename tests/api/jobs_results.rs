@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
 use crate::client::{Client, until};
-use crate::jobs::{Directory, completed, create, endless, id, job, limited, recipe, rows};
+use crate::jobs::{Directory, completed, create, endless, id, limited, recipe, rows};
 use crate::question::Question;
 use crate::simulator::{TO_BLANK_LAST, grid_of};
 
