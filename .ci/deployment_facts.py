@@ -1,109 +1,48 @@
 #!/usr/bin/env python3
 """Checks facts of deploy/ that no schema covers, such as that a pod's grace period exceeds its drain.
 
-    .ci/deployment_facts.py COMPOSE WORKERS RENDERED...
+    .ci/deployment_facts.py COMPOSE COMPOSE_WITH_WORKERS WORKERS NATS RENDERED...
 
-COMPOSE is the output of `docker compose config --format json`, WORKERS that of `kustomize build` for the workers, each RENDERED file the output of
-`kustomize build` for the base, an overlay, or the base with a component. Needs PyYAML; .ci/deploy calls this script.
+The first two files are the output of `docker compose config --format json`, without and with compose.workers.yaml. The others
+are that of `kustomize build`: for the workers, for nats/single, and for the base, an overlay, or the base with a component.
+Needs PyYAML; .ci/deploy calls this script.
 """
 
 import json
-import math
 import pathlib
 import re
 import sys
 
 import yaml
-
-UNITS = {"": 1, "Mi": 1 << 20, "Gi": 1 << 30, "MiB": 1 << 20, "GiB": 1 << 30, "s": 1, "m": 60}
-# Memory of the process with its tables while they are built, by TAQUIN_TABLES (docs/OPERATING.md, Size).
-BASE_MEMORY = {"small": "64MiB", "standard": "208MiB", "large": "900MiB"}
+from deployment_common import (
+    amount,
+    check_mount,
+    check_pod_lockdown,
+    cores,
+    errors,
+    objects_of,
+    planned_memory,
+    port,
+    read,
+    require,
+)
+from deployment_jobs import check_compose_workers, check_local_jobs, check_nats, check_workers, owner
 
 TIERS = ["small", "standard", "large"]
 # Kinds of which a rendering may have several objects, and the keys of their `spec`, since no schema checks them.
 ROUTE_KEYS = {"parentRefs", "hostnames", "rules"}
 POLICY_KEYS = {"targetRefs", "loadBalancer", "timeout"}
-SCALER_KEYS = {
-    "scaleTargetRef",
-    "minReplicaCount",
-    "maxReplicaCount",
-    "pollingInterval",
-    "cooldownPeriod",
-    "triggers",
-}
 SEVERAL = {"HTTPRoute": ROUTE_KEYS, "BackendTrafficPolicy": POLICY_KEYS}
-
-errors = []
-
-
-def require(place, holds, message):
-    """Records an error unless a fact holds."""
-    if not holds:
-        errors.append(f"{place}: {message}")
-
-
-def read(path):
-    """Returns the text of a file."""
-    return pathlib.Path(path).read_text(encoding="utf-8")
-
-
-def amount(text):
-    """Returns a number with its unit in bytes or seconds."""
-    number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", str(text)).groups()
-    return float(number) * UNITS[unit]
-
-
-def cores(text):
-    """Returns a number of cores, which may be in thousandths."""
-    return float(text[:-1]) / 1000 if str(text).endswith("m") else float(text)
-
-
-def planned_memory(settings):
-    """Returns the bytes that give every worker its full share, as docs/OPERATING.md plans them."""
-    searches = int(settings["TAQUIN_WORKERS"]) * amount(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
-    # Searches that store no nodes, and small ones; then those of bulk work.
-    searches += amount("64MiB") + max(amount("32MiB"), searches / 32)
-    bulk_workers = math.ceil(int(settings["TAQUIN_WORKERS"]) * float(settings.get("TAQUIN_BULK_SHARE", "1")))
-    searches += bulk_workers * amount("32MiB")
-    base = amount(BASE_MEMORY[settings.get("TAQUIN_TABLES", "standard")])
-    tables = amount(settings.get("TAQUIN_TABLE_MEMORY", "208MiB"))
-    cache = amount(settings.get("TAQUIN_CACHE_MEMORY", "32MiB"))
-    return (searches + base + tables + cache) / 0.9  # a tenth stays free
-
-
-def port(address):
-    """Returns the port of a listening address."""
-    return int(address.rpartition(":")[2])
-
-
-def check_pod_lockdown(place, pod):
-    """Checks that a pod and its container have no more rights than they need."""
-    (container,) = pod["containers"]
-    expected = {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
-    require(place, container["securityContext"] == expected, "the container is not locked down")
-    context = pod["securityContext"]
-    require(
-        place,
-        context["runAsNonRoot"] is True
-        and context["runAsUser"] == 65532
-        and context["seccompProfile"]["type"] == "RuntimeDefault",
-        "the pod is not locked down",
-    )
-    require(place, pod["automountServiceAccountToken"] is False, "a token of the API server is mounted")
 
 
 class Rendering:
     """The objects that kustomize renders for the base, an overlay, or the base with a component."""
 
-    def __init__(self, path):
-        """Reads the objects and checks that no kind occurs twice."""
-        self.place = pathlib.Path(path).stem
+    def __init__(self, place, objects):
+        """Takes the objects and checks that no kind occurs twice."""
+        self.place = place
         self.objects, self.several = {}, {kind: {} for kind in SEVERAL}
-        for item in yaml.safe_load_all(read(path)):
+        for item in objects:
             kind = item["kind"]
             if kind in SEVERAL:
                 self.several[kind][item["metadata"]["name"]] = item
@@ -151,7 +90,8 @@ class Rendering:
             "TAQUIN_PORT would be set, by the service link or by the ConfigMap",
         )
         tables, ready = self.settings.get("TAQUIN_TABLES", "standard"), self.settings["TAQUIN_READY"]
-        self.require(ready == tables and ready in TIERS[1:], "a pod is ready before it is fast")
+        tiers = TIERS if self.place == "local-jobs" else TIERS[1:]
+        self.require(ready == tables and ready in tiers, "a pod is ready before it is fast")
         self.require(self.spec("Deployment")["minReadySeconds"] >= 5, "a rollout does not wait for steady pods")
         self.require(amount(self.settings["TAQUIN_MAX_CONNECTION_AGE"]) <= 600, "connections stay with old pods")
 
@@ -163,8 +103,6 @@ class Rendering:
             "PodDisruptionBudget": self.spec("PodDisruptionBudget")["selector"]["matchLabels"],
             "NetworkPolicy": self.spec("NetworkPolicy")["podSelector"]["matchLabels"],
         }
-        if "PodMonitor" in self.objects:
-            selectors["PodMonitor"] = self.spec("PodMonitor")["selector"]["matchLabels"]
         for number, constraint in enumerate(self.pod["topologySpreadConstraints"]):
             selectors[f"topology spread {number}"] = constraint["labelSelector"]["matchLabels"]
         for kind, selector in selectors.items():
@@ -184,7 +122,8 @@ class Rendering:
             "the autoscaler has another target",
         )
         self.require("replicas" not in self.spec("Deployment"), "`replicas` would override the autoscaler")
-        self.require(scaler["minReplicas"] >= 2, "a single pod leaves none during a drain")
+        least = 1 if self.place == "local-jobs" else 2
+        self.require(scaler["minReplicas"] >= least, "a single pod leaves none during a drain")
         cpu, *others = scaler["metrics"]
         self.require(cpu["type"] == "Resource" and cpu["resource"]["name"] == "cpu", "no target for CPU")
         # While a metric is unknown, nothing scales down.
@@ -235,8 +174,8 @@ class Rendering:
         self.require(limit >= planned, f"memory: limit {limit:.0f} bytes, planned {planned:.0f}")
         self.require(limit == amount(requests["memory"]), "memory: the limit differs from the request")
         self.require("cpu" not in limits, "a limit of CPU only adds latency")
-        # Those of overlays/local share two cores with the system's pods.
-        enough = cores(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]) or self.place == "local"
+        # Those of the local overlays share two cores with the system's pods.
+        enough = cores(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]) or self.place.startswith("local")
         self.require(enough, "fewer cores than workers")
         pinned = re.search("@sha256:[0-9a-f]{64}$", self.container["image"])
         self.require(pinned or self.place != "production", f"{self.container['image']} has no digest")
@@ -245,7 +184,8 @@ class Rendering:
         """Pod and container have no more rights than they need."""
         check_pod_lockdown(self.place, self.pod)
         policy = self.spec("NetworkPolicy")
-        self.require(bool(policy["egress"]) == (self.place == "with-jobs"), "egress is allowed, or jobs have none")
+        has_jobs = "TAQUIN_NATS" in self.settings
+        self.require(bool(policy["egress"]) == has_jobs, "egress is allowed, or jobs have none")
         clients, monitoring = policy["ingress"]
         blocks = [item["ipBlock"] for item in clients["from"] if "ipBlock" in item]
         self.require(bool(blocks) == (self.place == "with-load-balancer"), "addresses beyond the cluster's pods")
@@ -253,18 +193,8 @@ class Rendering:
 
     def check_mounts(self):
         """Each setting that names a file or directory has a mount with the right access."""
-        mounts = {item["mountPath"]: item for item in self.container.get("volumeMounts", [])}
-        volumes = {item["name"] for item in self.pod.get("volumes", [])}
-        for setting, writable in (("TAQUIN_TABLE_CACHE", True), ("TAQUIN_TOKEN_FILE", False)):
-            if setting not in self.settings:
-                continue
-            path = self.settings[setting] + "/"
-            under = [item for at, item in mounts.items() if path.startswith(at + "/")]
-            self.require(
-                under and under[0]["name"] in volumes and writable != under[0].get("readOnly", False),
-                f"{setting}: no mount with the right access",
-            )
-            self.require(self.pod["securityContext"].get("fsGroup") == 65532, f"{setting}: the user has no access")
+        for setting, writable in (("TAQUIN_TABLE_CACHE", True), ("TAQUIN_JOBS", True), ("TAQUIN_TOKEN_FILE", False)):
+            check_mount(self.place, self.pod, self.settings.get(setting), writable)
 
     def check_secret(self):
         """The name of the secret ends with a hash of its content, so that a change is a rollout."""
@@ -278,15 +208,17 @@ class Rendering:
             self.require(self.objects["Secret"]["data"].keys() == files, f"{name} has other files")
 
     def check_monitor(self):
-        """The PodMonitor, if there is one, scrapes /metrics as job="taquin"."""
+        """The PodMonitor, if there is one, scrapes service and workers, and their names are the jobs."""
         if "PodMonitor" not in self.objects:
             return
-        monitor = self.spec("PodMonitor")
+        monitor, label = self.spec("PodMonitor"), "app.kubernetes.io/name"
+        names = {"key": label, "operator": "In", "values": [self.labels[label], "taquin-worker"]}
         self.require(
             monitor.keys() <= {"jobLabel", "selector", "podMetricsEndpoints"}
             and [item["path"] for item in monitor["podMetricsEndpoints"]] == ["/metrics"]
-            and self.labels[monitor["jobLabel"]] == "taquin",
-            'the PodMonitor does not scrape /metrics as job="taquin"',
+            and monitor["selector"] == {"matchExpressions": [names]}
+            and monitor["jobLabel"] == label,
+            'the PodMonitor does not scrape /metrics as job="taquin" and job="taquin-worker"',
         )
 
     def check_gateway(self):
@@ -352,73 +284,26 @@ def check_indexed_job(base):
     require(place, not selector <= template["metadata"]["labels"].items(), "the Service selects its pods")
 
 
-def check_workers(path, service):
-    """Checks that the workers have the jobs of the service, end in good order, and scale by their leases."""
-    place = "workers"
-    objects = {item["kind"]: item for item in yaml.safe_load_all(read(path))}
-    specs = {kind: item.get("spec", {}) for kind, item in objects.items()}
-    template = specs["Deployment"]["template"]
-    labels, pod, (container,) = template["metadata"]["labels"], template["spec"], template["spec"]["containers"]
-    settings = objects["ConfigMap"]["data"]
-    check_pod_lockdown(place, pod)
-    for kind, selector in (
-        ("Deployment", specs["Deployment"]["selector"]["matchLabels"]),
-        ("NetworkPolicy", specs["NetworkPolicy"]["podSelector"]["matchLabels"]),
-    ):
-        require(place, selector and selector.items() <= labels.items(), f"{kind} selects other pods")
-    others = service.spec("Service")["selector"].items()
-    require(place, not others <= labels.items(), "the Service selects the workers")
-    source = [{"configMapRef": {"name": objects["ConfigMap"]["metadata"]["name"]}}]
-    require(place, container["envFrom"] == source and pod["enableServiceLinks"] is False, "wrong settings")
-    for setting in ("TAQUIN_JOBS", "TAQUIN_NATS", "TAQUIN_NATS_REPLICAS", "AWS_REGION"):
-        require(place, settings[setting] == service.settings[setting], f"{setting} differs from the service's")
-    require(place, settings.get("TAQUIN_TABLES") == service.settings.get("TAQUIN_TABLES"), "tables differ")
-    require(place, container["args"] == ["worker"], "the pods are no workers")
-    require(place, container["image"] == service.container["image"], "the image differs from the service's")
-    require(place, pod["serviceAccountName"] == objects["ServiceAccount"]["metadata"]["name"], "no service account")
-    require(place, pod["priorityClassName"] == objects["PriorityClass"]["metadata"]["name"], "no priority")
-    require(place, objects["PriorityClass"]["value"] < 0, "workers do not give way")
-    grace = amount(settings["TAQUIN_SHUTDOWN_GRACE"])
-    require(place, grace >= 30 and pod["terminationGracePeriodSeconds"] >= grace + 5, "chunks would be cut short")
-    limits, requests = (container["resources"][key] for key in ("limits", "requests"))
-    threads = int(settings["TAQUIN_WORKERS"])
-    require(place, amount(limits["memory"]) >= planned_memory(settings), "too little memory")
-    require(place, cores(requests["cpu"]) >= threads and "cpu" not in limits, "fewer cores than threads")
-    require(
-        place,
-        {item["containerPort"] for item in container["ports"]} == {port(settings["TAQUIN_ADMIN_LISTEN"])},
-        "ports",
-    )
-    scaler, (trigger,) = specs["ScaledObject"], specs["ScaledObject"]["triggers"]
-    require(
-        place,
-        scaler.keys() == SCALER_KEYS
-        and scaler["scaleTargetRef"] == {"name": objects["Deployment"]["metadata"]["name"]}
-        and (trigger["type"], trigger["metadata"]["stream"], trigger["metadata"]["consumer"])
-        == ("nats-jetstream", "taquin-chunks", "workers")
-        and int(trigger["metadata"]["lagThreshold"]) == threads + 1
-        and "replicas" not in specs["Deployment"],
-        "the autoscaler does not follow the leases",
-    )
-
-
-def check_compose(services):
-    """Checks the services of deploy/compose.yaml, and that Prometheus scrapes the admin port."""
+def check_compose(place, services):
+    """Checks the services of Compose, and that Prometheus scrapes the admin port."""
     for name, service in services.items():
         locked = service.get("read_only") and service.get("cap_drop") == ["ALL"]
         require(name, locked and service.get("security_opt") == ["no-new-privileges:true"], "not locked down")
         require(name, service.get("mem_limit") and service.get("healthcheck"), "no memory limit or health check")
-        pinned = "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+        pinned = "build" in service or re.search(r":v?\d+\.\d+\.\d+(-alpine)?$", service["image"])
         require(name, pinned, f"{service.get('image')} is not pinned")
         local = all(item.get("host_ip") == "127.0.0.1" for item in service.get("ports", []))
         require(name, local, "a port is published beyond loopback")
         for volume in service.get("volumes", []):
             found = volume["type"] != "bind" or pathlib.Path(volume["source"]).exists()
             require(name, found, f"{volume['source']} does not exist")
-    taquin = services["taquin"]
-    settings = taquin["environment"]
-    require("compose", int(taquin["mem_limit"]) >= planned_memory(settings), "too little memory")
-    require("compose", "TAQUIN_PORT" not in settings, "TAQUIN_PORT is set")
+        settings = service.get("environment", {})
+        if "TAQUIN_WORKERS" in settings:
+            require(name, int(service["mem_limit"]) >= planned_memory(settings), "too little memory")
+            grace = amount(settings["TAQUIN_SHUTDOWN_GRACE"])
+            require(name, amount(service["stop_grace_period"]) >= grace + 5, "a shutdown would be cut short")
+    settings = services["taquin"]["environment"]
+    require(place, "TAQUIN_PORT" not in settings, "TAQUIN_PORT is set")
     admin = port(settings["TAQUIN_ADMIN_LISTEN"])
     job = {"job_name": "taquin", "static_configs": [{"targets": [f"taquin:{admin}"]}]}
     jobs = yaml.safe_load(read("deploy/prometheus/prometheus.yml"))["scrape_configs"]
@@ -445,19 +330,29 @@ def check_alerts():
 
 def main():
     """Exits with 1 and a list of errors if a fact does not hold."""
-    compose, workers, *rendered = sys.argv[1:]
-    renderings = [Rendering(path) for path in rendered]
-    for rendering in renderings:
+    compose, compose_workers, workers, nats, *rendered = sys.argv[1:]
+    objects = {pathlib.Path(path).stem: objects_of(path) for path in rendered}
+    local_jobs = objects["local-jobs"]
+    objects["local-jobs"] = [item for item in local_jobs if owner(item) == "taquin"]
+    renderings = {place: Rendering(place, items) for place, items in objects.items()}
+    for rendering in renderings.values():
         rendering.check()
-    check_indexed_job(next(rendering for rendering in renderings if rendering.place == "base"))
-    check_workers(workers, next(rendering for rendering in renderings if rendering.place == "with-jobs"))
-    services = json.loads(read(compose))["services"]
-    check_compose(services)
+    check_indexed_job(renderings["base"])
+    trigger = check_workers("workers", objects_of(workers), renderings["with-jobs"])
+    check_nats(objects_of(nats), renderings["with-jobs"], trigger)
+    check_local_jobs(local_jobs, renderings["local-jobs"])
+    services = {}
+    for path in (compose, compose_workers):
+        place = pathlib.Path(path).stem
+        services[place] = json.loads(read(path))["services"]
+        check_compose(place, services[place])
+    check_compose_workers(services["compose"], services["compose-workers"])
     alerts = check_alerts()
     if errors:
         sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))
     print(
-        f"deploy: facts of {len(rendered)} renderings, the workers, a Job, {len(services)} compose services and {alerts} alerts: ok"
+        f"deploy: facts of {len(rendered)} renderings, workers, NATS, a Job, "
+        f"{len(services['compose-workers'])} compose services and {alerts} alerts: ok"
     )
 
 
