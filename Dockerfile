@@ -52,7 +52,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
             ${FEATURES:+--features "$FEATURES"}; \
     install -D "/target/$target/release/taquin" /out/taquin; \
     install -D -m 644 -t /out/licenses LICENSE-*; \
-    install -D -m 644 -t /out/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt
+    install -D -m 644 -t /out/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt; \
+    mkdir /volume
 
 FROM scratch
 ARG VERSION=dev
@@ -65,6 +66,8 @@ LABEL org.opencontainers.image.title="taquin" \
 
 COPY --from=build /out/ /
 COPY --from=sbom /out/ /sbom/
+# An empty directory, so that the user below owns a new volume that is mounted there.
+COPY --from=build --chown=65532:65532 /volume/ /var/lib/taquin/
 
 # Numeric, because the image has no /etc/passwd and Kubernetes' runAsNonRoot needs a number.
 USER 65532:65532
