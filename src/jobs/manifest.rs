@@ -202,7 +202,7 @@ impl StoredJob {
         for chunk in 0..self.spec().chunks() {
             let (part, bytes) = match self.part(chunk) {
                 Ok(Some(part)) => part,
-                // Someone has removed it since.
+                // Another process has removed it since.
                 Ok(None) => return Err(std::io::ErrorKind::NotFound.into()),
                 Err(error) => {
                     *failure = Some(error);

@@ -38,7 +38,7 @@ pub fn map_in_order<I: Send, T: Send, E>(
         };
         let solve = || {
             while let Some((item, done)) = take() {
-                // After an error of the sink, nobody takes the result.
+                // After an error of the sink, the result is of no use.
                 let _ = done.send(work(item));
             }
         };

@@ -143,7 +143,7 @@ fn properties(metadata: &[(&str, &str)]) -> Result<WriterProperties, ParquetErro
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_key_value_metadata(Some(metadata))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Nobody looks for boards or solutions between two others.
+        // Readers do not look for boards or solutions between two others.
         .set_column_statistics_enabled(column("board.list.element"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("moves"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("problem"), EnabledStatistics::None);

@@ -1,4 +1,4 @@
-//! The description of a job, from which anyone can make each of its parts.
+//! The description of a job, from which any process can make each of its parts.
 
 use std::time::Duration;
 

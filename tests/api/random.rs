@@ -30,7 +30,7 @@ async fn a_seed_repeats_its_board_for_good() {
     }
 }
 
-/// `taquin batch` promises it, so that anyone can check a row of a data set.
+/// `taquin batch` promises it, so that a row of a data set can be checked.
 #[tokio::test]
 async fn board_i_of_a_recipe_is_that_of_seed_s_slash_i() {
     let taquin = shared().await;

@@ -71,7 +71,7 @@ impl Running {
         // The works that the lane has dropped hold the service, and nothing else holds the lock.
         let weak = Arc::downgrade(&self.engine);
         drop(self.engine);
-        assert!(weak.upgrade().is_none(), "somebody has the engine");
+        assert!(weak.upgrade().is_none(), "a task still has the engine");
     }
 }
 

@@ -174,7 +174,7 @@ impl JobThreads {
     ) -> Result<T, Box<dyn Any + Send>> {
         let (sender, done) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // Nobody receives the result of work whose caller has left.
+            // The result of work whose caller has left is dropped.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         });
         self.0.state.lock().work.push_back(work);

@@ -248,7 +248,7 @@ fn no_request_hides_in_another() {
             vec![400],
         ),
         ("chunked, not last", format!("{post}Transfer-Encoding: chunked, identity\r\n\r\n{SMUGGLED}"), vec![400]),
-        ("a coding nobody knows", format!("{post}Transfer-Encoding: xchunked\r\n\r\n{SMUGGLED}"), vec![400]),
+        ("an unknown coding", format!("{post}Transfer-Encoding: xchunked\r\n\r\n{SMUGGLED}"), vec![400]),
         (
             "a space before the colon",
             format!("{post}Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n{SMUGGLED}"),

@@ -12,7 +12,7 @@ use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::jobs::{Job, JobEngine, JobOwner};
 
-/// The engine, and the owner of the jobs of a request: its token, or nobody if no tokens are required.
+/// The engine, and the owner of the jobs of a request: its token, or none if no tokens are required.
 pub(in crate::http::routes) struct Caller {
     pub(super) engine: Arc<JobEngine>,
     pub(super) owner: JobOwner,

@@ -36,7 +36,7 @@ pub(super) fn is_recipe(headers: &HeaderMap) -> Result<bool, Problem> {
     let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
     match &*essence {
         "application/json" => Ok(true),
-        // Whoever sends rows names their type; these are the defaults of clients that send JSON.
+        // Requests with rows name their type; these are the defaults of clients that send JSON.
         "text/plain" | "application/x-www-form-urlencoded" => Ok(true),
         "text/csv" => Ok(false),
         lines if RowFormat::is_json_lines(lines) => Ok(false),

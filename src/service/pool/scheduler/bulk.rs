@@ -40,7 +40,7 @@ impl Scheduler {
 
     /// Wakes the bulk work that waits for a worker, so that it checks again whether it is over.
     pub(crate) fn wake_bulk(&self) {
-        // Under the lock nobody is between the check and the wait.
+        // Under the lock no thread is between the check and the wait.
         let _state = self.lock();
         self.bulk_turn.notify_all();
     }
