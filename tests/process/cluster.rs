@@ -1,11 +1,10 @@
 //! Jobs on many machines, as processes: replicas, workers and a NATS server that are killed, stopped and started.
 //!
-//! `.ci/cluster` starts the S3 server, and names the binaries of the NATS servers. With `TAQUIN_CHAOS=long`, a job has a
-//! million boards.
+//! `.ci/cluster` starts the S3 server, and names the binaries of the NATS servers.
 
 use std::env;
 use std::fs;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use crate::batch::{Scratch, assert_clean, batch};
 use crate::chaos::boards::Random;
 use crate::chaos::client::request;
-use crate::chaos::figures::{is_long, short_or_long};
+use crate::chaos::figures::short_or_long;
 use crate::chaos::taquin::{BINARY, Taquin};
 use crate::jobs::{job, large_boards, parsed, path_of, shared_files};
 
@@ -27,19 +26,19 @@ fn variable(name: &str) -> String {
 }
 
 /// The binaries of the NATS servers, the oldest first.
-fn nats_servers() -> Vec<String> {
+pub(crate) fn nats_servers() -> Vec<String> {
     variable("TAQUIN_TEST_NATS_SERVERS").split(',').map(str::to_owned).collect()
 }
 
 /// A child process, killed when dropped.
-struct Process(Child);
+pub(crate) struct Process(Child);
 
 impl Process {
     fn start(command: &mut Command) -> Self {
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary"))
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.0), signal).expect("a process");
     }
 
@@ -58,21 +57,34 @@ impl Drop for Process {
 }
 
 /// A NATS server, two replicas and some workers.
-struct Cluster {
-    /// Binary, port and directory of the NATS server.
-    nats_server: (String, u16, String),
+pub(crate) struct Cluster {
+    /// Binary, address and directory of the NATS server.
+    nats_server: (String, SocketAddr, String),
     jobs: String,
     nats: Option<Process>,
     replicas: Vec<Taquin>,
-    workers: Vec<Process>,
+    pub(crate) workers: Vec<Process>,
+    /// A worker that is not killed.
+    pub(crate) isolated: Option<Process>,
 }
 
 impl Cluster {
-    fn start(nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-        let nats_server = (nats_server.to_owned(), port, scratch.path("nats"));
-        let mut cluster =
-            Self { nats_server, jobs: jobs.to_owned(), nats: None, replicas: Vec::new(), workers: Vec::new() };
+    pub(crate) fn start(nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
+        Self::start_at("127.0.0.1", nats_server, scratch, jobs, workers)
+    }
+
+    /// [Starts](Self::start) one whose NATS server has this address.
+    pub(crate) fn start_at(host: &str, nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
+        let addr = TcpListener::bind((host, 0)).expect("a port").local_addr().expect("an address");
+        let nats_server = (nats_server.to_owned(), addr, scratch.path("nats"));
+        let mut cluster = Self {
+            nats_server,
+            jobs: jobs.to_owned(),
+            nats: None,
+            replicas: Vec::new(),
+            workers: Vec::new(),
+            isolated: None,
+        };
         cluster.start_nats();
         cluster.replicas = (0..2).map(|_| cluster.replica()).collect();
         cluster.workers = (0..workers).map(|_| cluster.worker()).collect();
@@ -80,14 +92,15 @@ impl Cluster {
     }
 
     fn start_nats(&mut self) {
-        let (binary, port, directory) = &self.nats_server;
+        let (binary, addr, directory) = &self.nats_server;
+        let (host, port) = (addr.ip().to_string(), addr.port().to_string());
         let mut command = Command::new(binary);
-        command.args(["--jetstream", "--store_dir", directory, "--addr", "127.0.0.1", "--port", &port.to_string()]);
+        command.args(["--jetstream", "--store_dir", directory, "--addr", &host, "--port", &port]);
         self.nats = Some(Process::start(&mut command));
     }
 
     fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.nats_server.1)
+        format!("nats://{}", self.nats_server.1)
     }
 
     fn replica(&self) -> Taquin {
@@ -103,14 +116,31 @@ impl Cluster {
     /// A worker that disappears at this board, unless it is the one whose search was given up.
     fn worker_that_ends_at(&self, board: Option<u64>) -> Process {
         let mut command = Command::new(BINARY);
-        with_store(&mut command);
         command.env("END_PROCESS_AT_BOARD", board.map(|board| board.to_string()).unwrap_or_default());
+        self.start_worker(&mut command)
+    }
+
+    /// A worker that another command executes.
+    pub(crate) fn worker_by(&self, mut command: Command) -> Process {
+        self.start_worker(command.arg(BINARY))
+    }
+
+    fn start_worker(&self, command: &mut Command) -> Process {
+        with_store(command);
         let settings = ["worker", "--workers=1", "--tables=small", "--memory=512MiB", "--log=warn"];
         Process::start(command.args(settings).args(["--jobs", &self.jobs, "--nats", &self.url()]))
     }
 
+    /// Names and identifiers of the processes.
+    pub(crate) fn processes(&self) -> Vec<(&'static str, u32)> {
+        let nats = self.nats.iter().map(|process| ("nats-server", process.0.id()));
+        let replicas = self.replicas.iter().map(|replica| ("service", replica.id()));
+        let workers = self.workers.iter().chain(&self.isolated).map(|worker| ("worker", worker.0.id()));
+        nats.chain(replicas).chain(workers).collect()
+    }
+
     /// Kills something and starts it again. Returns its name.
-    fn kill_one(&mut self, random: &mut Random) -> &'static str {
+    pub(crate) fn kill_one(&mut self, random: &mut Random) -> &'static str {
         match random.below(5) {
             0 => {
                 self.nats = None;
@@ -133,18 +163,18 @@ impl Cluster {
     }
 
     /// Deletes all data of the NATS server.
-    fn lose_queue(&mut self) {
+    pub(crate) fn lose_queue(&mut self) {
         self.nats = None;
         fs::remove_dir_all(&self.nats_server.2).expect("the server's directory");
         self.start_nats();
     }
 
     /// The job, as soon as a replica tells it.
-    fn job(&self, id: &str) -> Value {
+    pub(crate) fn job(&self, id: &str) -> Value {
         job(&self.replicas[0], id)
     }
 
-    fn create(&self, body: &Value) -> String {
+    pub(crate) fn create(&self, body: &Value) -> String {
         let answer = self.replicas[0].client().exchange(&request("POST", "/jobs", Some(body), ""));
         parsed(&answer.expect("an answer").expect(202))["id"].as_str().expect("an id").to_owned()
     }
@@ -172,34 +202,22 @@ fn done(job: &Value) -> u64 {
     job["parts"]["done"].as_u64().expect("a number")
 }
 
-/// The recipe of a job, and the arguments of the command that makes the same files.
-fn disturbed_job(boards: u64) -> (Value, String) {
-    if is_long() {
-        let recipe = json!({ "random": { "rows": 4, "cols": 4, "seed": "kill", "count": boards } });
-        return (recipe, format!("--random 4x4 --seed kill --count {boards}"));
-    }
-    let arguments =
-        format!("--random 5x5 --seed kill --count {boards} --board-expanded 2000 --board-time 60s --chunk 1");
-    (large_boards(boards), arguments)
-}
-
 #[test]
 #[ignore = "needs servers: .ci/cluster"]
 fn whatever_is_killed_each_board_has_one_row() {
-    let (boards, kills) = (short_or_long(300, 1_000_000), short_or_long(10, 25));
+    let (boards, kills) = (300, 10);
     for nats_server in nats_servers() {
         let scratch = Scratch::new("cluster-kill");
         let (jobs, whole) = (scratch.path("jobs"), scratch.path("whole"));
-        let mut cluster = Cluster::start(&nats_server, &scratch, &jobs, short_or_long(2, 4) as usize);
-        let (recipe, arguments) = disturbed_job(boards);
-        let id = cluster.create(&recipe);
+        let mut cluster = Cluster::start(&nats_server, &scratch, &jobs, 2);
+        let id = cluster.create(&large_boards(boards));
         let mut random = Random(23);
         cluster.wait(&id, "a part", Duration::from_secs(120), |job| done(job) > 0);
         let stopped = cluster.workers.pop().expect("a worker");
         stopped.signal(Signal::STOP);
         cluster.workers.push(cluster.worker());
         for kill in 0..kills {
-            sleep(Duration::from_millis(200 + random.below(short_or_long(800, 20_000) as usize) as u64));
+            sleep(Duration::from_millis(200 + random.below(800) as u64));
             let what = if kill == kills / 2 {
                 cluster.lose_queue();
                 "nats-server with its data"
@@ -210,11 +228,10 @@ fn whatever_is_killed_each_board_has_one_row() {
         }
         // It makes what it had begun, which others have made since.
         stopped.signal(Signal::CONT);
-        let job = cluster
-            .wait(&id, "completed", Duration::from_secs(short_or_long(180, 7200)), |job| job["state"] == "completed");
+        let job = cluster.wait(&id, "completed", Duration::from_secs(180), |job| job["state"] == "completed");
         assert_eq!(job["counts"], json!({ "total": boards, "done": boards, "failed": 0 }), "{nats_server}");
-        let chunk = &job["spec"]["chunk"];
-        assert_clean(&batch(&format!("{} --chunk {chunk} -o {whole}", arguments.replace(" --chunk 1", ""))));
+        let arguments = "--random 5x5 --seed kill --board-expanded 2000 --board-time 60s --chunk 1";
+        assert_clean(&batch(&format!("{arguments} --count {boards} -o {whole}")));
         let path = path_of(&jobs, &id);
         assert_eq!(shared_files(&path), shared_files(&whole), "{nats_server}");
         assert_clean(&batch(&format!("--verify {path} --sample 20")));

@@ -7,6 +7,8 @@ mod chaos;
 mod cluster;
 mod command;
 mod jobs;
+#[cfg(feature = "cluster")]
+mod million;
 mod readiness;
 mod stalled_log;
 mod table_cache;

@@ -119,6 +119,10 @@ impl Taquin {
         self.wait_for_gauge("taquin_http_connections", 1.0);
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     fn proc(&self, file: &str) -> String {
         fs::read_to_string(format!("/proc/{}/{file}", self.process.id())).expect("a process that runs")
     }
@@ -144,10 +148,7 @@ impl Taquin {
 
     /// CPU time used so far.
     pub(crate) fn cpu(&self) -> Duration {
-        let stat = self.proc("stat");
-        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
-        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("ticks")).sum();
-        Duration::from_millis(10 * ticks)
+        cpu_of(self.process.id()).expect("a process that runs")
     }
 
     /// CPU use during this time, in percent of a core.
@@ -197,6 +198,14 @@ impl Taquin {
         self.signal(Signal::TERM);
         assert_eq!(self.wait().code(), Some(0));
     }
+}
+
+/// CPU time that a process has used so far, unless it has ended.
+pub(crate) fn cpu_of(process: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+    let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("ticks")).sum();
+    Some(Duration::from_millis(10 * ticks))
 }
 
 impl Drop for Taquin {
