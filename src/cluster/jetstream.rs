@@ -12,15 +12,16 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{AckKind, Context, Message};
-use async_nats::{Client, Event, ServerAddr};
+use async_nats::{Client, Event, ServerAddr, Subscriber};
 use bytes::Bytes;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use super::login::{login_of, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
+use crate::jobs::FolderName;
 
 /// How a queue is reached.
 #[derive(Clone)]
@@ -44,6 +45,8 @@ pub struct JetStream {
     unanswered_since: parking_lot::Mutex<Option<Instant>>,
     /// Counts the connections so far.
     connections: watch::Receiver<u64>,
+    /// Reports of workers, once they were asked for.
+    reports: Mutex<Option<Subscriber>>,
 }
 
 /// Names and times, which tests change.
@@ -140,6 +143,7 @@ impl JetStream {
             handles: Mutex::default(),
             unanswered_since: parking_lot::Mutex::default(),
             connections,
+            reports: Mutex::default(),
         })
     }
 
@@ -246,6 +250,11 @@ impl Layout {
         format!("{}.workers", self.stream)
     }
 
+    /// The subject of the reports of workers, which have the name of a folder. It is not one of the stream.
+    fn reports(&self) -> String {
+        format!("{}.reports", self.stream)
+    }
+
     fn stream_config(&self) -> Config {
         Config {
             name: self.stream.clone(),
@@ -350,6 +359,26 @@ impl Queue for JetStream {
                 let _ = self.client.publish(reply, Bytes::new()).await;
             }
         }
+    }
+
+    async fn report(&self, folder: FolderName) {
+        // Otherwise reports would pile up, and this would wait in the end.
+        if self.is_connected() {
+            let _ = self.client.publish(self.layout.reports(), folder.to_string().into()).await;
+        }
+    }
+
+    async fn reports(&self) -> HashSet<FolderName> {
+        let mut reports = self.reports.lock().await;
+        if reports.is_none() {
+            // It fails only for a subject that is none.
+            *reports = self.client.subscribe(self.layout.reports()).await.ok();
+        }
+        let mut folders = HashSet::new();
+        while let Some(Some(report)) = reports.as_mut().and_then(|reports| reports.next().now_or_never()) {
+            folders.extend(str::from_utf8(&report.payload).ok().and_then(|name| name.parse::<FolderName>().ok()));
+        }
+        folders
     }
 
     async fn take(&self, lane: Lane) -> Result<Option<MessageLease>, QueueError> {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::queue::{Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
+use crate::jobs::FolderName;
 
 /// A map behind a mutex.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ struct State {
     tasks: BTreeMap<Task, Entry>,
     takers: [u64; 2],
     workers: u64,
+    reports: HashSet<FolderName>,
     /// Counts the leases so far.
     leases: u64,
 }
@@ -138,6 +140,14 @@ impl Queue for SharedQueue {
     async fn attend(&self) {
         let _attendant = Attendant::new(&self.0);
         std::future::pending().await
+    }
+
+    async fn report(&self, folder: FolderName) {
+        self.0.state.lock().reports.insert(folder);
+    }
+
+    async fn reports(&self) -> HashSet<FolderName> {
+        std::mem::take(&mut self.0.state.lock().reports)
     }
 
     async fn take(&self, lane: Lane) -> Result<Option<MemoryLease>, QueueError> {

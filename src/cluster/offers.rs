@@ -39,10 +39,15 @@ struct Memory {
     lost: HashMap<Task, Instant>,
     /// When the files of a job were last read.
     read: HashMap<FolderName, Instant>,
+    /// When a worker last reported that it cannot reach the files of a job, without a new part since.
+    stuck: HashMap<FolderName, Instant>,
 }
 
 /// Time between two looks at the files of a job that has no task in the queue.
 const LOOK_PERIOD: Duration = Duration::from_secs(10);
+
+/// Time for which a report of a worker counts: more than the longest pause before its next one.
+const REPORT_TIME: Duration = Duration::from_secs(15);
 
 /// Offers to the queue that are under way at a time.
 const CONCURRENT_OFFERS: usize = 64;
@@ -90,8 +95,11 @@ impl<Q: Queue> Offers<Q> {
                 continue;
             }
             match job.read_progress() {
-                Ok(()) if job.state().is_ended() => {}
-                Ok(()) => {
+                Ok(_) if job.state().is_ended() => {}
+                Ok(has_new_parts) => {
+                    if has_new_parts {
+                        memory.stuck.remove(&folder);
+                    }
                     memory.read.insert(folder, Instant::now());
                     going.push(job);
                 }
@@ -138,6 +146,9 @@ impl<Q: Queue> Offers<Q> {
 
     fn compare(&self, unfinished: &[Arc<Job>]) -> Result<(), QueueError> {
         let mut memory = self.memory.lock();
+        let now = Instant::now();
+        memory.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
+        memory.stuck.extend(self.runtime.block_on(self.queue.reports()).into_iter().map(|folder| (folder, now)));
         let (counts, tasks) = match self.runtime.block_on(self.ask()) {
             Ok(asked) => asked,
             Err(error) => {
@@ -155,10 +166,14 @@ impl<Q: Queue> Offers<Q> {
         let offers = Self::choose(&mut memory, &going, counts, tasks);
         let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
         memory.tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
-        for job in going {
-            job.note_tasks(of_jobs.get(&job.folder()).copied().unwrap_or_default(), has_worker);
-        }
         let offered = self.runtime.block_on(self.offer(offers));
+        let no_queue = offered.is_err().then_some(WaitingFor::Queue);
+        for job in going {
+            let folder = job.folder();
+            let no_store = memory.stuck.contains_key(&folder).then_some(WaitingFor::Disk);
+            let tasks = of_jobs.get(&folder).copied().unwrap_or_default();
+            job.note_tasks(tasks, has_worker, no_store.or(no_queue));
+        }
         if offered.is_err() {
             // Which of them the queue has is not known; what it has lost is.
             memory.tasks.clear();

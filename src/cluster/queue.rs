@@ -7,6 +7,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::task::{Lane, Task};
+use crate::jobs::FolderName;
 
 /// Hands out each task to one worker at a time, until one acknowledges it.
 ///
@@ -41,6 +42,12 @@ pub trait Queue: Debug + Send + Sync + 'static {
 
     /// Has the queue know of a worker, until the future is dropped.
     fn attend(&self) -> impl Future<Output = ()> + Send;
+
+    /// Tells those that call [`reports`](Self::reports) that a worker cannot reach the files of a folder. That may be lost.
+    fn report(&self, folder: FolderName) -> impl Future<Output = ()> + Send;
+
+    /// The folders that workers [reported](Self::report) since the last call of this process.
+    fn reports(&self) -> impl Future<Output = HashSet<FolderName>> + Send;
 
     /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease is over.
     ///

@@ -151,7 +151,7 @@ impl<Q: Queue> Worker<Q> {
 
     async fn make(&self, lease: &Q::Lease) -> Outcome {
         let task = *lease.task();
-        let begun = self.with_maker(move |maker| maker.begin(&task)).await;
+        let begun = self.beating(lease, None, self.with_maker(move |maker| maker.begin(&task))).await;
         self.note_store(&begun);
         match begun {
             Ok(Begun::Nothing) => Outcome::Done(TaskResult::Existed),
@@ -168,6 +168,7 @@ impl<Q: Queue> Worker<Q> {
         let message = "task cannot be done";
         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
         if error.is_temporary() {
+            self.queue.report(task.folder).await;
             return Outcome::Release(TaskResult::NoStore, SOON);
         }
         match self.with_maker(move |maker| maker.fail(&task, &error)).await {
@@ -275,6 +276,7 @@ impl<Q: Queue> Worker<Q> {
                         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
                     }
                 }
+                self.queue.report(lease.task().folder).await;
                 tokio::select! {
                     () = self.reached(Stage::Over) => {
                         return Outcome::Release(TaskResult::NoStore, Duration::ZERO);

@@ -39,6 +39,7 @@ pub(in crate::cluster) async fn check_promises<Q: Queue>(queue: &Q) {
     lanes_are_apart(queue).await;
     many_workers_share_many_tasks(queue).await;
     workers_are_known_while_they_attend(queue).await;
+    reports_reach_those_that_ask(queue).await;
 }
 
 async fn a_task_is_in_the_queue_once<Q: Queue>(queue: &Q) {
@@ -143,6 +144,22 @@ async fn workers_are_known_while_they_attend<Q: Queue>(queue: &Q) {
         () = until(true) => {}
     }
     until(false).await;
+}
+
+async fn reports_reach_those_that_ask<Q: Queue>(queue: &Q) {
+    assert_eq!(queue.reports().await, HashSet::new());
+    let folder = chunk(1).folder;
+    let begun = Instant::now();
+    loop {
+        queue.report(folder).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let reports = queue.reports().await;
+        if !reports.is_empty() {
+            assert_eq!(reports, HashSet::from([folder]));
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
 }
 
 #[tokio::test]

@@ -242,10 +242,13 @@ impl JobEngine {
 
     /// Removes the jobs that ended too long ago.
     fn remove_expired(&self) {
-        let now = SystemTime::now();
-        let is_expired = |job: &&Arc<Job>| job.ended().is_some_and(|ended| ended + self.settings.keep <= now);
-        let expired: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_expired).map(Arc::clone).collect();
-        for job in expired {
+        let ended = |job: &Arc<Job>| Some((job.ended()? + self.settings.keep, Arc::clone(job)));
+        let ended: Vec<(SystemTime, Arc<Job>)> = self.jobs.lock().values().filter_map(ended).collect();
+        if ended.is_empty() {
+            return;
+        }
+        let Some(now) = self.store.now() else { return };
+        for (_, job) in ended.into_iter().filter(|(expires, _)| *expires <= now) {
             match self.remove(&job) {
                 Ok(()) => {
                     let message = "job expired";

@@ -28,8 +28,18 @@ pub struct JobStore {
     files: Arc<dyn Files>,
     /// When this process first saw the folders that no record names.
     unnamed: Mutex<HashMap<FolderName, Instant>>,
+    clock: Mutex<StoreClock>,
     /// Locked as long as it is open, if one process has all jobs.
     lock: Option<File>,
+}
+
+/// What this process knows of the clock of a shared store.
+#[derive(Debug, Default)]
+struct StoreClock {
+    /// A time of it, and when that was.
+    known: Option<(SystemTime, Instant)>,
+    /// When to look again.
+    next_look: Option<Instant>,
 }
 
 /// A folder in which a job is made. It is removed when dropped, unless a record may name it.
@@ -73,6 +83,10 @@ const MAKING_TIME: Duration = Duration::from_secs(3600);
 /// process may be making it.
 pub(super) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
 
+/// Time between two looks at the clock of a shared store, and after one that has failed.
+const CLOCK_PERIOD: Duration = Duration::from_secs(600);
+const CLOCK_RETRY: Duration = Duration::from_secs(10);
+
 impl JobStore {
     /// The jobs in a directory, for this process alone. The directory is created if it is missing.
     ///
@@ -92,7 +106,7 @@ impl JobStore {
 
     /// The jobs in a place that other processes use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
-        Self { files, unnamed: Mutex::default(), lock: None }
+        Self { files, unnamed: Mutex::default(), clock: Mutex::default(), lock: None }
     }
 
     /// Creates what is missing. If the place is that of this process alone, removes what is of no use.
@@ -108,6 +122,30 @@ impl JobStore {
     /// True if other processes use the place too.
     pub(super) fn is_shared(&self) -> bool {
         self.lock.is_none()
+    }
+
+    /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one if
+    /// the place is shared.
+    pub(super) fn now(&self) -> Option<SystemTime> {
+        if !self.is_shared() {
+            return Some(SystemTime::now());
+        }
+        let mut clock = self.clock.lock();
+        if clock.next_look.is_none_or(|next| next <= Instant::now()) {
+            let looked = self.look_at_clock();
+            let pause = if looked.is_ok() { CLOCK_PERIOD } else { CLOCK_RETRY };
+            clock.next_look = Some(Instant::now() + pause);
+            clock.known = looked.map_or(clock.known, |time| Some((time, Instant::now())));
+        }
+        clock.known.map(|(time, at)| time + at.elapsed())
+    }
+
+    /// Has the place date a file.
+    fn look_at_clock(&self) -> io::Result<SystemTime> {
+        const NAME: &str = "clock";
+        let folder = self.begin()?;
+        folder.files.put(NAME, b"")?;
+        folder.files.created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     /// The place, for messages.

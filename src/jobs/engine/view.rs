@@ -52,7 +52,7 @@ pub enum WaitingFor {
     Version,
     /// No worker takes chunks.
     Workers,
-    /// The queue of chunks cannot be reached.
+    /// The queue of chunks cannot be reached, or has no room.
     Queue,
 }
 

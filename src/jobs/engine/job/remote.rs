@@ -7,27 +7,26 @@ use crate::jobs::engine::view::WaitingFor;
 use crate::jobs::stored_job::JobError;
 
 impl Job {
-    /// Notes the parts that other processes have stored, and the end of the job.
+    /// Notes the parts that other processes have stored, and the end of the job. Returns true if there are new parts.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
-    pub fn read_progress(&self) -> Result<(), JobError> {
+    pub fn read_progress(&self) -> Result<bool, JobError> {
         self.read_end()?;
         let from = {
             let progress = self.progress.lock();
             match progress.phase {
-                Phase::Ended { .. } => return Ok(()),
+                Phase::Ended { .. } => return Ok(false),
                 _ => progress.chunks.first_missing(),
             }
         };
-        if let Some(from) = from {
-            let stored = self.stored.stored_from(from)?;
-            self.note_stored(&stored);
+        match from {
+            Some(from) => Ok(self.note_stored(&self.stored.stored_from(from)?)),
+            None => Ok(false),
         }
-        Ok(())
     }
 
-    fn note_stored(&self, stored: &[u64]) {
+    fn note_stored(&self, stored: &[u64]) -> bool {
         let mut progress = self.progress.lock();
         let spec = self.stored.spec();
         let new = stored.iter().filter(|chunk| progress.chunks.note_done(**chunk));
@@ -43,6 +42,7 @@ impl Job {
         if boards > 0 || is_finalizing {
             self.has_changed();
         }
+        boards > 0
     }
 
     /// The chunks without a part, as far as this process knows, in their order.
@@ -50,15 +50,19 @@ impl Job {
         self.progress.lock().chunks.missing(visit);
     }
 
-    /// Notes how many pieces of its work a queue has, and whether workers take some.
-    pub fn note_tasks(&self, tasks: usize, has_worker: bool) {
+    /// Notes how many pieces of its work a queue has, whether workers take some, and why nothing can be done now.
+    pub fn note_tasks(&self, tasks: usize, has_worker: bool, obstacle: Option<WaitingFor>) {
         let mut progress = self.progress.lock();
+        let before = progress.blocked.map(|blocked| blocked.by);
         progress.slices = tasks;
-        progress.blocked = None;
-        if tasks > 0 && has_worker && progress.samples.is_empty() {
+        progress.blocked = obstacle.map(|by| Blocked { by, until: None });
+        let begins = tasks > 0 && has_worker && progress.samples.is_empty();
+        if begins {
             let sample = (Instant::now(), progress.counts.done);
             progress.samples.push_back(sample);
             progress.touched = sample.0;
+        }
+        if begins || before != obstacle {
             self.has_changed();
         }
     }
