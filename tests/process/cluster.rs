@@ -16,12 +16,12 @@ use crate::batch::{Scratch, assert_clean, batch};
 use crate::chaos::boards::Random;
 use crate::chaos::client::request;
 use crate::chaos::figures::short_or_long;
-use crate::chaos::taquin::{BINARY, Taquin};
-use crate::jobs::{job, large_boards, parsed, path_of, shared_files};
+use crate::chaos::taquin::{BINARY, Taquin, peak_mib_of};
+use crate::jobs::{job, large_boards, parsed, path_of, shared_files, undisturbed};
 
 const MEMORY_MIB: u64 = 512;
 
-fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: use .ci/cluster"))
 }
 
@@ -34,8 +34,17 @@ pub(crate) fn nats_servers() -> Vec<String> {
 pub(crate) struct Process(Child);
 
 impl Process {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary"))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Its peak of memory.
+    pub(crate) fn peak_mib(&self) -> u64 {
+        peak_mib_of(self.0.id())
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -60,9 +69,15 @@ impl Drop for Process {
 pub(crate) struct Cluster {
     /// Binary, address and directory of the NATS server.
     nats_server: (String, SocketAddr, String),
+    /// Further arguments of it.
+    pub(crate) nats_options: Vec<String>,
     jobs: String,
+    /// URL of the S3 server.
+    pub(crate) store: String,
+    /// The command that executes all processes; none if it is empty.
+    pub(crate) launcher: Vec<String>,
     nats: Option<Process>,
-    replicas: Vec<Taquin>,
+    pub(crate) replicas: Vec<Taquin>,
     pub(crate) workers: Vec<Process>,
     /// A worker that is not killed.
     pub(crate) isolated: Option<Process>,
@@ -70,52 +85,78 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
-        Self::start_at("127.0.0.1", nats_server, scratch, jobs, workers)
+        Self::new(nats_server, scratch, jobs).run(workers)
     }
 
     /// [Starts](Self::start) one whose NATS server has this address.
     pub(crate) fn start_at(host: &str, nats_server: &str, scratch: &Scratch, jobs: &str, workers: usize) -> Self {
-        let addr = TcpListener::bind((host, 0)).expect("a port").local_addr().expect("an address");
-        let nats_server = (nats_server.to_owned(), addr, scratch.path("nats"));
-        let mut cluster = Self {
+        let mut cluster = Self::new(nats_server, scratch, jobs);
+        cluster.nats_server.1 = free_addr(host);
+        cluster.run(workers)
+    }
+
+    /// One whose processes [run](Self::run) later.
+    pub(crate) fn new(nats_server: &str, scratch: &Scratch, jobs: &str) -> Self {
+        let nats_server = (nats_server.to_owned(), free_addr("127.0.0.1"), scratch.path("nats"));
+        Self {
             nats_server,
+            nats_options: Vec::new(),
             jobs: jobs.to_owned(),
+            store: variable("TAQUIN_TEST_S3"),
+            launcher: Vec::new(),
             nats: None,
             replicas: Vec::new(),
             workers: Vec::new(),
             isolated: None,
-        };
-        cluster.start_nats();
-        cluster.replicas = (0..2).map(|_| cluster.replica()).collect();
-        cluster.workers = (0..workers).map(|_| cluster.worker()).collect();
-        cluster
+        }
     }
 
-    fn start_nats(&mut self) {
+    pub(crate) fn run(mut self, workers: usize) -> Self {
+        self.start_nats();
+        self.replicas = (0..2).map(|_| self.replica()).collect();
+        self.workers = (0..workers).map(|_| self.worker()).collect();
+        self
+    }
+
+    /// Starts the NATS server, and ends the one before.
+    pub(crate) fn start_nats(&mut self) {
+        self.nats = None;
         let (binary, addr, directory) = &self.nats_server;
         let (host, port) = (addr.ip().to_string(), addr.port().to_string());
-        let mut command = Command::new(binary);
+        let mut command = self.command(binary);
         command.args(["--jetstream", "--store_dir", directory, "--addr", &host, "--port", &port]);
-        self.nats = Some(Process::start(&mut command));
+        self.nats = Some(Process::start(command.args(&self.nats_options)));
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("nats://{}", self.nats_server.1)
     }
 
-    fn replica(&self) -> Taquin {
-        let mut command = Command::new(BINARY);
-        with_store(&mut command);
+    /// A program that the launcher executes.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut words = self.launcher.iter().map(String::as_str).chain([program]);
+        let mut command = Command::new(words.next().expect("a program"));
+        command.args(words);
+        command
+    }
+
+    pub(crate) fn replica(&self) -> Taquin {
+        self.start_replica(self.command(BINARY))
+    }
+
+    /// A replica by a command that executes the binary.
+    pub(crate) fn start_replica(&self, mut command: Command) -> Taquin {
+        self.with_store(&mut command);
         Taquin::spawn(command, MEMORY_MIB, &["--tables=small", "--jobs", &self.jobs, "--nats", &self.url()])
     }
 
-    fn worker(&self) -> Process {
+    pub(crate) fn worker(&self) -> Process {
         self.worker_that_ends_at(None)
     }
 
     /// A worker that disappears at this board, unless it is the one whose search was given up.
     fn worker_that_ends_at(&self, board: Option<u64>) -> Process {
-        let mut command = Command::new(BINARY);
+        let mut command = self.command(BINARY);
         command.env("END_PROCESS_AT_BOARD", board.map(|board| board.to_string()).unwrap_or_default());
         self.start_worker(&mut command)
     }
@@ -125,8 +166,9 @@ impl Cluster {
         self.start_worker(command.arg(BINARY))
     }
 
-    fn start_worker(&self, command: &mut Command) -> Process {
-        with_store(command);
+    /// A worker by a command that executes the binary.
+    pub(crate) fn start_worker(&self, command: &mut Command) -> Process {
+        self.with_store(command);
         let settings = ["worker", "--workers=1", "--tables=small", "--memory=512MiB", "--log=warn"];
         Process::start(command.args(settings).args(["--jobs", &self.jobs, "--nats", &self.url()]))
     }
@@ -143,7 +185,6 @@ impl Cluster {
     pub(crate) fn kill_one(&mut self, random: &mut Random) -> &'static str {
         match random.below(5) {
             0 => {
-                self.nats = None;
                 self.start_nats();
                 "nats-server"
             }
@@ -179,7 +220,26 @@ impl Cluster {
         parsed(&answer.expect("an answer").expect(202))["id"].as_str().expect("an id").to_owned()
     }
 
-    fn wait(&self, id: &str, what: &str, time: Duration, holds: impl Fn(&Value) -> bool) -> Value {
+    /// Asserts that the parts of a job have the digests of those in a directory.
+    pub(crate) fn assert_parts(&self, id: &str, whole: &str) {
+        let manifest = fs::read_to_string(format!("{whole}/end.json")).expect("a manifest");
+        let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+        let mut client = self.replicas[1].client();
+        for part in manifest["parts"].as_array().expect("a list") {
+            let stored = client.get(&format!("/jobs/{id}/parts/{}", part["chunk"])).expect(200);
+            let tag = format!("\r\netag: \"{}\"\r\n", part["sha256"].as_str().expect("a digest"));
+            assert!(stored.head.contains(&tag), "{part}: {}", stored.head);
+        }
+    }
+
+    /// Has a process find the S3 server.
+    fn with_store(&self, command: &mut Command) {
+        let keys =
+            [("AWS_ENDPOINT_URL", &self.store[..]), ("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret")];
+        command.envs(keys);
+    }
+
+    pub(crate) fn wait(&self, id: &str, what: &str, time: Duration, holds: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
             let job = self.job(id);
@@ -192,13 +252,12 @@ impl Cluster {
     }
 }
 
-/// Has a process find the S3 server of the tests.
-fn with_store(command: &mut Command) {
-    let endpoint = variable("TAQUIN_TEST_S3");
-    command.env("AWS_ENDPOINT_URL", endpoint).env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+/// An address with a port that is free now.
+pub(crate) fn free_addr(host: &str) -> SocketAddr {
+    TcpListener::bind((host, 0)).expect("a port").local_addr().expect("an address")
 }
 
-fn done(job: &Value) -> u64 {
+pub(crate) fn done(job: &Value) -> u64 {
     job["parts"]["done"].as_u64().expect("a number")
 }
 
@@ -208,7 +267,7 @@ fn whatever_is_killed_each_board_has_one_row() {
     let (boards, kills) = (300, 10);
     for nats_server in nats_servers() {
         let scratch = Scratch::new("cluster-kill");
-        let (jobs, whole) = (scratch.path("jobs"), scratch.path("whole"));
+        let jobs = scratch.path("jobs");
         let mut cluster = Cluster::start(&nats_server, &scratch, &jobs, 2);
         let id = cluster.create(&large_boards(boards));
         let mut random = Random(23);
@@ -230,9 +289,7 @@ fn whatever_is_killed_each_board_has_one_row() {
         stopped.signal(Signal::CONT);
         let job = cluster.wait(&id, "completed", Duration::from_secs(180), |job| job["state"] == "completed");
         assert_eq!(job["counts"], json!({ "total": boards, "done": boards, "failed": 0 }), "{nats_server}");
-        let arguments = "--random 5x5 --seed kill --board-expanded 2000 --board-time 60s --chunk 1";
-        assert_clean(&batch(&format!("{arguments} --count {boards} -o {whole}")));
-        let path = path_of(&jobs, &id);
+        let (path, whole) = (path_of(&jobs, &id), undisturbed(&scratch, boards));
         assert_eq!(shared_files(&path), shared_files(&whole), "{nats_server}");
         assert_clean(&batch(&format!("--verify {path} --sample 20")));
         assert_eq!(stopped.end(), Some(0));
@@ -251,18 +308,8 @@ fn a_bucket_gets_the_bytes_of_a_directory() {
     let cluster = Cluster::start(&nats_server, &scratch, &format!("s3://taquin/{prefix}"), 2);
     let id = cluster.create(&large_boards(60));
     let job = cluster.wait(&id, "completed", Duration::from_secs(120), |job| job["state"] == "completed");
-    let whole = scratch.path("whole");
-    let arguments = "--random 5x5 --seed kill --count 60 --board-expanded 2000 --board-time 60s --chunk 1";
-    assert_clean(&batch(&format!("{arguments} -o {whole}")));
-    let manifest = fs::read_to_string(format!("{whole}/end.json")).expect("a manifest");
-    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
     assert_eq!(job["parts"], json!({ "total": 60, "done": 60 }));
-    for part in manifest["parts"].as_array().expect("a list") {
-        let mut client = cluster.replicas[1].client();
-        let stored = client.get(&format!("/jobs/{id}/parts/{}", part["chunk"])).expect(200);
-        let tag = format!("\r\netag: \"{}\"\r\n", part["sha256"].as_str().expect("a digest"));
-        assert!(stored.head.contains(&tag), "{part}: {}", stored.head);
-    }
+    cluster.assert_parts(&id, &undisturbed(&scratch, 60));
 }
 
 #[test]

@@ -74,13 +74,18 @@ pub(crate) fn large_boards(count: u64) -> Value {
     json!({ "random": { "rows": 5, "cols": 5, "seed": "kill", "count": count }, "limits": limits })
 }
 
+/// The directory of a job of [`large_boards`] that the command has made.
+pub(crate) fn undisturbed(scratch: &Scratch, count: u64) -> String {
+    let whole = scratch.path("whole");
+    let arguments = "--random 5x5 --seed kill --board-expanded 2000 --board-time 60s --chunk 1";
+    assert_clean(&batch(&format!("{arguments} --count {count} -o {whole}")));
+    whole
+}
+
 #[test]
 fn a_service_that_is_killed_again_and_again_makes_the_same_files() {
     let scratch = Scratch::new("jobs-kill");
-    let (jobs, whole) = (scratch.path("jobs"), scratch.path("whole"));
-    assert_clean(&batch(&format!(
-        "--random 5x5 --seed kill --count 300 --board-expanded 2000 --board-time 60s --chunk 1 -o {whole}"
-    )));
+    let (jobs, whole) = (scratch.path("jobs"), undisturbed(&scratch, 300));
     let mut taquin = start(&jobs, &[]);
     let id = created(&taquin, &large_boards(300));
     let path = path_of(&jobs, &id);

@@ -5,6 +5,8 @@ mod batch_log;
 mod chaos;
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
+mod cluster_faults;
 mod command;
 mod jobs;
 #[cfg(feature = "cluster")]

@@ -95,9 +95,7 @@ impl Taquin {
 
     /// All metrics, by name.
     pub(crate) fn metrics(&self) -> HashMap<String, f64> {
-        let body = self.client().get("/metrics").expect(200).body;
-        let samples = body.lines().filter(|line| !line.starts_with('#'));
-        samples.filter_map(|line| line.rsplit_once(' ')).map(|(name, value)| (name.to_owned(), number(value))).collect()
+        metrics_of(self.addr)
     }
 
     /// Waits until a gauge has a value.
@@ -132,18 +130,12 @@ impl Taquin {
         self.proc("environ")
     }
 
-    fn status_kib(&self, field: &str) -> u64 {
-        let status = self.proc("status");
-        let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
-        line.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().expect("a number")
-    }
-
     pub(crate) fn resident_mib(&self) -> u64 {
-        self.status_kib("VmRSS:") / 1024
+        status_mib(self.process.id(), "VmRSS:")
     }
 
     pub(crate) fn peak_mib(&self) -> u64 {
-        self.status_kib("VmHWM:") / 1024
+        peak_mib_of(self.process.id())
     }
 
     /// CPU time used so far.
@@ -198,6 +190,25 @@ impl Taquin {
         self.signal(Signal::TERM);
         assert_eq!(self.wait().code(), Some(0));
     }
+}
+
+/// Peak of the memory of a process.
+pub(crate) fn peak_mib_of(process: u32) -> u64 {
+    status_mib(process, "VmHWM:")
+}
+
+fn status_mib(process: u32, field: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process that runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
+    let kib: u64 = line.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().expect("a number");
+    kib / 1024
+}
+
+/// All metrics that a listener has, by name.
+pub(crate) fn metrics_of(addr: SocketAddr) -> HashMap<String, f64> {
+    let body = Client::connect(addr).get("/metrics").expect(200).body;
+    let samples = body.lines().filter(|line| !line.starts_with('#'));
+    samples.filter_map(|line| line.rsplit_once(' ')).map(|(name, value)| (name.to_owned(), number(value))).collect()
 }
 
 /// CPU time that a process has used so far, unless it has ended.
