@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::thread;
 
 use async_nats::jetstream::{self, stream};
 
@@ -24,14 +25,24 @@ async fn fill(url: &str) -> jetstream::Context {
     context
 }
 
+/// Checks something of all servers at once.
+fn check_all(check: impl Fn(&str, Scratch) + Sync) {
+    let servers = nats_servers();
+    thread::scope(|scope| {
+        for (nth, server) in servers.iter().enumerate() {
+            let (check, name) = (&check, thread::current().name().unwrap_or_default().replace("::", "-"));
+            scope.spawn(move || check(server, Scratch::new(&format!("{name}-{nth}"))));
+        }
+    });
+}
+
 #[test]
 #[ignore = "needs servers: .ci/cluster"]
 fn jobs_of_a_cluster_wait_until_the_queue_has_room() {
     let boards = short_or_long(200, 2000);
-    for nats_server in nats_servers() {
-        let scratch = Scratch::new("cluster-room");
+    check_all(|nats_server, scratch| {
         let jobs = scratch.path("jobs");
-        let mut cluster = Cluster::new(&nats_server, &scratch, &jobs);
+        let mut cluster = Cluster::new(nats_server, &scratch, &jobs);
         let config = scratch.path("nats.conf");
         fs::write(&config, "jetstream { max_file_store: 1MB }").expect("a file");
         cluster.nats_options = vec!["--config".to_owned(), config];
@@ -47,18 +58,17 @@ fn jobs_of_a_cluster_wait_until_the_queue_has_room() {
         completed(&cluster, &id);
         assert_eq!(shared_files(&path_of(&jobs, &id)), shared_files(&undisturbed(&scratch, boards)), "{nats_server}");
         worker.check(boards);
-    }
+    });
 }
 
 #[test]
 #[ignore = "needs servers: .ci/cluster"]
 fn jobs_of_a_cluster_wait_until_the_disk_of_the_queue_has_room() {
     let boards = short_or_long(400, 4000);
-    for nats_server in nats_servers() {
-        let scratch = Scratch::new("cluster-nats-disk");
+    check_all(|nats_server, scratch| {
         let jobs = scratch.path("jobs");
         let Some(disk) = SmallDisk::mount(&scratch.path("nats"), "2m") else { return };
-        let mut cluster = Cluster::new(&nats_server, &scratch, &jobs);
+        let mut cluster = Cluster::new(nats_server, &scratch, &jobs);
         cluster.launcher = disk.launcher();
         let mut cluster = cluster.run(0);
         let worker = WatchedWorker::start(&cluster, cluster.command(BINARY));
@@ -78,5 +88,5 @@ fn jobs_of_a_cluster_wait_until_the_disk_of_the_queue_has_room() {
         completed(&cluster, &id);
         assert_eq!(shared_files(&path_of(&jobs, &id)), shared_files(&undisturbed(&scratch, boards)), "{nats_server}");
         drop(worker);
-    }
+    });
 }
