@@ -451,4 +451,6 @@ impl fmt::Debug for MessageLease {
 }
 
 #[cfg(test)]
+mod stub_workers;
+#[cfg(test)]
 mod tests;

@@ -5,24 +5,29 @@ use super::*;
 use crate::cluster::queue::tests::check_promises;
 use crate::cluster::task::Work;
 
-fn settings(server: &str) -> QueueSettings {
+pub(super) fn settings(server: &str) -> QueueSettings {
     QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1 }
 }
 
 /// The servers to test with, the oldest first.
-fn servers() -> Vec<String> {
+pub(super) fn servers() -> Vec<String> {
     let servers = env::var("TAQUIN_TEST_NATS").expect("TAQUIN_TEST_NATS is not set: use .ci/cluster");
     servers.split(',').map(str::to_owned).collect()
 }
 
 /// A queue of its own at a server.
 async fn queue(server: &str) -> JetStream {
+    queue_with_leases(server, LEASE_TIME).await
+}
+
+/// A queue of its own whose leases last so long.
+pub(super) async fn queue_with_leases(server: &str, lease_time: Duration) -> JetStream {
     let name = format!("test-{:016x}", getrandom::u64().unwrap());
-    let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time: LEASE_TIME, replicas: 1 };
+    let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time, replicas: 1 };
     JetStream::connect_with(&settings(server), layout).await.unwrap()
 }
 
-fn task() -> Task {
+pub(super) fn task() -> Task {
     let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());
     Task { lane: Lane::Bulk, job, folder, work: Work::Chunk(7) }
 }

@@ -1,0 +1,142 @@
+//! Many workers that do nothing but hold leases. With `TAQUIN_CHAOS=long` a thousand of them, for five minutes.
+
+use std::collections::HashSet;
+use std::env;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+
+use super::tests::{queue_with_leases, servers, settings, task};
+use super::*;
+use crate::cluster::task::Work;
+
+/// How many there are, what they do, and for how long.
+#[derive(Clone, Copy)]
+struct Load {
+    workers: u64,
+    time: Duration,
+    /// Time that a lease lasts unless it is extended.
+    lease_time: Duration,
+    /// Longest time for a task.
+    work: Duration,
+}
+
+const SHORT: Load = Load {
+    workers: 100,
+    time: Duration::from_secs(10),
+    lease_time: Duration::from_secs(3),
+    work: Duration::from_secs(4),
+};
+const LONG: Load = Load {
+    workers: 1000,
+    time: Duration::from_secs(300),
+    lease_time: Duration::from_secs(30),
+    work: Duration::from_secs(40),
+};
+/// Tasks that each worker holds: one a thread, and one more.
+const SLOTS: usize = 2;
+
+/// What all workers note.
+#[derive(Default)]
+struct Notes {
+    is_over: AtomicBool,
+    done: AtomicU64,
+    extended: AtomicU64,
+    taken: Mutex<HashSet<Task>>,
+    lost: Mutex<Vec<String>>,
+}
+
+impl Notes {
+    fn lose(&self, what: impl fmt::Display) {
+        self.lost.lock().push(what.to_string());
+    }
+}
+
+/// Takes tasks, holds each for a while, and acknowledges it.
+async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>) {
+    while !notes.is_over.load(Ordering::Relaxed) {
+        let lease = match queue.take(Lane::Bulk).await {
+            Ok(Some(lease)) => lease,
+            Ok(None) => continue,
+            Err(error) => return notes.lose(error),
+        };
+        let task = *lease.task();
+        if lease.deliveries() != 1 || !notes.taken.lock().insert(task) {
+            notes.lose(format!("{task}, delivery {}", lease.deliveries()));
+        }
+        let share = f64::from(getrandom::u32().unwrap()) / f64::from(u32::MAX);
+        let until = Instant::now() + load.work.mul_f64(share);
+        while Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            tokio::time::sleep(left.min(load.lease_time / 3)).await;
+            if Instant::now() < until {
+                notes.extended.fetch_add(1, Ordering::Relaxed);
+                if let Err(error) = lease.extend().await {
+                    notes.lose(error);
+                }
+            }
+        }
+        match lease.done().await {
+            Ok(()) => drop(notes.done.fetch_add(1, Ordering::Relaxed)),
+            Err(error) => notes.lose(error),
+        }
+    }
+}
+
+/// Keeps twice as many tasks in the queue as the workers hold.
+async fn offer_tasks(queue: &JetStream, load: Load, notes: &Notes) {
+    let most = 2 * load.workers * SLOTS as u64;
+    let mut chunk = 0;
+    while !notes.is_over.load(Ordering::Relaxed) {
+        let counts = queue.counts(Lane::Bulk).await.unwrap();
+        let missing = most.saturating_sub(counts.waiting + counts.leased);
+        for _ in 0..missing {
+            queue.offer(&Task { work: Work::Chunk(chunk), ..task() }).await.unwrap();
+            chunk += 1;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a server: .ci/cluster"]
+async fn no_lease_of_many_workers_is_lost() {
+    let load = if env::var("TAQUIN_CHAOS").is_ok_and(|form| form == "long") { LONG } else { SHORT };
+    for server in servers() {
+        let queue = queue_with_leases(&server, load.lease_time).await;
+        queue.offer(&Task { lane: Lane::Quick, ..task() }).await.unwrap();
+        let notes = Arc::<Notes>::default();
+        let mut workers = Vec::new();
+        for _ in 0..load.workers {
+            let worker = Arc::new(JetStream::connect_with(&settings(&server), queue.layout.clone()).await.unwrap());
+            let attending = Arc::clone(&worker);
+            let slots = join_all((0..SLOTS).map(|_| stub(Arc::clone(&worker), load, Arc::clone(&notes))));
+            workers.push(tokio::spawn(async move {
+                tokio::select! {
+                    _ = slots => {}
+                    () = attending.attend() => {}
+                }
+            }));
+        }
+        let begun = Instant::now();
+        let stop = async {
+            tokio::time::sleep(load.time).await;
+            notes.is_over.store(true, Ordering::Relaxed);
+        };
+        tokio::join!(offer_tasks(&queue, load, &notes), stop);
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        let (done, extended) = (notes.done.load(Ordering::Relaxed), notes.extended.load(Ordering::Relaxed));
+        println!(
+            "\n| {} workers at {server} | no lease lost | {done} tasks, {extended} extensions in {:.0?} |",
+            load.workers,
+            begun.elapsed()
+        );
+        assert_eq!(*notes.lost.lock(), Vec::<String>::new(), "{server}");
+        assert!(done > load.workers, "{done} tasks");
+        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
+    }
+}
