@@ -29,7 +29,7 @@ use small_disk::SmallDisk;
 
 const MEMORY_MIB: u64 = 512;
 /// Time for a job to end, or for a replica to note something.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A worker whose metrics can be read.
 struct WatchedWorker {

@@ -67,7 +67,7 @@ fn jobs_of_a_cluster_wait_until_the_disk_of_the_queue_has_room() {
     let boards = short_or_long(400, 4000);
     check_all(|nats_server, scratch| {
         let jobs = scratch.path("jobs");
-        let Some(disk) = SmallDisk::mount(&scratch.path("nats"), "2m") else { return };
+        let Some(disk) = SmallDisk::mount(&scratch.path("nats"), "16m") else { return };
         let mut cluster = Cluster::new(nats_server, &scratch, &jobs);
         cluster.launcher = disk.launcher();
         let mut cluster = cluster.run(0);
