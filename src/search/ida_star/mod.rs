@@ -3,8 +3,10 @@
 mod batch;
 mod board_form;
 mod frontier;
+mod look_up;
 mod move_automaton;
 mod node;
+mod packed_move;
 mod parallel;
 mod subtrees;
 
