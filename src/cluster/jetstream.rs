@@ -1,5 +1,7 @@
 //! A queue on NATS JetStream.
 
+mod layout;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
@@ -8,9 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::client::RequestErrorKind;
-use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
+use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{AckKind, Context, Message};
 use async_nats::{Client, Event, ServerAddr, Subscriber};
 use bytes::Bytes;
@@ -18,6 +20,7 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
+use self::layout::Layout;
 use super::login::{login_of, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
@@ -47,16 +50,6 @@ pub struct JetStream {
     connections: watch::Receiver<u64>,
     /// Reports of workers, once they were asked for.
     reports: Mutex<Option<Subscriber>>,
-}
-
-/// Names and times, which tests change.
-#[derive(Clone, Debug)]
-struct Layout {
-    stream: String,
-    /// What the subjects begin with.
-    prefix: String,
-    lease_time: Duration,
-    replicas: usize,
 }
 
 struct Handles {
@@ -241,48 +234,6 @@ impl JetStream {
             return Err(QueueError::new(error));
         }
         Ok(message.and_then(Result::ok))
-    }
-}
-
-impl Layout {
-    /// The subject to which workers respond. It is not one of the stream.
-    fn workers(&self) -> String {
-        format!("{}.workers", self.stream)
-    }
-
-    /// The subject of the reports of workers, which have the name of a folder. It is not one of the stream.
-    fn reports(&self) -> String {
-        format!("{}.reports", self.stream)
-    }
-
-    fn stream_config(&self) -> Config {
-        Config {
-            name: self.stream.clone(),
-            subjects: vec![format!("{}.>", self.prefix)],
-            retention: RetentionPolicy::WorkQueue,
-            storage: StorageType::File,
-            max_messages_per_subject: 1,
-            discard: DiscardPolicy::New,
-            discard_new_per_subject: true,
-            num_replicas: self.replicas,
-            ..Config::default()
-        }
-    }
-
-    fn consumer_config(&self, lane: Lane) -> pull::Config {
-        let name = match lane {
-            Lane::Bulk => "workers",
-            Lane::Quick => "workers-quick",
-        };
-        pull::Config {
-            durable_name: Some(name.to_owned()),
-            filter_subject: format!("{}.{}.>", self.prefix, crate::search::Named::name(lane)),
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: self.lease_time,
-            max_ack_pending: 100_000,
-            max_waiting: 65_536,
-            ..pull::Config::default()
-        }
     }
 }
 

@@ -1,0 +1,60 @@
+//! The stream, its consumers and subjects.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+
+use crate::cluster::task::Lane;
+
+/// Names and times, which tests change.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) stream: String,
+    /// What the subjects begin with.
+    pub(super) prefix: String,
+    pub(super) lease_time: Duration,
+    pub(super) replicas: usize,
+}
+
+impl Layout {
+    /// The subject to which workers respond. It is not one of the stream.
+    pub(super) fn workers(&self) -> String {
+        format!("{}.workers", self.stream)
+    }
+
+    /// The subject of the reports of workers, which have the name of a folder. It is not one of the stream.
+    pub(super) fn reports(&self) -> String {
+        format!("{}.reports", self.stream)
+    }
+
+    pub(super) fn stream_config(&self) -> Config {
+        Config {
+            name: self.stream.clone(),
+            subjects: vec![format!("{}.>", self.prefix)],
+            retention: RetentionPolicy::WorkQueue,
+            storage: StorageType::File,
+            max_messages_per_subject: 1,
+            discard: DiscardPolicy::New,
+            discard_new_per_subject: true,
+            num_replicas: self.replicas,
+            ..Config::default()
+        }
+    }
+
+    pub(super) fn consumer_config(&self, lane: Lane) -> pull::Config {
+        let name = match lane {
+            Lane::Bulk => "workers",
+            Lane::Quick => "workers-quick",
+        };
+        pull::Config {
+            durable_name: Some(name.to_owned()),
+            filter_subject: format!("{}.{}.>", self.prefix, crate::search::Named::name(lane)),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: self.lease_time,
+            max_ack_pending: 100_000,
+            max_waiting: 65_536,
+            ..pull::Config::default()
+        }
+    }
+}
