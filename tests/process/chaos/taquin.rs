@@ -123,7 +123,7 @@ impl Taquin {
     }
 
     fn proc(&self, file: &str) -> String {
-        fs::read_to_string(format!("/proc/{}/{file}", self.process.id())).expect("a process that runs")
+        fs::read_to_string(format!("/proc/{}/{file}", self.id())).expect("a process that runs")
     }
 
     /// Its environment variables.

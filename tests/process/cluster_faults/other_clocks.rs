@@ -59,7 +59,7 @@ fn a_clock_that_is_a_day_off_does_not_matter_to_a_cluster_with_a_bucket() {
 }
 
 fn check_with_other_clocks(scratch: &Scratch, jobs: &str) {
-    let boards = short_or_long(150, 5000);
+    let boards = short_or_long(60, 5000);
     let mut cluster = Cluster::start(&newest_server(), scratch, jobs, 0);
     let mut workers = vec![WatchedWorker::start(&cluster, Command::new(BINARY))];
     for (name, offset) in [("ahead", DAY), ("behind", -DAY)] {
