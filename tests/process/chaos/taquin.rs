@@ -117,7 +117,6 @@ impl Taquin {
         self.wait_for_gauge("taquin_http_connections", 1.0);
     }
 
-    #[cfg(feature = "cluster")]
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
