@@ -14,14 +14,14 @@ use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, s
 
 /// Costs of one pattern, by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
 /// its tiles and the blank.
-pub(crate) struct SlowPattern {
+struct SlowPattern {
     labels: Vec<u8>,
     cells: usize,
     costs: Vec<u8>,
 }
 
 impl SlowPattern {
-    pub(crate) fn new(class: GoalClass, labels: &[u8]) -> Self {
+    fn new(class: GoalClass, labels: &[u8]) -> Self {
         let cells = class.size.cells();
         let entries = (0..=labels.len()).map(|taken| cells - taken).product();
         let mut slow = Self { labels: labels.to_vec(), cells, costs: vec![u8::MAX; entries] };
@@ -67,7 +67,7 @@ impl SlowPattern {
 }
 
 /// Sum of the costs of a board, or of its mirror image if that is greater.
-pub(crate) fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
+fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let fits = |symmetry: &Symmetry| symmetry.size() == class.size && symmetry.cell(goal_blank) == class.goal_blank;
     let sums = Symmetry::all(size).filter(fits).take(2).map(|symmetry| {
@@ -97,7 +97,7 @@ fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     reference::partitions(class, &Partition::choose(class, tier).unwrap())
 }
 
-pub(crate) fn state(board: &Board, goal: &Board) -> State<Packed64> {
+fn state(board: &Board, goal: &Board) -> State<Packed64> {
     Space::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
 

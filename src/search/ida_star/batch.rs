@@ -2,13 +2,10 @@
 
 use super::board_form::BoardForm;
 use super::frontier::Frontier;
-use super::look_up::{Alternatives, Child, Kept, Probe};
-use super::node::{BatchNode, MoveTables};
-use super::packed_move::{MoveList, PackedMove};
+use super::node::{BatchNode, Child, MoveList, MoveTables, PackedMove, Probe};
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
-use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Number of subtrees that a thread searches at a time.
 const LANES: usize = 16;
@@ -20,9 +17,6 @@ pub(super) const MAX_NODES_PER_PART: usize = 8;
 
 /// Maximum number of successors: three, and four for the start.
 const MAX_SUCCESSORS: usize = 4;
-
-/// Maximum number of moves of a batch.
-const MOVES: usize = MAX_SUCCESSORS * LANES;
 
 /// A thread's state of the search.
 pub(super) struct BatchSearch<'g, S: BoardForm> {
@@ -68,13 +62,10 @@ pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 struct Batch<'g, S: BoardForm> {
     moves: [PackedMove; MAX_SUCCESSORS * (LANES + 1)],
     len: usize,
-    probes: [Probe<'g, S>; MOVES],
-    /// The moves that are within the threshold in the first view.
-    kept: [Kept<S>; MOVES],
-    /// By kept move: what is known from alternative patterns.
-    alternatives: [Alternatives<S>; MOVES],
-    /// Look-ups in alternative patterns.
-    pending: [PendingLookup<'g, S>; VIEWS * MOVES],
+    probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
+    /// Indices of the moves that are within the threshold in the first view.
+    kept: [u8; MAX_SUCCESSORS * LANES],
+    second_probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
 }
 
 impl<'g, S: BoardForm> BatchSearch<'g, S> {
@@ -89,10 +80,9 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             batch: Batch {
                 moves: [PackedMove(0); MAX_SUCCESSORS * (LANES + 1)],
                 len: 0,
-                probes: [Probe::NONE; MOVES],
-                kept: [Kept::NONE; MOVES],
-                alternatives: [Alternatives::NONE; MOVES],
-                pending: [PendingLookup { of: 0, probe: Probe::NONE }; VIEWS * MOVES],
+                probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
+                kept: [0; MAX_SUCCESSORS * LANES],
+                second_probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
             },
         }
     }
@@ -127,24 +117,20 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 self.abandon_after(best);
             }
             self.batch.len = 0;
-            if self.tables.has_alternatives {
-                self.advance::<true>(subtrees, &mut busy);
-            } else {
-                self.advance::<false>(subtrees, &mut busy);
-            }
+            self.advance(subtrees, &mut busy);
             expanded += busy.count as u64;
             self.expand();
         }
     }
 
     /// Adds the next node of each active lane to the batch. Lanes without a node become inactive.
-    #[inline(never)]
-    fn advance<const ALTERNATIVES: bool>(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
+    #[inline(always)]
+    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
         let mut nth = 0;
         while nth < busy.count {
             let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
             let number = if self.tops[lane] > lane * self.stack {
-                self.enter::<ALTERNATIVES>(lane)
+                self.enter(lane)
             } else if let Some(number) = self.start_next(lane, subtrees) {
                 number
             } else {
@@ -160,7 +146,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             let onward = self.tables.onward(node);
             this.expanded += 1;
             this.generated += u64::from(onward.count);
-            this.least_left = this.least_left.min(node.left());
+            this.least_left = this.least_left.min(node.left);
             self.batch.add(node.packed_moves(number), onward);
             nth += 1;
         }
@@ -168,66 +154,47 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Enters the next child of a lane.
     #[inline(always)]
-    fn enter<const ALTERNATIVES: bool>(&mut self, lane: usize) -> usize {
+    fn enter(&mut self, lane: usize) -> usize {
         self.tops[lane] -= 1;
         let child = self.children[self.tops[lane]];
         let parent = child.packed.node();
         let number = parent - LANES;
         self.nodes[number] = self.nodes[parent];
         let node = &mut self.nodes[number];
-        self.tables.enter::<ALTERNATIVES>(node, &child);
+        self.tables.enter(node, &child);
         number
     }
 
     /// Expands the batch. Successors within the threshold are pushed to their lanes' stacks, the first one last.
     ///
     /// All successors are looked up in the first view before any result is read. Those that remain are looked up in the
-    /// second view, and in the alternative patterns of both. No branch depends on a table entry, because it would be
-    /// unpredictable. Instead, rejected successors are written and then overwritten.
+    /// second view. No branch depends on a table entry, because it would be unpredictable. Instead, rejected successors
+    /// are written and then overwritten.
+    #[inline(always)]
     fn expand(&mut self) {
-        if self.tables.has_alternatives { self.expand_with::<true>() } else { self.expand_with::<false>() }
-    }
-
-    // A function of its own has registers of its own.
-    #[inline(never)]
-    fn expand_with<const ALTERNATIVES: bool>(&mut self) {
-        let Self { tables, nodes, children, tops, batch, .. } = self;
-        let Batch { moves, len, probes, kept, alternatives, pending } = batch;
+        let Self { tables, nodes, children, tops, batch: Batch { moves, len, probes, kept, second_probes }, .. } = self;
         let moves = &moves[..*len];
         for (packed, probe) in moves.iter().zip(&mut *probes) {
-            *probe = tables.probe::<ALTERNATIVES>(&nodes[packed.node()], *packed, 0);
+            *probe = tables.probe(&nodes[packed.node()], *packed, 0);
         }
         let mut count = 0;
-        for (packed, probe) in moves.iter().zip(&*probes) {
-            let (move_kept, is_within) = tables.rules.settle::<S, ALTERNATIVES>(probe, *packed);
-            kept[count % MOVES] = move_kept;
-            count += is_within;
+        for (nth, (packed, probe)) in (0..).zip(moves.iter().zip(&mut *probes)) {
+            kept[count % (MAX_SUCCESSORS * LANES)] = nth;
+            count += probe.settle(*packed, 0);
         }
         let kept = &kept[..count];
-        let mut lookups = 0;
-        for (nth, (first, probe)) in (0..).zip(kept.iter().zip(&mut *probes)) {
-            *probe = tables.probe::<ALTERNATIVES>(&nodes[first.packed.node()], first.packed, 1);
-            if ALTERNATIVES {
-                alternatives[usize::from(nth) % MOVES] = Alternatives::NONE;
-                pending[lookups % (VIEWS * MOVES)].of = 2 * nth;
-                lookups += first.is_pending();
-                pending[lookups % (VIEWS * MOVES)].of = 2 * nth + 1;
-                lookups += probe.is_pending();
+        if tables.is_mirrored {
+            for (nth, probe) in kept.iter().zip(&mut *second_probes) {
+                let packed = moves[usize::from(*nth)];
+                *probe = tables.probe(&nodes[packed.node()], packed, 1);
             }
         }
-        if ALTERNATIVES {
-            let pending = &mut pending[..lookups];
-            for PendingLookup { of, probe } in &mut *pending {
-                let packed = kept[usize::from(*of / 2)].packed;
-                *probe = tables.probe_alternative(&nodes[packed.node()], packed, usize::from(*of % 2));
-            }
-            for PendingLookup { of, probe } in pending {
-                probe.settle_alternative(&mut alternatives[usize::from(*of / 2) % MOVES], usize::from(*of % 2));
-            }
-        }
-        for ((first, second), alternatives) in kept.iter().zip(probes).zip(alternatives).rev() {
-            let top = &mut tops[first.packed.node() % LANES];
-            *top += tables.rules.finish::<S, ALTERNATIVES>(first, second, alternatives, &mut children[*top]);
+        for (nth, second) in kept.iter().zip(second_probes).rev() {
+            let packed = moves[usize::from(*nth)];
+            let is_within = if tables.is_mirrored { second.settle(packed, 1) } else { 1 };
+            let top = &mut tops[packed.node() % LANES];
+            children[*top] = probes[usize::from(*nth)].child(second, packed);
+            *top += is_within;
         }
     }
 
@@ -237,7 +204,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.finish(lane, subtrees, false);
         let (subtree, root) = subtrees.take()?;
         self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
-        let number = usize::from(root.left()) * LANES + lane;
+        let number = usize::from(root.left) * LANES + lane;
         self.nodes[number] = *root;
         Some(number)
     }
@@ -267,8 +234,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     /// The moves from a root to the goal, which is the lane's last node. No moves are left there, because a shorter
     /// path would have been found with a lower threshold.
     fn moves_to_goal(&self, lane: usize, root: &BatchNode<S>) -> Vec<Move> {
-        debug_assert_eq!(self.nodes[lane].left(), 0, "the goal is reached with no moves left");
-        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left()));
+        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is reached with no moves left");
+        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
         below.rev().map(BatchNode::last).collect()
     }
 
@@ -287,7 +254,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Splits the tree below a root into about `wanted` parts.
     pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize) -> Subtrees<S> {
-        self.reserve(root.left());
+        self.reserve(root.left);
         let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(LANES);
         let mut expanded = 0;
@@ -308,7 +275,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.batch.len = 0;
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = frontier.node(*leaf);
-            let number = usize::from(node.left()) * LANES + lane;
+            let number = usize::from(node.left) * LANES + lane;
             self.nodes[number] = *node;
             self.batch.add(node.packed_moves(number), self.tables.onward(node));
         }
@@ -316,13 +283,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         for (lane, leaf) in chosen.iter().enumerate() {
             let generated = self.tables.onward(frontier.node(*leaf)).count;
             let below = std::iter::from_fn(|| {
-                let is_any = self.tops[lane] > lane * self.stack;
-                let has_alternatives = self.tables.has_alternatives;
-                let number = match has_alternatives {
-                    _ if !is_any => return None,
-                    true => self.enter::<true>(lane),
-                    false => self.enter::<false>(lane),
-                };
+                let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
                 Some(self.nodes[number])
             });
             frontier.expand(*leaf, generated, below);
@@ -351,20 +312,12 @@ impl<S: BoardForm> Batch<'_, S> {
     /// Adds the moves of a node.
     #[inline(always)]
     fn add(&mut self, of_node: u32, onward: &MoveList) {
-        let free = &mut self.moves[self.len % MOVES..][..MAX_SUCCESSORS];
+        let free = &mut self.moves[self.len % (MAX_SUCCESSORS * LANES)..][..MAX_SUCCESSORS];
         for (packed, onward) in free.iter_mut().zip(onward.moves) {
             *packed = PackedMove(onward | of_node);
         }
         self.len += onward.count as usize;
     }
-}
-
-/// A look-up in an alternative pattern.
-#[derive(Clone, Copy)]
-struct PendingLookup<'g, S: BoardForm> {
-    /// Twice the index of the kept move, plus the view in the order of look-ups.
-    of: u8,
-    probe: Probe<'g, S>,
 }
 
 /// Lanes that have a subtree or may get one: the first `count` of `lanes`.

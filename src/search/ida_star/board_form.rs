@@ -12,28 +12,6 @@ use crate::search::heuristic::pattern::index_36::{Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 use crate::search::heuristic::pattern::view::View;
 
-/// Number of values of a kind. The *kind* of a tile in a view names its patterns there. The kinds of both views differ.
-pub(super) const KINDS: usize = 16;
-/// Upper bound on the number of cells.
-pub(super) const MAX_CELLS: usize = 32;
-
-/// Kinds within the first view, if there is a second partition that shares the first pattern. Its second pattern is the
-/// *alternative* of the first partition's second pattern.
-pub(super) mod kinds {
-    /// The slot of the alternative pattern within a view. It follows that of the second pattern.
-    pub(in super::super) const SLOT_OF_ALTERNATIVE: usize = 2;
-    /// The bit of kinds with an alternative pattern.
-    pub(in super::super) const ALTERNATIVE: usize = 8;
-    /// A tile of the pattern that both partitions have.
-    pub(in super::super) const SHARED: usize = 0;
-    /// A tile of the second pattern and of the alternative.
-    pub(in super::super) const BOTH: usize = 1 + ALTERNATIVE;
-    /// The tile that is alone in the first partition. Its slot is that of the alternative.
-    pub(in super::super) const ALONE_IN_FIRST: usize = SLOT_OF_ALTERNATIVE;
-    /// The tile that is alone in the second partition. Its slot is that of the second pattern.
-    pub(in super::super) const ALONE_IN_SECOND: usize = 1;
-}
-
 /// Data types for boards up to a given number of cells.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The tiles of a packed board.
@@ -42,11 +20,10 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     type Kinds: Copy + Debug + Send + Sync;
     /// Placement of a pattern's tiles.
     type Placement: Copy + Debug + Send + Sync;
-    /// Placements by slot. Each pattern of a view has a *slot*: the view times [`PATTERNS`](Self::PATTERNS) plus the
-    /// index of the pattern.
+    /// Placements by kind.
     type Placements: Copy + Debug + Send + Sync + IndexMut<usize, Output = Self::Placement>;
-    /// Costs plus one, by slot, and two more bytes.
-    type Bytes: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
+    /// Costs plus one, by kind.
+    type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
     /// Move of a tile into the blank.
     type TileStep: Copy + Default + Sync;
     /// Look-ups in a table.
@@ -54,16 +31,12 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// A type without data that has the alignment of nodes.
     type Alignment: Copy + Debug + Send + Sync;
 
-    /// Number of slots per view, which is at least the number of patterns.
+    /// Maximum number of patterns per view.
     const PATTERNS: usize;
-    /// Index of the byte of the blank's cell, which is no slot of a pattern.
-    const BLANK: usize;
-    /// Index of the byte of the moves left, which is no slot of a pattern.
-    const LEFT: usize;
     const NO_KINDS: Self::Kinds;
     const NO_PLACEMENT: Self::Placement;
     const NO_PLACEMENTS: Self::Placements;
-    const NO_BYTES: Self::Bytes;
+    const NO_UPS: Self::CostsUp;
     const ALIGNMENT: Self::Alignment;
 
     /// The lowest of the four bits of a cell.
@@ -78,8 +51,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The four bits at an offset.
     fn kind_in(kinds: Self::Kinds, shift: u8) -> usize;
 
-    /// The slot of the pattern to look up for a kind. A slot is its own kind.
-    fn slot(kind: usize) -> usize;
+    /// The kind, reduced so that no bounds check is needed.
+    fn kind(kind: usize) -> usize;
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     fn begin<'t>(
@@ -106,25 +79,8 @@ pub(super) trait PatternViews<S: BoardForm>: Sync {
     /// Look-ups in a pattern's table; in any table, if there are fewer patterns.
     fn lookup(&self, view: usize, pattern: usize) -> S::Lookup<'_>;
 
-    /// Placement and cost of a pattern's tiles; `None` if there are fewer patterns.
-    fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> Option<(S::Placement, u8)>;
-
-    /// The kind of a label in a view, as if the view were the first.
-    fn kind(&self, view: usize, label: u8) -> usize;
-
-    /// The sums of a view, equal if it has one partition.
-    fn sums(&self, costs: &Self::Costs, view: usize) -> [u8; 2];
-
-    /// True if views have a second partition, which shares the first pattern and has another second one.
-    fn has_alternatives(&self) -> bool {
-        false
-    }
-
-    /// By partition, the goal cell of the tile that is alone in it, under the view's symmetry; `None` without
-    /// [alternatives](Self::has_alternatives).
-    fn single(&self, _view: usize) -> [Option<Cell>; 2] {
-        [None; 2]
-    }
+    /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
+    fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Placement, u8);
 }
 
 /// Boards of at most sixteen cells.
@@ -140,25 +96,23 @@ pub(super) struct Form25;
 #[repr(align(64))]
 pub(super) struct CacheLine;
 
-const FORM16_SLOTS: usize = VIEWS * Form16::PATTERNS;
+const FORM16_KINDS: usize = VIEWS * Form16::PATTERNS;
 
 impl BoardForm for Form16 {
     type Tiles = Packed64;
     type Kinds = u64;
     type Placement = Placement16;
-    type Placements = [Placement16; FORM16_SLOTS];
-    type Bytes = [u8; FORM16_SLOTS];
+    type Placements = [Placement16; FORM16_KINDS];
+    type CostsUp = [u8; FORM16_KINDS];
     type TileStep = TileStep16;
     type Lookup<'t> = Lookup16<'t>;
     type Alignment = CacheLine;
 
     const PATTERNS: usize = (MAX_PATTERNS + 1).next_power_of_two();
-    const BLANK: usize = Self::PATTERNS - 1;
-    const LEFT: usize = FORM16_SLOTS - 1;
     const NO_KINDS: u64 = 0;
     const NO_PLACEMENT: Placement16 = Placement16::NONE;
-    const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_SLOTS];
-    const NO_BYTES: Self::Bytes = [0; FORM16_SLOTS];
+    const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_KINDS];
+    const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
     const ALIGNMENT: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
@@ -176,12 +130,12 @@ impl BoardForm for Form16 {
 
     #[inline(always)]
     fn kind_in(kinds: u64, shift: u8) -> usize {
-        (kinds >> shift) as usize % 16
+        (kinds >> shift) as usize % FORM16_KINDS
     }
 
     #[inline(always)]
-    fn slot(kind: usize) -> usize {
-        kind % FORM16_SLOTS
+    fn kind(kind: usize) -> usize {
+        kind % FORM16_KINDS
     }
 
     #[inline(always)]
@@ -199,25 +153,23 @@ impl BoardForm for Form16 {
     }
 }
 
-const FORM25_SLOTS: usize = VIEWS * Form25::PATTERNS;
+const FORM25_KINDS: usize = VIEWS * Form25::PATTERNS;
 
 impl BoardForm for Form25 {
     type Tiles = Packed128;
     type Kinds = u128;
     type Placement = Placement36;
-    type Placements = [Placement36; FORM25_SLOTS];
-    type Bytes = [u8; FORM25_SLOTS + 2];
+    type Placements = [Placement36; FORM25_KINDS];
+    type CostsUp = [u8; FORM25_KINDS];
     type TileStep = TileStep36;
     type Lookup<'t> = Lookup36<'t>;
     type Alignment = ();
 
     const PATTERNS: usize = 5;
-    const BLANK: usize = FORM25_SLOTS;
-    const LEFT: usize = FORM25_SLOTS + 1;
     const NO_KINDS: u128 = 0;
     const NO_PLACEMENT: Placement36 = Placement36::NONE;
-    const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_SLOTS];
-    const NO_BYTES: Self::Bytes = [0; FORM25_SLOTS + 2];
+    const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_KINDS];
+    const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
     const ALIGNMENT: () = ();
 
     fn only(cell: Cell) -> u128 {
@@ -239,7 +191,7 @@ impl BoardForm for Form25 {
     }
 
     #[inline(always)]
-    fn slot(kind: usize) -> usize {
+    fn kind(kind: usize) -> usize {
         kind
     }
 
@@ -269,31 +221,8 @@ impl PatternViews<Form16> for AdditivePatterns<'_> {
         self.lookup(view, pattern)
     }
 
-    fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> Option<(Placement16, u8)> {
-        costs.placed[view].get(pattern).map(|placed| (placed.placement, placed.cost))
-    }
-
-    fn kind(&self, view: usize, label: u8) -> usize {
-        let (pattern, alternative) = self.patterns_of(view, label);
-        match (pattern, alternative) {
-            (_, None) => pattern,
-            (0, _) => kinds::SHARED,
-            (1, Some(1)) => kinds::BOTH,
-            (1, _) => kinds::ALONE_IN_SECOND,
-            _ => kinds::ALONE_IN_FIRST,
-        }
-    }
-
-    fn sums(&self, costs: &Costs, view: usize) -> [u8; 2] {
-        costs.sums[view]
-    }
-
-    fn has_alternatives(&self) -> bool {
-        self.has_alternatives()
-    }
-
-    fn single(&self, view: usize) -> [Option<Cell>; 2] {
-        self.single(view)
+    fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> (Placement16, u8) {
+        costs.placed[view].get(pattern).map_or((Placement16::NONE, 0), |placed| (placed.placement, placed.cost))
     }
 }
 
@@ -308,15 +237,7 @@ impl<const N: usize> PatternViews<Form25> for LargeAdditivePatterns<'_, N> {
         self.lookup(view, pattern)
     }
 
-    fn placed(&self, costs: &LargeCosts<N>, view: usize, pattern: usize) -> Option<(Placement36, u8)> {
-        Some(costs.placed(view, pattern))
-    }
-
-    fn kind(&self, view: usize, label: u8) -> usize {
-        self.views().nth(view).map_or(0, |view| view.pattern(label))
-    }
-
-    fn sums(&self, costs: &LargeCosts<N>, view: usize) -> [u8; 2] {
-        [costs.sum(view); 2]
+    fn placed(&self, costs: &LargeCosts<N>, view: usize, pattern: usize) -> (Placement36, u8) {
+        costs.placed(view, pattern)
     }
 }

@@ -3,10 +3,8 @@
 mod batch;
 mod board_form;
 mod frontier;
-mod look_up;
 mod move_automaton;
 mod node;
-mod packed_move;
 mod parallel;
 mod subtrees;
 

@@ -1,23 +1,24 @@
-//! Nodes of the parallel search and their moves, laid out for speed.
+//! Nodes and look-ups of the parallel search, laid out for speed.
 
-use super::board_form::{BoardForm, KINDS, MAX_CELLS, PatternViews, kinds};
-use super::look_up::{Child, CostChange, Probe, Rules};
+use super::board_form::{BoardForm, PatternViews};
 use super::move_automaton::{MoveAutomaton, MoveHistory};
-use super::packed_move::{CHANGES_OF_SUMS, MoveList, PackedMove, SLACKS, SUMS, Sums};
 use crate::domain::{Cell, Move, MoveSet, Packed};
 use crate::search::Space;
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// The kind of the blank.
 const BLANK: u64 = 15;
+/// Upper bound on the number of kinds. The *kind* of a tile in a view is the index of its pattern among the patterns of
+/// all views.
+const MAX_KINDS: usize = 16;
+/// Upper bound on the number of cells.
+const MAX_CELLS: usize = 32;
 
 /// Precomputed moves of a board, its pattern databases, and its pruning automaton.
 pub(super) struct MoveTables<'t, S: BoardForm> {
-    /// By slot.
-    lookups: [S::Lookup<'t>; KINDS],
-    /// True if some tiles have a second pattern.
-    pub has_alternatives: bool,
-    pub rules: Rules,
+    lookups: [S::Lookup<'t>; MAX_KINDS],
+    /// True if there are two views.
+    pub is_mirrored: bool,
     /// By the blank's cell and its move.
     blank_moves: [BlankMove<S>; PackedMove::BLANK_MOVES],
     /// By the blank's cell, its move and the view.
@@ -42,8 +43,59 @@ struct ViewMove<S: BoardForm> {
     step: S::TileStep,
     /// Offset of the four bits of the tile's cell.
     shift: u8,
-    /// By partition, the bits of [`CostChange::NEARER`]: the tile that is alone in it would come nearer to its goal cell.
-    nearer: u8,
+}
+
+/// The moves to generate.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MoveList {
+    /// [`PackedMove`]s without a node.
+    pub moves: [u32; 4],
+    /// Number of moves.
+    pub count: u32,
+}
+
+/// A move of a node, packed: the node's index, the slack of both views, and the blank's cell and move.
+#[derive(Clone, Copy)]
+pub(super) struct PackedMove(pub u32);
+
+impl PackedMove {
+    /// Maximum number of nodes: sixteen lanes with up to 256 moves left. 15-puzzles need at most 80 moves.
+    pub(super) const NODES: usize = 1 << Self::SLACK;
+    /// Number of pairs of the blank's cell and move.
+    const BLANK_MOVES: usize = 4 * MAX_CELLS;
+    const SLACK: u32 = 12;
+    const FIRST: u32 = Self::BLANK_MOVE - 1;
+    const BLANK_MOVE: u32 = 16;
+
+    /// The node's index.
+    #[inline(always)]
+    pub(super) fn node(self) -> usize {
+        self.0 as usize % Self::NODES
+    }
+
+    /// Index into `view_moves`. Its lowest bit is the view to look up first. That is one in which the cost must not
+    /// rise, if there is one.
+    #[inline(always)]
+    fn first_view_move(self) -> usize {
+        (self.0 >> Self::FIRST) as usize % (VIEWS * Self::BLANK_MOVES)
+    }
+
+    #[inline(always)]
+    fn blank_move(self) -> usize {
+        (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
+    }
+
+    /// The blank's move.
+    #[inline(always)]
+    fn mv(self) -> Move {
+        // A match compiles to a conversion, without a table look-up.
+        match self.blank_move() % 4 {
+            0 => Move::Up,
+            1 => Move::Left,
+            2 => Move::Down,
+            _ => Move::Right,
+        }
+    }
 }
 
 /// A board within the threshold on the current path of a lane.
@@ -51,12 +103,15 @@ struct ViewMove<S: BoardForm> {
 pub(super) struct BatchNode<S: BoardForm> {
     /// By view, four bits per cell: the tile's kind.
     kinds: [S::Kinds; VIEWS],
-    /// By slot: the placement of the pattern's tiles.
+    /// By kind: the placement of the pattern's tiles.
     placements: S::Placements,
-    /// By slot: the pattern's cost plus one. Further on, the blank's cell and the threshold minus g.
-    bytes: S::Bytes,
-    sums: Sums,
+    /// By kind: the pattern's cost plus one.
+    ups: S::CostsUp,
+    sums: [u8; VIEWS],
+    blank: Cell,
     history: MoveHistory,
+    /// The threshold minus g.
+    pub left: u8,
     /// Aligns nodes to cache lines.
     _alignment: S::Alignment,
 }
@@ -70,22 +125,18 @@ impl<S: BoardForm> BatchNode<S> {
     pub(super) const NONE: Self = Self {
         kinds: [S::NO_KINDS; VIEWS],
         placements: S::NO_PLACEMENTS,
-        bytes: S::NO_BYTES,
-        sums: Sums(0),
+        ups: S::NO_UPS,
+        sums: [0; VIEWS],
+        blank: 0,
         history: MoveHistory::START,
+        left: 0,
         _alignment: S::ALIGNMENT,
     };
-
-    /// The threshold minus g.
-    #[inline(always)]
-    pub(super) fn left(&self) -> u8 {
-        self.bytes[S::LEFT]
-    }
 
     /// True if all tiles are home, that is, if all costs are 0.
     #[inline(always)]
     pub(super) fn is_goal(&self) -> bool {
-        self.sums == Sums(0)
+        self.sums[0] == 0
     }
 
     /// The last move. The node must not be the start.
@@ -95,33 +146,96 @@ impl<S: BoardForm> BatchNode<S> {
 
     /// Moves left in excess of the cost.
     pub(super) fn slack(&self) -> u32 {
-        u32::from(self.left() - self.sums.max())
+        u32::from(self.left - self.sums[0].max(self.sums[1]))
     }
 
     /// The bits that all packed moves of a node have in common. A move changes each sum by one, and lowers the moves
     /// left by one. So a successor exceeds the threshold only if a sum rises that is not below the moves left.
     #[inline(always)]
     pub(super) fn packed_moves(&self, number: usize) -> u32 {
-        number as u32 | SLACKS[self.sums.below(self.left()) as usize]
+        let [a, b] = self.sums.map(|sum| u32::from(sum < self.left));
+        number as u32 | (b ^ 1) << PackedMove::FIRST | (a & b) << PackedMove::SLACK | (a | b) << (PackedMove::SLACK + 1)
     }
 
     /// Updates one view after a tile has moved.
     #[inline(always)]
-    fn update<const ALTERNATIVES: bool>(&mut self, view: usize, child: &Child<S>, nth: usize, cells: S::Kinds) {
-        let change = CostChange(u32::from(child.changes[nth]));
-        let kind = change.kind();
-        let slot = S::slot(kind);
-        let cost_up = self.bytes[slot].wrapping_add(change.amount());
-        if ALTERNATIVES {
-            // Without an alternative this is the same slot, which is overwritten below.
-            let alternative = S::slot(slot + change.is_pending());
-            let amount = 1_u8.wrapping_sub(child.falling >> (SUMS as usize * nth) & 2);
-            self.bytes[alternative] = self.bytes[alternative].wrapping_add(amount);
-            self.placements[alternative] = child.alternatives[nth];
-        }
-        self.bytes[slot] = cost_up;
-        self.placements[slot] = child.placements[nth];
+    fn update(&mut self, placement: S::Placement, change: u16, cells: S::Kinds) {
+        let change = CostChange(u32::from(change));
+        let (kind, change) = (change.kind::<S>(), change.amount());
+        self.placements[kind] = placement;
+        self.ups[kind] = self.ups[kind].wrapping_add(change);
+        let view = kind / S::PATTERNS % VIEWS;
+        self.sums[view] = self.sums[view].wrapping_add(change);
         self.kinds[view] = S::exchange(self.kinds[view], kind as u64 ^ BLANK, cells);
+    }
+}
+
+/// A look-up in one view whose table word is being prefetched.
+#[derive(Clone, Copy)]
+pub(super) struct Probe<'t, S: BoardForm> {
+    word: &'t u64,
+    placement: S::Placement,
+    change: CostChange,
+}
+
+/// The kind of the moving tile, and in the second bit, whether its pattern's cost falls.
+#[derive(Clone, Copy)]
+struct CostChange(u32);
+
+impl CostChange {
+    const FALLS: u32 = 2;
+    const KIND: u32 = 8;
+
+    #[inline(always)]
+    fn kind<S: BoardForm>(self) -> usize {
+        S::kind((self.0 >> Self::KIND) as usize)
+    }
+
+    #[inline(always)]
+    /// 1, or −1 modulo 256.
+    fn amount(self) -> u8 {
+        1_u8.wrapping_sub(self.0 as u8 & Self::FALLS as u8)
+    }
+
+    /// 1 if the successor is within the threshold in the `nth` view to be looked up, otherwise 0.
+    #[inline(always)]
+    fn is_within(self, packed: PackedMove, nth: u32) -> usize {
+        ((self.0 >> 1 | packed.0 >> (PackedMove::SLACK + nth)) & 1) as usize
+    }
+}
+
+/// A successor within the threshold, not entered yet.
+#[derive(Clone, Copy)]
+pub(super) struct Child<S: BoardForm> {
+    placements: [S::Placement; VIEWS],
+    pub packed: PackedMove,
+    changes: [u16; VIEWS],
+}
+
+impl<S: BoardForm> Child<S> {
+    pub(super) const NONE: Self =
+        Self { placements: [S::NO_PLACEMENT; VIEWS], packed: PackedMove(0), changes: [0; VIEWS] };
+}
+
+impl<S: BoardForm> Probe<'_, S> {
+    pub(super) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, change: CostChange(0) };
+
+    /// Reads the cost. Returns 1 if the successor is within the threshold in this view, otherwise 0.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, packed: PackedMove, nth: u32) -> usize {
+        let bit = (*self.word >> S::bit(self.placement)) as u32 & 1;
+        self.change.0 ^= bit << 1;
+        self.change.is_within(packed, nth)
+    }
+
+    /// The successor after look-ups in both views.
+    #[inline(always)]
+    pub(super) fn child(&self, second: &Self, packed: PackedMove) -> Child<S> {
+        Child {
+            placements: [self.placement, second.placement],
+            packed,
+            changes: [self.change.0 as u16, second.change.0 as u16],
+        }
     }
 }
 
@@ -130,31 +244,25 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     pub(super) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
         let size = space.size();
         let views = patterns.views();
-        let none = ViewMove { step: S::TileStep::default(), shift: 0, nearer: 0 };
-        let lookup = |slot: usize| patterns.lookup(slot / S::PATTERNS % views.len(), slot % S::PATTERNS);
-        let has_alternatives = patterns.has_alternatives();
+        let none = ViewMove { step: S::TileStep::default(), shift: 0 };
         let mut tables = Self {
-            lookups: std::array::from_fn(lookup),
-            has_alternatives,
-            rules: Rules::new::<S>(has_alternatives),
+            lookups: std::array::from_fn(|kind| patterns.lookup(kind / S::PATTERNS % views.len(), kind % S::PATTERNS)),
+            is_mirrored: views.len() > 1,
             blank_moves: [BlankMove { cells: S::NO_KINDS, from: 0 }; PackedMove::BLANK_MOVES],
             view_moves: [none; VIEWS * PackedMove::BLANK_MOVES],
             onward: [[MoveList::default(); 1 << Move::ALL.len()]; MAX_CELLS],
             automaton: MoveAutomaton::get(),
             root: root(patterns, space, costs),
         };
+        let blank_move = |to: Cell, mv: Move| 4 * usize::from(to) + mv as usize;
         for to in 0..size.cells() as Cell {
             for mv in size.moves_from(to) {
-                let (number, from) = (blank_move(to, mv), to.wrapping_add_signed(size.offset(mv)));
-                tables.blank_moves[number] = BlankMove { cells: S::both(from, to), from };
-                let moves = &mut tables.view_moves[VIEWS * number..][..VIEWS];
-                for (view_move, view) in moves.iter_mut().zip((0..views.len()).cycle()) {
-                    let (size, tile_from, tile_to) = views[view].images(from, to);
+                let from = to.wrapping_add_signed(size.offset(mv));
+                tables.blank_moves[blank_move(to, mv)] = BlankMove { cells: S::both(from, to), from };
+                for (nth, view) in views.iter().enumerate() {
+                    let (size, tile_from, tile_to) = view.images(from, to);
                     let step = S::step(size, tile_from, tile_to);
-                    let is_nearer = |goal: Cell| size.distance(tile_to, goal) < size.distance(tile_from, goal);
-                    let nearer = patterns.single(view).map(|goal| u8::from(goal.is_some_and(is_nearer)));
-                    let nearer = (nearer[0] | nearer[1] << 1) << CostChange::NEARER;
-                    *view_move = ViewMove { step, shift: 4 * from, nearer };
+                    tables.view_moves[VIEWS * blank_move(to, mv) + nth] = ViewMove { step, shift: 4 * from };
                 }
             }
             for (refused, onward) in (0..).zip(&mut tables.onward[usize::from(to)]) {
@@ -169,92 +277,56 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
 
     /// The start, with the given threshold.
     pub(super) fn root(&self, threshold: u8) -> BatchNode<S> {
-        let mut root = self.root;
-        root.bytes[S::LEFT] = threshold;
-        root
+        BatchNode { left: threshold, ..self.root }
     }
 
     /// The moves to generate from a node.
     #[inline(always)]
     pub(super) fn onward(&self, node: &BatchNode<S>) -> &MoveList {
-        &self.onward[usize::from(node.bytes[S::BLANK]) % MAX_CELLS][usize::from(node.history.refused().bits())]
+        &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.history.refused().bits())]
     }
 
     /// Starts the look-up of a successor in the `nth` view.
     #[inline(always)]
-    pub(super) fn probe<const ALTERNATIVES: bool>(
-        &self,
-        node: &BatchNode<S>,
-        packed: PackedMove,
-        nth: usize,
-    ) -> Probe<'_, S> {
+    pub(super) fn probe(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> Probe<'_, S> {
         let view_move = packed.first_view_move() ^ nth;
-        let ViewMove { step, shift, nearer } = &self.view_moves[view_move];
+        let ViewMove { step, shift } = &self.view_moves[view_move];
         let kind = S::kind_in(node.kinds[view_move % VIEWS], *shift);
-        let slot = S::slot(kind);
-        let (placement, word) = S::begin(&self.lookups[slot % KINDS], node.placements[slot], step);
-        let change = u32::from(node.bytes[slot]) & CostChange::FALLS | (kind as u32) << CostChange::KIND;
-        let change = if ALTERNATIVES { change | u32::from(*nearer) } else { change };
+        let (placement, word) = S::begin(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
+        let change = u32::from(node.ups[kind]) & CostChange::FALLS | (kind as u32) << CostChange::KIND;
         Probe { word, placement, change: CostChange(change) }
-    }
-
-    /// Starts the look-up of a successor in the alternative pattern of the `nth` view.
-    #[inline(always)]
-    pub(super) fn probe_alternative(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> Probe<'_, S> {
-        let view_move = packed.first_view_move() ^ nth;
-        let slot = S::slot(S::PATTERNS * (view_move % VIEWS) + kinds::SLOT_OF_ALTERNATIVE);
-        let step = &self.view_moves[view_move].step;
-        let (placement, word) = S::begin(&self.lookups[slot % KINDS], node.placements[slot], step);
-        Probe { word, placement, change: CostChange(u32::from(node.bytes[slot])) }
     }
 
     /// Turns a copy of the parent into a child.
     #[inline(always)]
-    pub(super) fn enter<const ALTERNATIVES: bool>(&self, node: &mut BatchNode<S>, child: &Child<S>) {
+    pub(super) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
         let blank_move = &self.blank_moves[child.packed.blank_move()];
-        let first_view = child.packed.first_view();
-        for nth in 0..VIEWS {
-            node.update::<ALTERNATIVES>(first_view ^ nth, child, nth, blank_move.cells);
+        node.update(child.placements[0], child.changes[0], blank_move.cells);
+        if self.is_mirrored {
+            node.update(child.placements[1], child.changes[1], blank_move.cells);
         }
-        let falling = if ALTERNATIVES {
-            usize::from(child.falling) % (1 << Sums::COUNT)
-        } else {
-            // Both sums of a view change alike, so two of four bits suffice.
-            usize::from(child.changes[0] & 2 | child.changes[1] << SUMS & 8)
-        };
-        node.sums.0 =
-            node.sums.0.wrapping_add(CHANGES_OF_SUMS[usize::from(ALTERNATIVES)][falling | first_view << Sums::COUNT]);
-        node.bytes[S::BLANK] = blank_move.from;
+        node.blank = blank_move.from;
         node.history = self.automaton.next(node.history, child.packed.mv());
-        node.bytes[S::LEFT] -= 1;
+        node.left -= 1;
     }
-}
-
-/// Index of a move of the blank to a cell.
-fn blank_move(to: Cell, mv: Move) -> usize {
-    4 * usize::from(to) + mv as usize
 }
 
 /// The start, without a threshold.
 fn root<S: BoardForm, V: PatternViews<S>>(patterns: &V, space: &Space<S::Tiles>, costs: &V::Costs) -> BatchNode<S> {
     let start = space.start();
-    let mut node = BatchNode::<S> { history: MoveHistory::START, ..BatchNode::NONE };
-    node.bytes[S::BLANK] = start.blank;
-    let views = patterns.views().len();
-    for nth in 0..VIEWS {
-        let view = nth % views;
+    let mut node = BatchNode::<S> { blank: start.blank, history: MoveHistory::START, ..BatchNode::NONE };
+    for (nth, view) in patterns.views().into_iter().enumerate() {
         for pattern in 0..S::PATTERNS {
-            let Some((placement, cost)) = patterns.placed(costs, view, pattern) else { continue };
+            let (placement, cost) = patterns.placed(costs, nth, pattern);
             node.placements[nth * S::PATTERNS + pattern] = placement;
-            node.bytes[nth * S::PATTERNS + pattern] = cost + 1;
+            node.ups[nth * S::PATTERNS + pattern] = cost + 1;
+            node.sums[nth] += cost;
         }
-        let [first, second] = patterns.sums(costs, view).map(u32::from);
-        node.sums.0 |= (first | second << 8) << (16 * nth);
         for cell in 0..space.size().cells() as Cell {
             let kind = if cell == start.blank {
                 BLANK
             } else {
-                (nth * S::PATTERNS + patterns.kind(view, start.tiles.get(cell))) as u64
+                (nth * S::PATTERNS + view.pattern(start.tiles.get(cell))) as u64
             };
             node.kinds[nth] = S::exchange(node.kinds[nth], kind, S::only(cell));
         }

@@ -1,6 +1,6 @@
 //! Pattern tables in files, kept between runs.
 //!
-//! A file has a header that describes its content, the tables, each once, and the SHA-256 of both. It is written under a lock to a
+//! A file has a header that describes its content, the tables, and the SHA-256 of both. It is written under a lock to a
 //! temporary file and renamed when complete. A process that is killed leaves at worst a temporary file, which the next
 //! write replaces.
 
@@ -46,7 +46,7 @@ impl From<io::Error> for ReadError {
 }
 
 /// Magic bytes; the last one is the version of the format.
-const MAGIC: &[u8; 8] = b"taquin\0\x02";
+const MAGIC: &[u8; 8] = b"taquin\0\x01";
 /// Words converted at a time.
 const CHUNK: usize = 8192;
 
@@ -93,14 +93,15 @@ impl DiskCache {
             return Err(ReadError::Other);
         }
         let geometries = Partition::geometries(class, choice);
-        let mut tables: Vec<PatternTable> = Vec::new();
-        let alike = Partition::first_alike(choice);
-        for (nth, (labels, geometry)) in choice.iter().flatten().zip(&geometries).enumerate() {
-            if alike[nth] != nth {
-                tables.push(tables[alike[nth]].clone());
-                continue;
+        let mut tables = Vec::new();
+        for (labels, geometry) in choice.iter().flatten().zip(&geometries) {
+            let mut bits = Vec::with_capacity(geometry.words());
+            let mut bytes = vec![0; 8 * CHUNK];
+            while bits.len() < geometry.words() {
+                let bytes = &mut bytes[..8 * CHUNK.min(geometry.words() - bits.len())];
+                file.read_exact(bytes)?;
+                bits.extend(bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes));
             }
-            let bits = read_words(&mut file, geometry.words())?;
             tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, geometry, bits));
         }
         let (mut file, hash) = file.finish();
@@ -139,7 +140,7 @@ impl DiskCache {
         }
         let path = self.path(class, choice);
         let part = path.with_extension("part");
-        let written = write_to(&part, &Self::header(class, choice), partitions, &Partition::first_alike(choice));
+        let written = write_to(&part, &Self::header(class, choice), partitions);
         written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })?;
@@ -149,20 +150,7 @@ impl DiskCache {
     }
 }
 
-/// Reads so many words.
-fn read_words(file: &mut Hashing<impl Read>, count: usize) -> io::Result<Vec<u64>> {
-    let mut words = Vec::with_capacity(count);
-    let mut bytes = vec![0; 8 * CHUNK];
-    while words.len() < count {
-        let bytes = &mut bytes[..8 * CHUNK.min(count - words.len())];
-        file.read_exact(bytes)?;
-        words.extend(bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes));
-    }
-    Ok(words)
-}
-
-/// Writes each table once, given by table the index of the first one alike.
-fn write_to(path: &Path, header: &[u8], partitions: &[Partition], alike: &[usize]) -> io::Result<()> {
+fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<()> {
     // Never writes to a file that another process created.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -171,8 +159,7 @@ fn write_to(path: &Path, header: &[u8], partitions: &[Partition], alike: &[usize
     let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create_new(path)?));
     file.write_all(header)?;
     let mut bytes = Vec::with_capacity(8 * CHUNK);
-    let tables = partitions.iter().flat_map(Partition::tables).zip(alike).enumerate();
-    for (_, (table, _)) in tables.filter(|(nth, (_, alike))| nth == *alike) {
+    for table in partitions.iter().flat_map(Partition::tables) {
         for words in table.bits().chunks(CHUNK) {
             bytes.clear();
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));

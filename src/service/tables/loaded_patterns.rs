@@ -58,13 +58,10 @@ pub(super) struct MemoryNeed {
 
 impl MemoryNeed {
     pub(super) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
-        let choice = Partition::choose(class, tier)?;
-        let geometries = Partition::geometries(class, &choice);
+        let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
         let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
         let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
-        let alike = Partition::first_alike(&choice);
-        let distinct = geometries.iter().enumerate().filter(|(nth, _)| alike[*nth] == *nth);
-        let tables = shared + distinct.map(|(_, geometry)| 8 * geometry.words()).sum::<usize>();
+        let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
         let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
         Some(Self { tables: tables as u64, to_build: to_build as u64 })
     }
@@ -84,32 +81,23 @@ pub(super) fn build(
     Some(Arc::new(LoadedPatterns::new(class, tier, partitions, begun, memory)))
 }
 
-/// Builds the tables of all patterns, each once. If partitions share tables, those of the first are built before those of
-/// the second, so that no more memory is needed at a time than for one partition.
 fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
     let geometries = Partition::geometries(class, choice);
-    let alike = Partition::first_alike(choice);
     let patterns: Vec<_> = choice.iter().flatten().zip(&geometries).collect();
     let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
-    let mut distinct: Vec<usize> = (0..patterns.len()).filter(|nth| alike[*nth] == *nth).collect();
-    let second = if distinct.len() < patterns.len() { choice[0].len() } else { patterns.len() };
-    let rest = distinct.split_off(distinct.partition_point(|nth| *nth < second));
-    for group in [distinct, rest] {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(nth) = group.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let (labels, geometry) = patterns[*nth];
-                tables[*nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.min(group.len()) {
-                // If no thread can be created, the others do its work.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
-    }
-    let table = |nth: usize| tables[nth].get().cloned().expect("every pattern was taken");
-    alike.into_iter().map(table).collect()
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(nth) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < patterns.len()) {
+            let (labels, geometry) = patterns[nth];
+            tables[nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(patterns.len()) {
+            // If no thread can be created, the others do its work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    tables.into_iter().map(|table| table.into_inner().expect("every pattern was taken")).collect()
 }

@@ -39,11 +39,6 @@ impl<const N: usize> LargeCosts<N> {
     pub(crate) fn placed(&self, view: usize, pattern: usize) -> (Placement36, u8) {
         if pattern < N { (self.placements[view][pattern], self.costs[view][pattern]) } else { (Placement36::NONE, 0) }
     }
-
-    /// The sum of a view's costs, which must fit a byte.
-    pub(crate) fn sum(&self, view: usize) -> u8 {
-        u8::try_from(self.sums[view]).expect("the parallel search keeps sums in bytes")
-    }
 }
 
 impl<'t> View36<'t> {

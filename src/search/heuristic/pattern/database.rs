@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::cells::{Cells, before, members};
 use super::generate::{bytes_beside, generate};
 use super::index::PatternIndex;
-use super::index_16::{IndexView16, TileStep16};
+use super::index_16::{Index16, TileStep16};
 use super::index_36::{Index36, Placement36, TileStep36};
-use super::permutation::{Permutations, Shifts, ShiftsView, pack, unpack};
+use super::permutation::{Permutations, Shifts, pack, unpack};
 use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
 
@@ -27,8 +27,8 @@ pub struct PatternTable {
     labels: Vec<u8>,
     /// Slot of the home placement.
     home: usize,
-    /// By slot: a row of bits, one per permutation. Clones share them.
-    bits: Arc<Vec<u64>>,
+    /// By slot: a row of bits, one per permutation.
+    bits: Vec<u64>,
 }
 
 /// Data shared by tables of one shape and number of tiles.
@@ -109,13 +109,11 @@ impl Placement16 {
 /// Look-ups in a table, for boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup16<'t> {
-    index: IndexView16<'t>,
-    shifts: ShiftsView<'t>,
+    index: &'t Index16,
+    shifts: &'t Shifts,
     row: usize,
     bits: &'t [u64],
 }
-
-const _: () = assert!(size_of::<Lookup16<'_>>() == 64, "look-ups are indexed by a shift");
 
 /// Look-ups in a table, for larger boards.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +210,7 @@ impl PatternTable {
         let home = geometry.home(goal_blank, labels);
         let Geometry { index, permutations, shifts, .. } = &**geometry;
         let bits = generate(index, permutations, shifts, home);
-        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits: Arc::new(bits) }
+        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
     }
 
     /// Creates a table from the [bits](Self::bits) of an earlier one.
@@ -222,7 +220,7 @@ impl PatternTable {
     pub fn from_bits(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>, bits: Vec<u64>) -> Self {
         assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
         let home = geometry.home(goal_blank, labels);
-        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits: Arc::new(bits) }
+        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
     }
 
     /// The second bit of each entry's cost, row by row.
@@ -244,11 +242,6 @@ impl PatternTable {
         size_of_val(self.bits.as_slice())
     }
 
-    /// True if the tables have the same bits in memory.
-    pub(super) fn shares_bits(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.bits, &other.bits)
-    }
-
     /// Placement and cost of the tiles of a board; `label` returns the label in each cell.
     pub(crate) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         let (mut set, mut items) = (0, Vec::with_capacity(self.labels.len()));
@@ -265,7 +258,7 @@ impl PatternTable {
     /// Look-ups for boards of at most sixteen cells.
     pub(super) fn lookup_16(&self) -> Lookup16<'_> {
         let Geometry { index, shifts, row, .. } = &*self.geometry;
-        Lookup16 { index: index.index_16().view(), shifts: shifts.view(), row: *row, bits: &self.bits }
+        Lookup16 { index: index.index_16(), shifts, row: *row, bits: &self.bits }
     }
 
     /// Look-ups for larger boards.

@@ -25,21 +25,6 @@ struct SetRanks16 {
     lower: [u16; 256],
 }
 
-/// An index for look-ups, without indirection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IndexView16<'i> {
-    ranks: &'i SetRanks16,
-    layouts: &'i [Layout16],
-}
-
-impl IndexView16<'_> {
-    /// The data of a set.
-    #[inline(always)]
-    pub(super) fn layout(&self, set: u16) -> &Layout16 {
-        &self.layouts[self.ranks.of(set)]
-    }
-}
-
 /// Data of a set, two bytes a cell. A free cell has the slot of a blank there. A cell of the set has the numbers of
 /// the rank shifts for a tile that arrived there from the row above and from the row below.
 #[derive(Clone, Copy, Debug)]
@@ -133,14 +118,15 @@ impl Index16 {
         self.layouts.push(Layout16(layout));
     }
 
-    /// The index for look-ups.
-    pub(super) fn view(&self) -> IndexView16<'_> {
-        IndexView16 { ranks: &self.ranks, layouts: &self.layouts }
+    /// The data of a set.
+    #[inline(always)]
+    pub(super) fn layout(&self, set: u16) -> &Layout16 {
+        &self.layouts[self.ranks.of(set)]
     }
 
     /// The slot of a set and a blank cell outside it.
     pub(crate) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        self.view().layout(set as u16).slot(blank)
+        self.layout(set as u16).slot(blank)
     }
 
     /// Memory of the index in bytes.

@@ -47,8 +47,7 @@ impl Tier {
 /// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
 ///   boards=16`, copied for the other goals on 2×8.
 ///
-/// Each large pattern consists of two rows. The second standard partition of 4×4 with the blank in a corner is the one
-/// with the fewest nodes of those that share the first pattern ([`Partition::are_twins`]).
+/// Each large pattern consists of two rows.
 #[rustfmt::skip]
 const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
@@ -80,7 +79,7 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 8, 2, Tier::Standard, "0 1 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
     (2, 8, 3, Tier::Standard, "0 1 2 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 2 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
     (4, 4, 0, Tier::Small, "1 4 5 8 9 12 / 2 3 6 7 10 11 / 13 14 15"),
-    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12 + 1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 / 15"),
+    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12"),
     (4, 4, 0, Tier::Large, "1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 15"),
     (4, 4, 1, Tier::Standard, "0 4 5 8 9 12 13 / 2 3 6 7 10 11 14 / 15 + 0 2 3 4 5 6 7 / 9 10 11 12 13 14 15 / 8"),
     (4, 4, 5, Tier::Standard, "0 1 4 8 9 12 13 / 2 3 6 7 10 11 15 / 14"),
@@ -143,12 +142,6 @@ impl Partition {
         partitions.collect()
     }
 
-    /// By pattern of all partitions, in order: the index of the first one with the same tiles, whose table both share.
-    pub fn first_alike(choice: &[Patterns]) -> Vec<usize> {
-        let all: Vec<&Vec<u8>> = choice.iter().flatten().collect();
-        all.iter().map(|tiles| all.iter().position(|earlier| earlier == tiles).expect("it is in the list")).collect()
-    }
-
     /// The geometry of each pattern, in order. Patterns with the same number of tiles share one, which saves memory and
     /// cache lines.
     pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
@@ -167,7 +160,7 @@ impl Partition {
     /// The patterns of a tier for a class, by partition; `None` if the class has no tables of the tier.
     ///
     /// There is one partition if a reflection keeps the blank's goal cell, because boards can then be looked up under
-    /// two symmetries, or two that share their first pattern ([`are_twins`](Self::are_twins)). Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
+    /// two symmetries. Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
     /// take the tiles column by column, and for a second partition row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
         let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
@@ -183,14 +176,6 @@ impl Partition {
         let is_single = class.is_mirrored() || class.size.cells() > MAX_CELLS_OF_TWO_PARTITIONS;
         let partitions = if is_single { vec![cols] } else { vec![cols, rows] };
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
-    }
-
-    /// True for two partitions of a class with a mirror image that share their first pattern and have a second one and a
-    /// single tile each.
-    pub fn are_twins(partitions: &[Self]) -> bool {
-        let [a, b] = partitions else { return false };
-        let is_alike = |partition: &Self| matches!(partition.tables(), [_, _, single] if single.labels().len() == 1);
-        a.class.is_mirrored() && is_alike(a) && is_alike(b) && a.tables[0].labels() == b.tables[0].labels()
     }
 
     /// The class of boards and goals.
@@ -217,8 +202,7 @@ impl Partition {
             !tables[..*at].iter().any(is_known)
         });
         let shared: usize = shared.map(|(_, table)| table.geometry().bytes()).sum();
-        let is_first = |at: &usize| !tables[..*at].iter().any(|earlier| earlier.shares_bits(tables[*at]));
-        shared + (0..tables.len()).filter(is_first).map(|at| tables[at].bytes()).sum::<usize>()
+        shared + tables.iter().map(|table| table.bytes()).sum::<usize>()
     }
 }
 
@@ -239,9 +223,7 @@ mod tests {
                 let choice = Partition::choose(class, tier);
                 assert_eq!(choice.is_some(), is_expected, "{class:?} {tier:?}");
                 let Some(choice) = choice else { continue };
-                let are_twins = class == GoalClass::corner_of_4x4() && tier == Tier::Standard;
-                let is_single = (class.is_mirrored() || cells > 25) && !are_twins;
-                assert_eq!(choice.len(), if is_single { 1 } else { 2 }, "{class:?}");
+                assert_eq!(choice.len(), if class.is_mirrored() || cells > 25 { 1 } else { 2 }, "{class:?}");
                 for patterns in choice {
                     assert!(patterns.len() <= most_patterns(cells) && patterns.iter().all(|labels| labels.is_sorted()));
                     let mut tiles: Vec<u8> = patterns.concat();
@@ -250,23 +232,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn patterns_with_the_same_tiles_share_a_table() {
-        let choice = Partition::choose(GoalClass::corner_of_4x4(), Tier::Standard).unwrap();
-        assert_eq!(Partition::first_alike(&choice), [0, 1, 2, 0, 4, 5]);
-        let tables = |class: GoalClass| {
-            let choice = Partition::choose(class, Tier::Small).unwrap();
-            let geometries = Partition::geometries(class, &choice);
-            let build = |(labels, geometry): (&Vec<u8>, &Arc<Geometry>)| {
-                PatternTable::build(class.size, class.goal_blank, labels, geometry)
-            };
-            Partition::assemble(class, &choice, choice.iter().flatten().zip(&geometries).map(build).collect())
-        };
-        let partitions = tables(GoalClass { size: crate::domain::Size::try_from((2, 5)).unwrap(), goal_blank: 0 });
-        let twice = [partitions.clone(), partitions.clone()].concat();
-        assert_eq!(Partition::bytes_of(&twice), Partition::bytes_of(&partitions), "clones are counted once");
     }
 
     /// Maximum number of patterns that the heuristics support.

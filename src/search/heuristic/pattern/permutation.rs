@@ -116,21 +116,6 @@ impl Shift {
     }
 }
 
-/// Shifts for look-ups, without indirection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ShiftsView<'s> {
-    shifts: &'s [Shift; Shifts::COUNT],
-    added: &'s [u16; Shifts::ADDED],
-}
-
-impl ShiftsView<'_> {
-    /// The change of a rank by a shift, modulo 2¹⁶.
-    #[inline(always)]
-    pub(super) fn added(self, number: u8, rank: u32) -> u16 {
-        self.added[self.shifts[usize::from(number) % Shifts::COUNT].at(rank) % Shifts::ADDED]
-    }
-}
-
 impl Shifts {
     const COUNT: usize = Permutations::MAX_ITEMS * Permutations::MAX_ITEMS;
     /// Enough for seven items that pass any number of others. A power of two, so that no bounds check is needed.
@@ -166,15 +151,10 @@ impl Shifts {
         (number / Permutations::MAX_ITEMS as u32, number % Permutations::MAX_ITEMS as u32)
     }
 
-    /// The shifts for look-ups.
-    pub(super) fn view(&self) -> ShiftsView<'_> {
-        ShiftsView { shifts: &self.shifts, added: &self.added }
-    }
-
     /// The change of a rank by a shift, modulo 2¹⁶.
     #[inline(always)]
     pub(super) fn added(&self, number: u8, rank: u32) -> u16 {
-        self.view().added(number, rank)
+        self.added[self.shifts[usize::from(number) % Self::COUNT].at(rank) % Self::ADDED]
     }
 
     /// The ranks after a shift of the first `count` ranks; empty if the shift changes none.
