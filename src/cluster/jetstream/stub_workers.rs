@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::tests::{queue_with_leases, servers, settings, task};
 use super::*;
 use crate::cluster::task::Work;
+use crate::domain::{RandomSource, SplitMix};
 
 /// How many there are, what they do, and for how long.
 #[derive(Clone, Copy)]
@@ -55,7 +56,8 @@ impl Notes {
 }
 
 /// Takes tasks, holds each for a while, and acknowledges it.
-async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>) {
+async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>, seed: u64) {
+    let mut random = SplitMix(seed);
     while !notes.is_over.load(Ordering::Relaxed) {
         let lease = match queue.take(Lane::Bulk).await {
             Ok(Some(lease)) => lease,
@@ -66,7 +68,7 @@ async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>) {
         if lease.deliveries() != 1 || !notes.taken.lock().insert(task) {
             notes.lose(format!("{task}, delivery {}", lease.deliveries()));
         }
-        let share = f64::from(getrandom::u32().unwrap()) / f64::from(u32::MAX);
+        let share = random.next_u64() as f64 / u64::MAX as f64;
         let until = Instant::now() + load.work.mul_f64(share);
         while Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
@@ -109,10 +111,12 @@ async fn no_lease_of_many_workers_is_lost() {
         queue.offer(&Task { lane: Lane::Quick, ..task() }).await.unwrap();
         let notes = Arc::<Notes>::default();
         let mut workers = Vec::new();
-        for _ in 0..load.workers {
+        for nth in 0..load.workers {
             let worker = Arc::new(JetStream::connect_with(&settings(&server), queue.layout.clone()).await.unwrap());
             let attending = Arc::clone(&worker);
-            let slots = join_all((0..SLOTS).map(|_| stub(Arc::clone(&worker), load, Arc::clone(&notes))));
+            let slots = (0..SLOTS as u64)
+                .map(|slot| stub(Arc::clone(&worker), load, Arc::clone(&notes), SLOTS as u64 * nth + slot));
+            let slots = join_all(slots);
             workers.push(tokio::spawn(async move {
                 tokio::select! {
                     _ = slots => {}
