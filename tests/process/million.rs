@@ -91,7 +91,7 @@ fn ip(arguments: &str) {
     assert!(status.success(), "ip {arguments}");
 }
 
-/// Runs the job, with `disturb` called again and again until it is completed. Returns the job and its identifier.
+/// Runs the job, with `disturb` called again and again until it is completed. Returns the job.
 fn run(cluster: &mut Cluster, time: &mut ProcessorTime, mut disturb: impl FnMut(&mut Cluster, Duration)) -> Value {
     // No board reaches the time limit, so that the rows do not depend on the time.
     let limits = json!({ "expanded": 5000, "time_ms": 60_000 });
