@@ -2,6 +2,7 @@
 
 use super::board_form::BoardForm;
 use super::frontier::Frontier;
+use super::least_costs::LeastCosts;
 use super::node::{BatchNode, Child, MoveList, MoveTables, PackedMove, Probe};
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
@@ -13,7 +14,7 @@ const LANES: usize = 16;
 const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
 /// Maximum number of nodes expanded per part when a tree is split.
-pub(super) const MAX_NODES_PER_PART: usize = 8;
+const MAX_NODES_PER_PART: usize = 8;
 
 /// Maximum number of successors: three, and four for the start.
 const MAX_SUCCESSORS: usize = 4;
@@ -41,6 +42,8 @@ struct Lane {
     generated: u64,
     /// The fewest moves left at an expanded node.
     least_left: u8,
+    /// The least cost of an expanded node.
+    least_cost: u8,
 }
 
 /// Why a thread stops before its subtrees are completed.
@@ -147,6 +150,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             this.expanded += 1;
             this.generated += u64::from(onward.count);
             this.least_left = this.least_left.min(node.left);
+            this.least_cost = this.least_cost.min(node.cost());
             self.batch.add(node.packed_moves(number), onward);
             nth += 1;
         }
@@ -225,9 +229,9 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         let this = &mut self.lanes[lane];
         let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
         if number != Lane::IDLE {
-            let spent = this.spent(subtrees.threshold());
+            let (spent, least_cost) = (this.spent(subtrees.threshold()), this.least_cost);
             let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
-            subtrees.finish(number, spent, below);
+            subtrees.finish(number, spent, least_cost, below);
         }
     }
 
@@ -252,8 +256,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Splits the tree below a root into about `wanted` parts.
-    pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize) -> Subtrees<S> {
+    /// Splits the tree below a root into about `wanted` parts, given what the iteration before has found.
+    pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
         self.reserve(root.left);
         let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(LANES);
@@ -267,7 +271,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             }
             self.grow(&mut frontier, &chosen);
         }
-        Subtrees::of(frontier)
+        Subtrees::of(frontier, before)
     }
 
     /// Expands some leaves of a frontier, one per lane.
@@ -296,7 +300,7 @@ impl Lane {
     const IDLE: usize = usize::MAX;
 
     fn begin(subtree: usize, threshold: u8) -> Self {
-        Self { subtree, expanded: 0, generated: 0, least_left: threshold }
+        Self { subtree, expanded: 0, generated: 0, least_left: threshold, least_cost: u8::MAX }
     }
 
     fn spent(&self, threshold: u8) -> NodeCounts {

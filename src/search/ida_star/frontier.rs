@@ -35,7 +35,8 @@ pub(super) struct Children {
 }
 
 impl<S: BoardForm> Frontier<S> {
-    const ROOT: u32 = 0;
+    /// Index of the root. Children have higher indices than their parents.
+    pub(super) const ROOT: u32 = 0;
 
     /// A frontier that consists of the root.
     pub(super) fn new(root: BatchNode<S>) -> Self {
@@ -65,6 +66,26 @@ impl<S: BoardForm> Frontier<S> {
         &self.nodes[number as usize]
     }
 
+    /// Number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The parent of a node other than the root.
+    pub(super) fn parent(&self, number: u32) -> u32 {
+        self.links[number as usize].parent
+    }
+
+    /// The child after a move of the blank, of a node that is not a leaf; none if it is not in the tree.
+    pub(super) fn child(&self, children: Children, mv: Move) -> Option<u32> {
+        (children.first..children.first + children.count).find(|child| self.node(*child).last() == mv)
+    }
+
+    /// The children of a node; none if it is a leaf.
+    pub(super) fn children(&self, number: u32) -> Option<Children> {
+        self.links[number as usize].children
+    }
+
     /// Removes the leaf with the largest estimated subtree of those that can be expanded.
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.open.pop().map(|(_, number)| number)
@@ -84,7 +105,7 @@ impl<S: BoardForm> Frontier<S> {
         let mut pending = vec![Self::ROOT];
         std::iter::from_fn(move || {
             let number = pending.pop()?;
-            let children = self.links[number as usize].children;
+            let children = self.children(number);
             pending.extend(children.iter().flat_map(|Children { first, count, .. }| (*first..first + count).rev()));
             Some((number, children))
         })
@@ -94,7 +115,7 @@ impl<S: BoardForm> Frontier<S> {
     pub(super) fn moves_back(&self, mut number: u32) -> impl Iterator<Item = Move> {
         std::iter::from_fn(move || {
             let this = number;
-            number = self.links[this as usize].parent;
+            number = self.parent(this);
             (this != Self::ROOT).then(|| self.node(this).last())
         })
     }
@@ -103,5 +124,5 @@ impl<S: BoardForm> Frontier<S> {
 /// Estimate of the logarithm of a subtree's size, from the moves left and their excess over the cost. The weights were
 /// chosen to minimize idle lanes.
 fn estimated_size<S: BoardForm>(node: &BatchNode<S>) -> u32 {
-    3 * node.slack() + 2 * u32::from(node.left)
+    3 * node.slack() + u32::from(node.left)
 }

@@ -3,6 +3,7 @@
 mod batch;
 mod board_form;
 mod frontier;
+mod least_costs;
 mod move_automaton;
 mod node;
 mod parallel;

@@ -144,9 +144,21 @@ impl<S: BoardForm> BatchNode<S> {
         self.history.back().expect("a node other than the start has a last move").inverse()
     }
 
+    /// The costs of the views.
+    #[inline(always)]
+    pub(super) fn costs(&self) -> [u8; VIEWS] {
+        self.sums
+    }
+
+    /// The greater of the costs of the views.
+    #[inline(always)]
+    pub(super) fn cost(&self) -> u8 {
+        self.sums[0].max(self.sums[1])
+    }
+
     /// Moves left in excess of the cost.
     pub(super) fn slack(&self) -> u32 {
-        u32::from(self.left - self.sums[0].max(self.sums[1]))
+        u32::from(self.left - self.cost())
     }
 
     /// The bits that all packed moves of a node have in common. A move changes each sum by one, and lowers the moves

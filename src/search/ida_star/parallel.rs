@@ -2,17 +2,18 @@
 
 use std::sync::atomic::Ordering;
 
-use super::batch::{BatchSearch, Interrupt, MAX_NODES_PER_PART};
+use super::batch::{BatchSearch, Interrupt};
 use super::board_form::{BoardForm, PatternViews};
-use super::frontier::Frontier;
+use super::least_costs::LeastCosts;
 use super::node::MoveTables;
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
 use crate::search::{Budget, IterationCounts, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
 
-/// IDA\* with pattern databases. It is many times as fast as the sequential search, and returns the same solution and
-/// counters.
+/// IDA\* with pattern databases. It is many times as fast as the sequential search. Up to the last iteration, the counters
+/// are the same. In the last one, it takes the parts of the tree in another order, so that it finds the goal sooner, and
+/// perhaps another optimal solution.
 ///
 /// # Errors
 /// Once `has_upgrade` returns true.
@@ -40,6 +41,7 @@ where
         threshold: threshold_from(initial_h, proven),
         iterations: 0,
         spent: NodeCounts::default(),
+        least_costs: None,
     };
     let found = search.run(trace);
     let ParallelSearch { threshold, iterations, spent: NodeCounts { expanded, generated, deepest }, .. } = search;
@@ -84,6 +86,8 @@ struct ParallelSearch<'a, S: BoardForm> {
     threshold: u32,
     iterations: u32,
     spent: NodeCounts,
+    /// Those of the iteration before.
+    least_costs: Option<LeastCosts<S>>,
 }
 
 /// Nodes expanded by an iteration for each part of the next one, which has several times as many nodes.
@@ -120,19 +124,17 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         let root =
             self.tables.root(u8::try_from(self.threshold).expect("thresholds of boards with patterns fit a byte"));
         let allowed = self.budget.expanded.saturating_sub(self.spent.expanded);
-        // Close to the limit, the tree is not split, so that its nodes are expanded in sequential order.
-        let subtrees = if allowed > MAX_NODES_PER_PART as u64 * parts {
-            let subtrees = self.batch.split(root, parts as usize);
-            self.search(&subtrees, allowed, self.has_upgrade);
-            subtrees
-        } else {
-            Subtrees::of(Frontier::new(root))
-        };
+        let subtrees = self.batch.split(root, parts as usize, self.least_costs.as_ref());
+        self.search(&subtrees, allowed.saturating_sub(subtrees.above().expanded), self.has_upgrade);
         if subtrees.is_abandoned() {
             self.spent += subtrees.spent();
             return Ok(Iteration::Abandoned);
         }
-        Ok(self.sum_up(&subtrees)?.map_or(Iteration::Completed, Iteration::Found))
+        if let Some(moves) = self.sum_up(&subtrees)? {
+            return Ok(Iteration::Found(moves));
+        }
+        self.least_costs = Some(subtrees.least_costs());
+        Ok(Iteration::Completed)
     }
 
     /// Searches parts within the budget, with helpers if there are any.
@@ -165,10 +167,10 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         }
     }
 
-    /// Combines the results of the parts in sequential order.
+    /// Combines the results of the parts in order.
     fn sum_up(&mut self, subtrees: &Subtrees<S>) -> Result<Option<Vec<Move>>, StopReason> {
+        self.spend(subtrees.above())?;
         for nth in 0..subtrees.len() {
-            self.spend(subtrees.above(nth))?;
             let allowed = self.budget.expanded - self.spent.expanded;
             let searched = subtrees.searched(nth).filter(|searched| searched.spent.expanded <= allowed);
             let found = match (searched, subtrees.stopped.get()) {
@@ -187,7 +189,6 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
                 return Ok(found);
             }
         }
-        self.spend(subtrees.above(subtrees.len()))?;
         Ok(None)
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::board_form::BoardForm;
 use super::frontier::Frontier;
+use super::least_costs::{LeastCosts, promise};
 use super::node::BatchNode;
 use crate::domain::Move;
 use crate::search::StopReason;
@@ -27,33 +28,27 @@ impl AddAssign for NodeCounts {
     }
 }
 
-/// A part of the tree.
-#[derive(Clone, Copy, Debug)]
-struct Subtree {
-    /// Index of its root in the frontier.
-    root: u32,
-    /// Nodes that a sequential search expands between the previous part and this one.
-    above: NodeCounts,
-}
-
 /// Result of a part that was searched completely, or up to the goal.
 #[derive(Clone, Debug)]
 pub(super) struct SubtreeResult {
     pub spent: NodeCounts,
+    /// The least cost of an expanded node.
+    least_cost: u8,
     /// The moves from the start to the goal, if it was found.
     pub found: Option<Vec<Move>>,
 }
 
-/// Parts of the tree in sequential order, and their results.
+/// Parts of the tree in order of promise, and their results.
 ///
-/// Any number of threads search them in any order. Results are read in sequential order up to the first part that
-/// contains the goal, so solution and counters equal those of a sequential search.
+/// Any number of threads search them in any order. Results are read in order of promise up to the first part that
+/// contains the goal, so solution and counters do not depend on the threads.
 #[derive(Debug)]
 pub(super) struct Subtrees<S: BoardForm> {
     frontier: Arc<Frontier<S>>,
-    list: Vec<Subtree>,
-    /// Nodes that a sequential search expands after the last part.
-    rest: NodeCounts,
+    /// By part: index of its root in the frontier.
+    roots: Vec<u32>,
+    /// Nodes above the parts.
+    above: NodeCounts,
     next: AtomicUsize,
     /// Parts that were put back.
     returned: Mutex<Vec<usize>>,
@@ -73,33 +68,37 @@ pub(super) struct Subtrees<S: BoardForm> {
 }
 
 impl<S: BoardForm> Subtrees<S> {
-    /// The leaves of a frontier.
-    pub(super) fn of(frontier: Frontier<S>) -> Self {
-        let mut list = Vec::with_capacity(frontier.leaves());
+    /// The leaves of a frontier, the most promising ones first, given what the iteration before has found.
+    pub(super) fn of(frontier: Frontier<S>, before: Option<&LeastCosts<S>>) -> Self {
+        let mut roots = Vec::with_capacity(frontier.leaves());
         let mut above = NodeCounts::default();
         for (number, children) in frontier.in_order() {
             if let Some(children) = children {
                 let deepest = u32::from(frontier.root().left - frontier.node(number).left);
                 above += NodeCounts { expanded: 1, generated: u64::from(children.generated), deepest };
             } else {
-                list.push(Subtree { root: number, above: std::mem::take(&mut above) });
+                roots.push(number);
             }
         }
-        Self::new(Arc::new(frontier), list, above)
+        let least_costs = before.map(|before| before.of(&frontier));
+        roots.sort_by_cached_key(|number| {
+            let root = frontier.node(*number);
+            promise(root, least_costs.as_ref().map_or(root.cost(), |costs| costs[*number as usize]))
+        });
+        Self::new(Arc::new(frontier), roots, above)
     }
 
     /// A queue that consists of one part only.
     pub(super) fn one(&self, nth: usize) -> Self {
-        let alone = Subtree { above: NodeCounts::default(), ..self.list[nth] };
-        Self::new(Arc::clone(&self.frontier), vec![alone], NodeCounts::default())
+        Self::new(Arc::clone(&self.frontier), vec![self.roots[nth]], NodeCounts::default())
     }
 
-    fn new(frontier: Arc<Frontier<S>>, list: Vec<Subtree>, rest: NodeCounts) -> Self {
+    fn new(frontier: Arc<Frontier<S>>, roots: Vec<u32>, above: NodeCounts) -> Self {
         Self {
-            rest,
+            above,
             next: AtomicUsize::new(0),
             returned: Mutex::default(),
-            searched: list.iter().map(|_| OnceLock::new()).collect(),
+            searched: roots.iter().map(|_| OnceLock::new()).collect(),
             best: AtomicUsize::new(usize::MAX - 1),
             expanded: AtomicU64::new(0),
             generated: AtomicU64::new(0),
@@ -107,21 +106,21 @@ impl<S: BoardForm> Subtrees<S> {
             is_outdated: AtomicBool::new(false),
             abandoned: Mutex::default(),
             frontier,
-            list,
+            roots,
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.list.len()
+        self.roots.len()
     }
 
     pub(super) fn threshold(&self) -> u8 {
         self.frontier.root().left
     }
 
-    /// Nodes that a sequential search expands above a part, or after the last one.
-    pub(super) fn above(&self, nth: usize) -> NodeCounts {
-        self.list.get(nth).map_or(self.rest, |subtree| subtree.above)
+    /// Nodes above the parts.
+    pub(super) fn above(&self) -> NodeCounts {
+        self.above
     }
 
     /// The last part that is still worth searching.
@@ -134,27 +133,28 @@ impl<S: BoardForm> Subtrees<S> {
     pub(super) fn take(&self) -> Option<(usize, &BatchNode<S>)> {
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let nth = returned.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
-        let subtree = self.list.get(nth).filter(|_| nth <= self.best())?;
-        Some((nth, self.frontier.node(subtree.root)))
+        let root = self.roots.get(nth).filter(|_| nth <= self.best())?;
+        Some((nth, self.frontier.node(*root)))
     }
 
     /// The root of a part.
     pub(super) fn root(&self, nth: usize) -> &BatchNode<S> {
-        self.frontier.node(self.list[nth].root)
+        self.frontier.node(self.roots[nth])
     }
 
     /// True if there is a part that no thread has taken.
     pub(super) fn is_any_left(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         let is_returned = |nth: &usize| *nth <= self.best();
-        next < self.list.len() && next <= self.best()
+        next < self.roots.len() && next <= self.best()
             || self.returned.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_returned)
     }
 
-    /// Stores the result of a part, with the moves from its root to the goal if it was found.
-    pub(super) fn finish(&self, nth: usize, spent: NodeCounts, below: Option<Vec<Move>>) {
+    /// Stores the result of a part: its counters, the least cost of an expanded node, and the moves from its root to the
+    /// goal if it was found.
+    pub(super) fn finish(&self, nth: usize, spent: NodeCounts, least_cost: u8, below: Option<Vec<Move>>) {
         let found = below.map(|below| {
-            let mut moves: Vec<Move> = self.frontier.moves_back(self.list[nth].root).collect();
+            let mut moves: Vec<Move> = self.frontier.moves_back(self.roots[nth]).collect();
             moves.reverse();
             moves.extend(below);
             moves
@@ -164,7 +164,7 @@ impl<S: BoardForm> Subtrees<S> {
         }
         self.generated.fetch_add(spent.generated, Ordering::Relaxed);
         // No other thread has this part.
-        let _ = self.searched[nth].set(SubtreeResult { spent, found });
+        let _ = self.searched[nth].set(SubtreeResult { spent, least_cost, found });
     }
 
     /// Puts a part back, for another thread to search from its root. Its expansions so far do not count.
@@ -176,6 +176,13 @@ impl<S: BoardForm> Subtrees<S> {
     /// Abandons a part when the search stops.
     pub(super) fn abandon(&self, spent: NodeCounts) {
         *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) += spent;
+    }
+
+    /// The least costs in this iteration, once all parts were searched.
+    pub(super) fn least_costs(&self) -> LeastCosts<S> {
+        let found = self.roots.iter().zip(&self.searched);
+        let leaves = found.filter_map(|(root, searched)| Some((*root, searched.get()?.least_cost)));
+        LeastCosts::new(Arc::clone(&self.frontier), leaves)
     }
 
     /// The result of a part, if completed.
@@ -193,14 +200,14 @@ impl<S: BoardForm> Subtrees<S> {
         let is_searched = |searched: &OnceLock<_>| searched.get().is_some();
         self.is_outdated.load(Ordering::Relaxed)
             && self.stopped.get().is_none()
-            && self.best() >= self.list.len()
+            && self.best() >= self.roots.len()
             && !self.searched.iter().all(is_searched)
     }
 
     /// Nodes expanded in all parts and above them.
     pub(super) fn spent(&self) -> NodeCounts {
         let mut spent = self.spent_from(0);
-        (0..=self.len()).for_each(|nth| spent += self.above(nth));
+        spent += self.above;
         spent
     }
 
