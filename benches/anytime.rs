@@ -7,13 +7,12 @@
 mod common;
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{SplitMix, board, job};
+use common::{OneHelper, SplitMix, board, job};
 use taquin::domain::{Board, Size, random_board};
+use taquin::search::Algorithm;
 use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::search::{Algorithm, Help, Helpers, MainWork};
 use taquin::service::{Report, SearchContext, Tables, solve};
 
 /// The allocator of the service.
@@ -33,27 +32,6 @@ const BOARDS: usize = 5;
 /// A start and its goal.
 type Instance = (Board, Board);
 
-/// One helper thread, as in an idle service with two workers.
-#[derive(Debug, Default)]
-struct OneHelper {
-    is_busy: AtomicBool,
-}
-
-impl Helpers for OneHelper {
-    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
-        std::thread::scope(|scope| {
-            main(&|| {
-                if !self.is_busy.swap(true, Ordering::AcqRel) {
-                    scope.spawn(|| {
-                        help(&|| false);
-                        self.is_busy.store(false, Ordering::Release);
-                    });
-                }
-            });
-        });
-    }
-}
-
 /// Tables, including the standard ones of 24-puzzles after first use.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
@@ -65,9 +43,8 @@ fn search_for((start, goal): Instance, algorithm: Option<Algorithm>, time: Durat
     let deadline = Some(Instant::now() + time);
     let job = job(start, goal, algorithm, None);
     let helper = OneHelper::default();
-    // `ONE_CORE` leaves the second core idle.
-    let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&helper as &dyn Helpers);
-    solve(&job, tables(), SearchContext { deadline, helpers, ..SearchContext::default() }).expect("a report")
+    solve(&job, tables(), SearchContext { deadline, helpers: helper.unless_one_core(), ..SearchContext::default() })
+        .expect("a report")
 }
 
 fn length(report: &Report) -> f64 {

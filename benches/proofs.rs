@@ -6,13 +6,12 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::board;
+use common::{OneHelper, board};
 use taquin::domain::{Board, Packed128, Puzzle, Size};
 use taquin::search::heuristic::{GoalClass, LargeAdditivePatterns, Partition, PatternTable, Patterns, Tier};
-use taquin::search::{Budget, Help, Helpers, MainWork, Space, Trace, ida_star};
+use taquin::search::{Budget, Space, Trace, ida_star};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -20,27 +19,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// 25 of the 24-puzzles of Korf & Felner (2002).
 const KORF: &str = include_str!("data/korf24.txt");
-
-/// One helper thread.
-#[derive(Debug, Default)]
-struct OneHelper {
-    is_busy: AtomicBool,
-}
-
-impl Helpers for OneHelper {
-    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
-        std::thread::scope(|scope| {
-            main(&|| {
-                if !self.is_busy.swap(true, Ordering::AcqRel) {
-                    scope.spawn(|| {
-                        help(&|| false);
-                        self.is_busy.store(false, Ordering::Release);
-                    });
-                }
-            });
-        });
-    }
-}
 
 struct Instance {
     number: u8,
@@ -85,9 +63,8 @@ fn prove(instance: &Instance, heuristic: &LargeAdditivePatterns<'_, 5>, time: Du
     let goal = Board::blank_first(instance.start.size());
     let puzzle = Puzzle::try_new(instance.start, goal).expect("solvable");
     let helper = OneHelper::default();
-    let helpers = std::env::var_os("ONE_CORE").is_none().then_some(&helper as &dyn Helpers);
     let (begun, before) = (Instant::now(), processor_time());
-    let budget = Budget { deadline: Some(begun + time), helpers, ..Budget::UNLIMITED };
+    let budget = Budget { deadline: Some(begun + time), helpers: helper.unless_one_core(), ..Budget::UNLIMITED };
     let outcome = ida_star(&Space::<Packed128>::new(&puzzle), heuristic, &budget, &mut Trace::new(0));
     let seconds = format!("{:.1}", begun.elapsed().as_secs_f64());
     let processor = format!("{:.1}", processor_time() - before);

@@ -6,11 +6,12 @@ pub(crate) mod manhattan;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides};
 use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::search::{Algorithm, HeuristicKind};
+use taquin::search::{Algorithm, Help, Helpers, HeuristicKind, MainWork};
 use taquin::service::{Job, Limits, Plan, SearchOptions, Tables};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
@@ -41,6 +42,34 @@ pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuri
 
 pub(crate) fn build_standard(tables: &Tables) {
     tables.improve(GoalClass::corner_of_4x4(), Tier::Standard);
+}
+
+/// One helper thread, as in an idle service with two workers.
+#[derive(Debug, Default)]
+pub(crate) struct OneHelper {
+    is_busy: AtomicBool,
+}
+
+impl Helpers for OneHelper {
+    fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
+        std::thread::scope(|scope| {
+            main(&|| {
+                if !self.is_busy.swap(true, Ordering::AcqRel) {
+                    scope.spawn(|| {
+                        help(&|| false);
+                        self.is_busy.store(false, Ordering::Release);
+                    });
+                }
+            });
+        });
+    }
+}
+
+impl OneHelper {
+    /// The helper, unless `ONE_CORE` is set. Then the second core stays idle.
+    pub(crate) fn unless_one_core(&self) -> Option<&dyn Helpers> {
+        std::env::var_os("ONE_CORE").is_none().then_some(self as &dyn Helpers)
+    }
 }
 
 pub(crate) fn free_address() -> SocketAddr {
