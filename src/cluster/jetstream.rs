@@ -212,12 +212,13 @@ impl JetStream {
             Request::send(consumer).await
         });
         let mut connections = self.connections.clone();
-        connections.mark_unchanged();
+        // The first connection may be counted late.
+        let before = (*connections.borrow()).max(1);
         let mut request = pull.await?;
         let message = tokio::select! {
             message = request.response() => message,
             // The server has forgotten the request.
-            _ = connections.changed() => return Ok(None),
+            _ = connections.wait_for(|now| *now > before) => return Ok(None),
         };
         let Ok(message) = message else {
             *self.handles.lock().await = None;
