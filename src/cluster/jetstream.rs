@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use self::layout::Layout;
-use self::request::Request;
+use self::request::{BoxError, Request};
 use super::login::{login_of, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
@@ -65,8 +65,6 @@ pub struct MessageLease {
     task: Task,
     message: Message,
 }
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Time that the server has for a request.
 const REQUEST_TIME: Duration = Duration::from_secs(5);

@@ -10,14 +10,15 @@ use tokio::runtime::Handle;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::{BoxError, REQUEST_TIME};
+/// Any error of the client.
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Time after which a request ends at the server. A server does not respond to one for a consumer that is missing, so this is
 /// also the time until that is noted.
 const TAKE_TIME: Duration = Duration::from_secs(10);
 
 /// Time within which the server says that a request has ended. A busy server begins to count later than the client does.
-const END_TIME: Duration = REQUEST_TIME;
+const END_TIME: Duration = Duration::from_secs(5);
 
 /// A request for a message. After it is dropped, a message that arrives nevertheless goes back to the queue at once.
 pub(super) struct Request(Option<Batch>);
