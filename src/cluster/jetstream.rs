@@ -1,7 +1,6 @@
 //! A queue on NATS JetStream.
 
 mod layout;
-mod request;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,7 +21,6 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use self::layout::Layout;
-use self::request::{BoxError, Request};
 use super::login::{login_of, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
 use super::task::{Lane, Task};
@@ -66,8 +64,17 @@ pub struct MessageLease {
     message: Message,
 }
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Time that the server has for a request.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
+
+/// Time after which a request for a task ends at the server. A server does not respond to one for a consumer that is
+/// missing, so this is also the time until that is noted.
+const TAKE_TIME: Duration = Duration::from_secs(10);
+
+/// Time within which the server says that a request has ended.
+const END_TIME: Duration = Duration::from_secs(1);
 
 /// Time after which a stream is created anew that does not respond to publications. nats-server 2.15.1 does not after it has
 /// lost the files of the stream.
@@ -207,14 +214,15 @@ impl JetStream {
                 Lane::Bulk => &handles.bulk,
                 Lane::Quick => &handles.quick,
             };
-            Request::send(consumer).await
+            // `fetch` does not wait at the server, so that it does not count as a taker.
+            Ok(consumer.batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
         let mut connections = self.connections.clone();
         // The first connection may be counted late.
         let before = (*connections.borrow()).max(1);
-        let mut request = pull.await?;
+        let mut messages = pull.await?;
         let message = tokio::select! {
-            message = request.response() => message,
+            message = timeout(TAKE_TIME + END_TIME, messages.next()) => message,
             // The server has forgotten the request.
             _ = connections.wait_for(|now| *now > before) => return Ok(None),
         };

@@ -49,8 +49,7 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// The folders that workers [reported](Self::report) since the last call of this process.
     fn reports(&self) -> impl Future<Output = HashSet<FolderName>> + Send;
 
-    /// Waits for a task of a lane for at most half a minute. A task that comes after the
-    /// future was dropped is handed out again at once.
+    /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease is over.
     ///
     /// # Errors
     /// [`QueueError`].

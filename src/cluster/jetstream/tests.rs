@@ -85,21 +85,6 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/cluster"]
-async fn a_task_that_comes_to_a_request_that_was_dropped_is_handed_out_again() {
-    for server in servers() {
-        let queue = queue_with_leases(&server, Duration::from_secs(3600)).await;
-        assert!(tokio::time::timeout(Duration::from_millis(500), queue.take(Lane::Bulk)).await.is_err());
-        queue.offer(&task()).await.unwrap();
-        let lease = take(&queue).await;
-        // The first delivery was to the dropped request.
-        assert_eq!(lease.deliveries(), 2, "{server}");
-        lease.done().await.unwrap();
-        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs a server: .ci/cluster"]
 async fn messages_that_are_no_tasks_are_removed() {
     for server in servers() {
         let queue = queue(&server).await;
