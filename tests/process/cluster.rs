@@ -17,9 +17,7 @@ use crate::chaos::boards::Random;
 use crate::chaos::client::request;
 use crate::chaos::figures::short_or_long;
 use crate::chaos::taquin::{BINARY, Taquin, peak_mib_of};
-use crate::jobs::{job, large_boards, parsed, path_of, shared_files, undisturbed};
-
-const MEMORY_MIB: u64 = 512;
+use crate::jobs::{MEMORY_MIB, job, large_boards, parsed, path_of, shared_files, undisturbed};
 
 pub(crate) fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: use .ci/cluster"))
@@ -71,6 +69,8 @@ pub(crate) struct Cluster {
     nats_server: (String, SocketAddr, String),
     /// Further arguments of it.
     pub(crate) nats_options: Vec<String>,
+    /// Further flags of the replicas.
+    pub(crate) replica_flags: Vec<String>,
     jobs: String,
     /// URL of the S3 server.
     pub(crate) store: String,
@@ -101,6 +101,7 @@ impl Cluster {
         Self {
             nats_server,
             nats_options: Vec::new(),
+            replica_flags: Vec::new(),
             jobs: jobs.to_owned(),
             store: variable("TAQUIN_TEST_S3"),
             launcher: Vec::new(),
@@ -147,7 +148,10 @@ impl Cluster {
     /// A replica by a command that executes the binary.
     pub(crate) fn start_replica(&self, mut command: Command) -> Taquin {
         self.with_store(&mut command);
-        Taquin::spawn(command, MEMORY_MIB, &["--tables=small", "--jobs", &self.jobs, "--nats", &self.url()])
+        let url = self.url();
+        let mut flags = vec!["--tables=small", "--jobs", &self.jobs, "--nats", &url];
+        flags.extend(self.replica_flags.iter().map(String::as_str));
+        Taquin::spawn(command, MEMORY_MIB, &flags)
     }
 
     pub(crate) fn worker(&self) -> Process {

@@ -14,7 +14,7 @@ use crate::chaos::boards::Random;
 use crate::chaos::client::{Answer, TIMEOUT, request};
 use crate::chaos::taquin::{BINARY, Taquin};
 
-const MEMORY_MIB: u64 = 512;
+pub(crate) const MEMORY_MIB: u64 = 512;
 
 fn start(directory: &str, flags: &[&str]) -> Taquin {
     Taquin::start(MEMORY_MIB, &[&["--tables=small", "--jobs", directory], flags].concat())

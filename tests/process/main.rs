@@ -2,6 +2,8 @@
 
 mod batch;
 mod batch_log;
+#[cfg(feature = "cluster")]
+mod billion;
 mod chaos;
 #[cfg(feature = "cluster")]
 mod cluster;
