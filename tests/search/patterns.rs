@@ -9,9 +9,7 @@ use taquin::domain::{
     Board, Encoding, MoveSet, Packed64, Puzzle, RandomSource, RawBoard, Sides, Size, random_board, random_walk,
 };
 use taquin::search::heuristic::{AdditivePatterns, GoalClass, Manhattan, Partition, Symmetry, TableUpgrade, Tier};
-use taquin::search::{
-    Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Outcome, Space, State, StopReason, Trace, ida_star,
-};
+use taquin::search::{Algorithm, Budget, Helpers, Heuristic, HeuristicKind, Space, State, StopReason, Trace, ida_star};
 use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, solve};
 
 /// Costs of one pattern, by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
@@ -221,6 +219,7 @@ fn check_patterns_on_walks(tier: Tier, blanks: &[(usize, usize)]) {
 #[test]
 fn iterations_of_parallel_ida_star_are_those_of_sequential_ida_star() {
     let mut random = SplitMix(23);
+    let (mut in_parallel, mut in_sequence) = (0, 0);
     for (goal, boards) in [
         (Board::blank_last(size(4, 4)), 6),
         (goal_with_blank(size(3, 4), 0, 1), 20),
@@ -230,17 +229,9 @@ fn iterations_of_parallel_ida_star_are_those_of_sequential_ida_star() {
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         for _ in 0..boards {
             let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
-            // Only the sequential search can write a trace.
-            let mut traces = [Trace::new(0).with_iterations(), Trace::new(1).with_iterations()];
-            let [parallel, sequential] =
-                traces.each_mut().map(|trace| ida_star(&space, &heuristic, &Budget::UNLIMITED, trace));
-            assert_equal_but_for_the_last_iteration(&parallel, &sequential);
-            let [in_parallel, in_sequence] = traces.map(|trace| trace.into_recorded().iterations);
-            let [before_parallel, before_sequential] =
-                [&in_parallel, &in_sequence].map(|counts| &counts[..counts.len() - 1]);
-            assert_eq!(before_parallel, before_sequential);
-            assert_eq!(in_parallel.iter().map(|counts| counts.generated).sum::<u64>(), parallel.stats.generated);
-            assert_eq!(in_sequence.iter().map(|counts| counts.generated).sum::<u64>(), sequential.stats.generated);
+            let [parallel, sequential] = reference::ida_star_in_both_ways(&space, &heuristic);
+            in_parallel += parallel.stats.expanded;
+            in_sequence += sequential.stats.expanded;
             // Pruning keeps the first optimal solution in move order.
             if goal.size() != size(4, 4) {
                 let manhattan = Manhattan::new(goal.size(), goal.blank());
@@ -249,15 +240,8 @@ fn iterations_of_parallel_ida_star_are_those_of_sequential_ida_star() {
             }
         }
     }
-}
-
-/// The parallel search visits the last iteration in another order.
-fn assert_equal_but_for_the_last_iteration(parallel: &Outcome, sequential: &Outcome) {
-    let of = |outcome: &Outcome| {
-        let stats = outcome.stats;
-        (outcome.result.as_ref().unwrap().len(), outcome.lower_bound, stats.iterations, stats.initial_h)
-    };
-    assert_eq!(of(parallel), of(sequential));
+    // Promising parts come first.
+    assert!(in_parallel < in_sequence, "{in_parallel} of {in_sequence}");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use taquin::domain::{Board, Encoding, Move, RandomSource, RawBoard, Sides, Size};
+use taquin::domain::{Board, Encoding, Move, Packed, RandomSource, RawBoard, Sides, Size};
 use taquin::search::heuristic::{GoalClass, Partition, PatternTable, Patterns};
-use taquin::search::{Help, Helpers, MainWork};
+use taquin::search::{Budget, Help, Helpers, IdaStar, MainWork, Outcome, Space, Trace, ida_star};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -45,6 +45,31 @@ pub(crate) fn partitions(class: GoalClass, choice: &[Patterns]) -> Vec<Partition
     let build =
         |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(class.size, class.goal_blank, labels, &geometry);
     Partition::assemble(class, choice, patterns.map(build).collect())
+}
+
+/// Runs the parallel and the sequential search, and compares them. The parallel one visits the last iteration in another
+/// order; all iterations before have equal counters.
+pub(crate) fn ida_star_in_both_ways<P: Packed, H: IdaStar<P>>(space: &Space<P>, heuristic: &H) -> [Outcome; 2] {
+    // Only the sequential search can write a trace.
+    let mut traces = [Trace::new(0).with_iterations(), Trace::new(1).with_iterations()];
+    let outcomes = traces.each_mut().map(|trace| ida_star(space, heuristic, &Budget::UNLIMITED, trace));
+    let iterations = traces.map(|trace| trace.into_recorded().iterations);
+    let [parallel, sequential] = iterations.each_ref().map(|counts| &counts[..counts.len() - 1]);
+    assert_eq!(parallel, sequential);
+    let [parallel, sequential] = outcomes.each_ref().map(|Outcome { result, lower_bound, stats, .. }| {
+        (result.as_ref().unwrap().len(), *lower_bound, stats.iterations, stats.initial_h)
+    });
+    assert_eq!(parallel, sequential);
+    for (counts, Outcome { result, stats, .. }) in iterations.iter().zip(&outcomes) {
+        assert_eq!(counts.iter().map(|counts| counts.generated).sum::<u64>(), stats.generated);
+        assert_eq!(counts.iter().map(|counts| counts.expanded).sum::<u64>(), stats.expanded);
+        let mut state = space.start();
+        for mv in result.as_ref().unwrap().moves() {
+            space.make(&mut state, *mv);
+        }
+        assert!(space.is_goal(&state), "the moves lead to the goal");
+    }
+    outcomes
 }
 
 /// The boards that are one move away.

@@ -86,7 +86,7 @@ struct ParallelSearch<'a, S: BoardForm> {
     threshold: u32,
     iterations: u32,
     spent: NodeCounts,
-    /// Those of the iteration before.
+    /// The least costs of the iteration before; none in the first one.
     least_costs: Option<LeastCosts<S>>,
 }
 
