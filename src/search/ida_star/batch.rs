@@ -112,12 +112,19 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 if busy.count == 0 {
                     return Ok(());
                 }
-                allowed = polled.inspect_err(|interrupt| self.release(subtrees, *interrupt))?;
+                allowed = polled.inspect_err(|interrupt| self.release(subtrees, *interrupt == Interrupt::Yield))?;
                 expanded = 0;
             }
             if subtrees.best() < best {
+                if !subtrees.is_shared() {
+                    self.release(subtrees, false);
+                    return poll(expanded).map(drop);
+                }
                 best = subtrees.best();
                 self.abandon_after(best);
+            }
+            if busy.count < LANES && !subtrees.is_shared() {
+                self.divide(subtrees, &mut busy);
             }
             self.batch.len = 0;
             self.advance(subtrees, &mut busy);
@@ -228,11 +235,16 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.tops[lane] = lane * self.stack;
         let this = &mut self.lanes[lane];
         let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
-        if number != Lane::IDLE {
-            let (spent, least_cost) = (this.spent(subtrees.threshold()), this.least_cost);
-            let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
-            subtrees.finish(number, spent, least_cost, below);
+        if number == Lane::IDLE {
+            return;
         }
+        let done = *this;
+        if let Some(other) = self.lanes.iter_mut().find(|other| !is_found && other.subtree == number) {
+            other.merge(&done);
+            return;
+        }
+        let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
+        subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, below);
     }
 
     /// The moves from a root to the goal, which is the lane's last node. No moves are left there, because a shorter
@@ -243,16 +255,38 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         below.rev().map(BatchNode::last).collect()
     }
 
-    /// Puts back or abandons all current subtrees.
-    fn release(&mut self, subtrees: &Subtrees<S>, interrupt: Interrupt) {
+    /// Abandons all current subtrees, or puts them back for other threads.
+    fn release(&mut self, subtrees: &Subtrees<S>, puts_back: bool) {
         for this in &mut self.lanes {
             let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
-            if number != Lane::IDLE {
-                match interrupt {
-                    Interrupt::Yield => subtrees.put_back(number, this.expanded),
-                    Interrupt::Stopped(_) | Interrupt::Outdated => subtrees.abandon(this.spent(subtrees.threshold())),
-                }
+            match number {
+                Lane::IDLE => {}
+                _ if puts_back => subtrees.put_back(number, this.expanded),
+                _ => subtrees.abandon(this.spent(subtrees.threshold())),
             }
+        }
+    }
+
+    /// Hands the pending child of least depth to an idle lane, which then has a piece of the same subtree.
+    #[cold]
+    fn divide(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
+        let pending = |lane: &usize| self.tops[*lane] > *lane * self.stack + 1;
+        let depth = |lane: &usize| self.children[*lane * self.stack].packed.node() / LANES;
+        let active = busy.lanes[..busy.count].iter().map(|lane| usize::from(*lane));
+        let Some(from) = active.filter(pending).max_by_key(depth) else { return };
+        let to = usize::from(busy.lanes[busy.count]);
+        busy.count += 1;
+        let bottom = from * self.stack;
+        let child = self.children[bottom];
+        self.children.copy_within(bottom + 1..self.tops[from], bottom);
+        self.tops[from] -= 1;
+        self.children[to * self.stack] = child.in_lane(from, to);
+        self.tops[to] = to * self.stack + 1;
+        self.lanes[to] = Lane { expanded: 0, generated: 0, ..self.lanes[from] };
+        // The path from the subtree's root.
+        let root = usize::from(subtrees.root(self.lanes[from].subtree).left) * LANES + from;
+        for number in (child.packed.node()..=root).step_by(LANES) {
+            self.nodes[number - from + to] = self.nodes[number];
         }
     }
 
@@ -301,6 +335,14 @@ impl Lane {
 
     fn begin(subtree: usize, threshold: u8) -> Self {
         Self { subtree, expanded: 0, generated: 0, least_left: threshold, least_cost: u8::MAX }
+    }
+
+    /// Adds the counters of another piece of the same subtree.
+    fn merge(&mut self, other: &Self) {
+        self.expanded += other.expanded;
+        self.generated += other.generated;
+        self.least_left = self.least_left.min(other.least_left);
+        self.least_cost = self.least_cost.min(other.least_cost);
     }
 
     fn spent(&self, threshold: u8) -> NodeCounts {

@@ -227,6 +227,11 @@ pub(super) struct Child<S: BoardForm> {
 impl<S: BoardForm> Child<S> {
     pub(super) const NONE: Self =
         Self { placements: [S::NO_PLACEMENT; VIEWS], packed: PackedMove(0), changes: [0; VIEWS] };
+
+    /// This child, with its parent in another lane.
+    pub(super) fn in_lane(self, from: usize, to: usize) -> Self {
+        Self { packed: PackedMove(self.packed.0 - from as u32 + to as u32), ..self }
+    }
 }
 
 impl<S: BoardForm> Probe<'_, S> {

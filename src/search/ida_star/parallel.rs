@@ -137,9 +137,11 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         Ok(Iteration::Completed)
     }
 
-    /// Searches parts within the budget, with helpers if there are any.
+    /// Searches parts, with helpers if there are any, until one node more than allowed is expanded. The goal may follow
+    /// the last expansion allowed.
     fn search(&mut self, subtrees: &Subtrees<S>, allowed: u64, has_upgrade: &(dyn Fn() -> bool + Sync)) {
         let Self { tables, budget, threshold, spent: before, .. } = *self;
+        let allowed = allowed.saturating_add(1);
         let shared = SharedMeter { meter: budget.meter(), subtrees, allowed, has_upgrade, threshold, before };
         // A helper that must yield puts its parts back, perhaps after all other threads are done.
         while subtrees.is_any_left() && shared.check().is_ok() {
@@ -167,8 +169,17 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         }
     }
 
-    /// Combines the results of the parts in order.
+    /// Combines the results of the parts. Those of shared parts are combined in order.
     fn sum_up(&mut self, subtrees: &Subtrees<S>) -> Result<Option<Vec<Move>>, StopReason> {
+        if !subtrees.is_shared() {
+            self.spend(subtrees.spent())?;
+            return match subtrees.found() {
+                None if !subtrees.is_completed() => {
+                    Err(subtrees.stopped.get().copied().unwrap_or(StopReason::Cancelled))
+                }
+                found => Ok(found.cloned()),
+            };
+        }
         self.spend(subtrees.above())?;
         for nth in 0..subtrees.len() {
             let allowed = self.budget.expanded - self.spent.expanded;
@@ -192,9 +203,9 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         Ok(None)
     }
 
-    /// Counts nodes above the parts, if the budget allows them.
-    fn spend(&mut self, above: NodeCounts) -> Result<(), StopReason> {
-        self.spent += above;
+    /// Counts nodes, if the budget allows them.
+    fn spend(&mut self, nodes: NodeCounts) -> Result<(), StopReason> {
+        self.spent += nodes;
         let is_within = self.spent.expanded <= self.budget.expanded;
         self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
         if is_within { Ok(()) } else { Err(StopReason::Expanded) }
@@ -202,8 +213,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
 
     /// Searches one part, up to exactly the allowed number of nodes.
     fn search_alone(&mut self, part: Subtrees<S>, allowed: u64) -> Result<Option<Vec<Move>>, StopReason> {
-        // One more, because the goal may follow the last expansion allowed.
-        self.search(&part, allowed.saturating_add(1), &|| false);
+        self.search(&part, allowed, &|| false);
         self.spent += part.spent_from(0);
         self.spent.expanded = self.spent.expanded.min(self.budget.expanded);
         match part.searched(0) {
@@ -265,9 +275,10 @@ impl<S: BoardForm> SharedMeter<'_, S> {
         });
     }
 
-    /// Requests help if there is enough work.
+    /// Shares the parts and requests help if there is enough work.
     fn request_help(&self, request_help: &dyn Fn()) {
         if self.subtrees.expanded.load(Ordering::Relaxed) >= MIN_SHARED_NODES && self.subtrees.is_any_left() {
+            self.subtrees.share();
             request_help();
         }
     }

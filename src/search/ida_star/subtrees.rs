@@ -40,8 +40,9 @@ pub(super) struct SubtreeResult {
 
 /// Parts of the tree in order of promise, and their results.
 ///
-/// Any number of threads search them in any order. Results are read in order of promise up to the first part that
-/// contains the goal, so solution and counters do not depend on the threads.
+/// One thread begins. Its lanes divide parts among each other, and stop at the goal. Once the parts are
+/// [shared](Self::share), any number of threads search them in any order, and results are read in order of promise up to
+/// the first part that contains the goal. So solution and counters do not depend on the threads.
 #[derive(Debug)]
 pub(super) struct Subtrees<S: BoardForm> {
     frontier: Arc<Frontier<S>>,
@@ -49,6 +50,7 @@ pub(super) struct Subtrees<S: BoardForm> {
     roots: Vec<u32>,
     /// Nodes above the parts.
     above: NodeCounts,
+    is_shared: AtomicBool,
     next: AtomicUsize,
     /// Parts that were put back.
     returned: Mutex<Vec<usize>>,
@@ -88,14 +90,17 @@ impl<S: BoardForm> Subtrees<S> {
         Self::new(Arc::new(frontier), roots, above)
     }
 
-    /// A queue that consists of one part only.
+    /// A shared queue that consists of one part only.
     pub(super) fn one(&self, nth: usize) -> Self {
-        Self::new(Arc::clone(&self.frontier), vec![self.roots[nth]], NodeCounts::default())
+        let one = Self::new(Arc::clone(&self.frontier), vec![self.roots[nth]], NodeCounts::default());
+        one.share();
+        one
     }
 
     fn new(frontier: Arc<Frontier<S>>, roots: Vec<u32>, above: NodeCounts) -> Self {
         Self {
             above,
+            is_shared: AtomicBool::new(false),
             next: AtomicUsize::new(0),
             returned: Mutex::default(),
             searched: roots.iter().map(|_| OnceLock::new()).collect(),
@@ -121,6 +126,16 @@ impl<S: BoardForm> Subtrees<S> {
     /// Nodes above the parts.
     pub(super) fn above(&self) -> NodeCounts {
         self.above
+    }
+
+    /// Lets other threads take parts. The thread that began calls it while there are parts that it has not taken.
+    pub(super) fn share(&self) {
+        self.is_shared.store(true, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared.load(Ordering::Relaxed)
     }
 
     /// The last part that is still worth searching.
@@ -163,8 +178,10 @@ impl<S: BoardForm> Subtrees<S> {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }
         self.generated.fetch_add(spent.generated, Ordering::Relaxed);
-        // No other thread has this part.
-        let _ = self.searched[nth].set(SubtreeResult { spent, least_cost, found });
+        // Two lanes may find the goal in one part, at the same time.
+        if self.searched[nth].set(SubtreeResult { spent, least_cost, found }).is_err() {
+            self.abandon(spent);
+        }
     }
 
     /// Puts a part back, for another thread to search from its root. Its expansions so far do not count.
@@ -173,7 +190,7 @@ impl<S: BoardForm> Subtrees<S> {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(nth);
     }
 
-    /// Abandons a part when the search stops.
+    /// Counts the nodes of a part that is not completed.
     pub(super) fn abandon(&self, spent: NodeCounts) {
         *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
@@ -183,6 +200,11 @@ impl<S: BoardForm> Subtrees<S> {
         let found = self.roots.iter().zip(&self.searched);
         let leaves = found.filter_map(|(root, searched)| Some((*root, searched.get()?.least_cost)));
         LeastCosts::new(Arc::clone(&self.frontier), leaves)
+    }
+
+    /// True if all parts were searched.
+    pub(super) fn is_completed(&self) -> bool {
+        self.searched.iter().all(|searched| searched.get().is_some())
     }
 
     /// The result of a part, if completed.
@@ -197,11 +219,10 @@ impl<S: BoardForm> Subtrees<S> {
 
     /// True if the search ended before all parts were searched, because stronger tables have arrived.
     pub(super) fn is_abandoned(&self) -> bool {
-        let is_searched = |searched: &OnceLock<_>| searched.get().is_some();
         self.is_outdated.load(Ordering::Relaxed)
             && self.stopped.get().is_none()
             && self.best() >= self.roots.len()
-            && !self.searched.iter().all(is_searched)
+            && !self.is_completed()
     }
 
     /// Nodes expanded in all parts and above them.
