@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use taquin::domain::Size;
-use taquin::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Tier};
+use taquin::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Tier};
 
 /// All placements of patterns with this number of tiles on boards of a size.
 struct Layout {
@@ -252,9 +252,9 @@ fn one_wrong_bit_of_a_table_is_found() {
     let labels = [2, 3, 7];
     let (layout, geometry) = (Layout::new(class.size, 3), Arc::new(Geometry::new(class.size, 3)));
     let costs = layout.costs(class.goal_blank, &labels);
-    let right = PatternTable::build(class.size, class.goal_blank, &labels, &geometry).bits().to_vec();
-    for bit in 0..64 * right.len() {
-        let mut bits = right.clone();
+    let right = PatternTable::build(class.size, class.goal_blank, &labels, &geometry);
+    for bit in 0..64 * right.bits().len() {
+        let mut bits = HugeVec::from(right.bits());
         bits[bit / 64] ^= 1 << (bit % 64);
         let wrong = PatternTable::from_bits(class.size, class.goal_blank, &labels, &geometry, bits);
         assert!(layout.difference(&costs, wrong.bits()).is_some(), "bit {bit}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns};
+use crate::search::heuristic::{GoalClass, HugeVec, Partition, PatternTable, Patterns};
 
 /// A directory with one file for each choice of patterns.
 #[derive(Clone, Debug)]
@@ -95,12 +95,12 @@ impl DiskCache {
         let geometries = Partition::geometries(class, choice);
         let mut tables = Vec::new();
         for (labels, geometry) in choice.iter().flatten().zip(&geometries) {
-            let mut bits = Vec::with_capacity(geometry.words());
+            let mut bits = HugeVec::zeroed(geometry.words());
             let mut bytes = vec![0; 8 * CHUNK];
-            while bits.len() < geometry.words() {
-                let bytes = &mut bytes[..8 * CHUNK.min(geometry.words() - bits.len())];
+            for words in bits.chunks_mut(CHUNK) {
+                let bytes = &mut bytes[..8 * words.len()];
                 file.read_exact(bytes)?;
-                bits.extend(bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes));
+                words.iter_mut().zip(bytes.as_chunks().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
             }
             tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, geometry, bits));
         }

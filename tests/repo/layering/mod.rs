@@ -26,7 +26,7 @@ struct Rule {
 
 const RULES: [Rule; 12] = [
     Rule { part: "domain", parts: &["domain"], crates: &[] },
-    Rule { part: "search", parts: &["domain", "search"], crates: &[] },
+    Rule { part: "search", parts: &["domain", "search"], crates: &["memmap2", "zerocopy"] }, // huge pages
     Rule {
         part: "service",
         parts: &["domain", "search", "service"],

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cells::{Cells, before, members};
 use super::generate::{bytes_beside, generate};
+use super::huge_vec::HugeVec;
 use super::index::PatternIndex;
 use super::index_16::{Index16, TileStep16};
 use super::index_36::{Index36, Placement36, TileStep36};
@@ -28,7 +29,7 @@ pub struct PatternTable {
     /// Slot of the home placement.
     home: usize,
     /// By slot: a row of bits, one per permutation.
-    bits: Vec<u64>,
+    bits: HugeVec<u64>,
 }
 
 /// Data shared by tables of one shape and number of tiles.
@@ -217,7 +218,13 @@ impl PatternTable {
     ///
     /// # Panics
     /// As [`build`](Self::build), and if the number of words is not that of the geometry.
-    pub fn from_bits(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>, bits: Vec<u64>) -> Self {
+    pub fn from_bits(
+        size: Size,
+        goal_blank: Cell,
+        labels: &[u8],
+        geometry: &Arc<Geometry>,
+        bits: HugeVec<u64>,
+    ) -> Self {
         assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
         let home = geometry.home(goal_blank, labels);
         Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
@@ -239,7 +246,7 @@ impl PatternTable {
 
     /// Memory of the table in bytes, without the shared geometry.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.bits.as_slice())
+        size_of_val(self.bits())
     }
 
     /// Placement and cost of the tiles of a board; `label` returns the label in each cell.

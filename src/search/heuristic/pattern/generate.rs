@@ -1,6 +1,7 @@
 //! Retrograde breadth-first generation of a pattern's table.
 
 use super::cells::before;
+use super::huge_vec::HugeVec;
 use super::index::PatternIndex;
 use super::permutation::{Permutations, Shifts};
 use super::row_shift::{RowLayout, RowShift};
@@ -15,7 +16,7 @@ pub(super) fn generate(
     permutations: &Permutations,
     shifts: &Shifts,
     home_slot: usize,
-) -> Vec<u64> {
+) -> HugeVec<u64> {
     let mut generate = Generator::new(index, permutations, shifts);
     generate.start(home_slot);
     for cost in 1.. {
@@ -43,11 +44,11 @@ struct Generator {
     edges: Edges,
     slots: Vec<SlotState>,
     /// The result, in rows without gaps.
-    second_bits: Vec<u64>,
+    second_bits: HugeVec<u64>,
     /// All entries found, in rows.
-    seen: Vec<u32>,
+    seen: HugeVec<u32>,
     /// The entries of each slot that were found last, in rows.
-    last: Vec<u32>,
+    last: HugeVec<u32>,
     /// Buffer for the entries of one slot.
     found: Vec<u32>,
 }
@@ -63,12 +64,11 @@ struct SlotState {
 impl Generator {
     fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
         let rows = RowLayout::of(permutations);
-        let plane = || vec![0; index.len() * rows.groups()];
+        let plane = || HugeVec::zeroed(index.len() * rows.groups());
         Self {
             edges: Edges::new(index, permutations, shifts),
             slots: vec![SlotState { cost: u32::MAX, left: permutations.count() as u32 }; index.len()],
-            // Allocated before the planes, so that freeing them returns their pages.
-            second_bits: vec![0; index.len() * rows.words()],
+            second_bits: HugeVec::zeroed(index.len() * rows.words()),
             seen: plane(),
             last: plane(),
             found: vec![0; rows.groups()],
