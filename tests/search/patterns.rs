@@ -282,29 +282,45 @@ fn check_limits_on_expansions(limits: u64) {
         for nth in 0..12 {
             let start =
                 if nth < 8 { random_walk(&goal, moves + nth, &mut random) } else { random_board(&goal, &mut random) };
-            let space = Space::<Packed64>::new(&Puzzle::try_new(start, goal).unwrap());
-            let unlimited = ida_star(&space, &heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
-            let total = unlimited.stats.expanded;
-            let step = (total / limits).max(1) as usize;
-            for expanded in (1..=total + 1).rev().step_by(step).chain([total, total.max(2) - 1]) {
-                let budget = Budget { expanded, ..Budget::UNLIMITED };
-                let sequential = ida_star(&space, &heuristic, &budget, &mut Trace::new(1));
-                let helpers = UnreliableHelper::default();
-                for helpers in [None, Some(&helpers as &dyn Helpers)] {
-                    let budget = Budget { expanded, helpers, ..Budget::UNLIMITED };
-                    let outcome = ida_star(&space, &heuristic, &budget, &mut Trace::new(0));
-                    if expanded >= total {
-                        assert_eq!(outcome, unlimited, "{expanded} of {total} on {start}");
-                        continue;
-                    }
-                    assert_eq!(outcome.result, Err(StopReason::Expanded), "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.stats.expanded, expanded, "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.lower_bound, sequential.lower_bound, "{expanded} of {total} on {start}");
-                    assert_eq!(outcome.stats.iterations, sequential.stats.iterations);
-                }
-            }
+            check_limits(&Puzzle::try_new(start, goal).unwrap(), &heuristic, limits);
         }
     }
+    // Its last iteration shares its parts, and then counts fewer nodes than one thread alone has expanded.
+    let start =
+        RawBoard::parse("14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3").board(Sides::default(), Encoding::Tiles).unwrap();
+    let shared = Puzzle::try_new(start, Board::blank_first(size(4, 4))).unwrap();
+    let goal = shared.goal();
+    let partitions = chosen(goal, Tier::Small);
+    let total = check_limits(&shared, &AdditivePatterns::new(goal.size(), goal.blank(), &partitions), limits);
+    assert_eq!(total, 18_356);
+}
+
+/// Checks many limits up to the number of nodes that the search counts without a limit, and returns that number.
+fn check_limits(puzzle: &Puzzle, heuristic: &AdditivePatterns<'_>, limits: u64) -> u64 {
+    let space = Space::<Packed64>::new(puzzle);
+    let unlimited = ida_star(&space, heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
+    let total = unlimited.stats.expanded;
+    let step = (total / limits).max(1) as usize;
+    let more = [total, total.max(2) - 1, total + 10, 2 * total, 3 * total];
+    for expanded in (1..=total + 1).rev().step_by(step).chain(more) {
+        let what = format!("{expanded} of {total} on {}", puzzle.start());
+        let budget = Budget { expanded, ..Budget::UNLIMITED };
+        let sequential = ida_star(&space, heuristic, &budget, &mut Trace::new(1));
+        let helpers = UnreliableHelper::default();
+        for helpers in [None, Some(&helpers as &dyn Helpers)] {
+            let budget = Budget { expanded, helpers, ..Budget::UNLIMITED };
+            let outcome = ida_star(&space, heuristic, &budget, &mut Trace::new(0));
+            if expanded >= total {
+                assert_eq!(outcome, unlimited, "{what}");
+                continue;
+            }
+            assert_eq!(outcome.result, Err(StopReason::Expanded), "{what}");
+            assert_eq!(outcome.stats.expanded, expanded, "{what}");
+            assert_eq!(outcome.lower_bound, sequential.lower_bound, "{what}");
+            assert_eq!(outcome.stats.iterations, sequential.stats.iterations, "{what}");
+        }
+    }
+    total
 }
 
 /// Tables of a higher tier that arrive after some polls.

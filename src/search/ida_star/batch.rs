@@ -100,7 +100,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.tops = std::array::from_fn(|lane| lane * self.stack);
     }
 
-    /// Searches subtrees until none are left.
+    /// Searches subtrees until none are left. If they are not shared, it stops at the goal, and counts all nodes that it
+    /// has expanded.
     pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "all lanes are idle before a run");
         self.reserve(subtrees.threshold());
@@ -267,13 +268,13 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Hands the pending child of least depth to an idle lane, which then has a piece of the same subtree.
+    /// Hands the pending child with the most moves left to an idle lane, which then has a piece of the same subtree.
     #[cold]
     fn divide(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
         let pending = |lane: &usize| self.tops[*lane] > *lane * self.stack + 1;
-        let depth = |lane: &usize| self.children[*lane * self.stack].packed.node() / LANES;
+        let moves_left = |lane: &usize| self.children[*lane * self.stack].packed.node() / LANES;
         let active = busy.lanes[..busy.count].iter().map(|lane| usize::from(*lane));
-        let Some(from) = active.filter(pending).max_by_key(depth) else { return };
+        let Some(from) = active.filter(pending).max_by_key(moves_left) else { return };
         let to = usize::from(busy.lanes[busy.count]);
         busy.count += 1;
         let bottom = from * self.stack;

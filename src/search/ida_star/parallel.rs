@@ -234,8 +234,8 @@ struct SharedMeter<'a, S: BoardForm> {
     before: NodeCounts,
 }
 
-/// Number of nodes that an iteration expands before it requests help. Starting a thread costs as much as some thousand
-/// nodes.
+/// Number of nodes that an iteration expands before it shares its parts and requests help. Starting a thread costs as
+/// much as some thousand nodes.
 const MIN_SHARED_NODES: u64 = 1 << 14;
 
 impl<S: BoardForm> SharedMeter<'_, S> {
@@ -257,6 +257,12 @@ impl<S: BoardForm> SharedMeter<'_, S> {
     /// Adds nodes that a thread expanded. Returns how many it may expand before the next call.
     fn count(&self, expanded: u64) -> Result<u64, Interrupt> {
         let total = self.subtrees.expanded.fetch_add(expanded, Ordering::Relaxed) + expanded;
+        if self.subtrees.is_undecided() {
+            if total < MIN_SHARED_NODES {
+                return self.check().map(|()| Meter::INTERVAL);
+            }
+            self.subtrees.share();
+        }
         let left = self.allowed.saturating_sub(total);
         if left == 0 {
             self.subtrees.stopped.get_or_init(|| StopReason::Expanded);
@@ -275,10 +281,9 @@ impl<S: BoardForm> SharedMeter<'_, S> {
         });
     }
 
-    /// Shares the parts and requests help if there is enough work.
+    /// Requests help if there is enough work.
     fn request_help(&self, request_help: &dyn Fn()) {
-        if self.subtrees.expanded.load(Ordering::Relaxed) >= MIN_SHARED_NODES && self.subtrees.is_any_left() {
-            self.subtrees.share();
+        if self.subtrees.is_shared() && self.subtrees.is_any_left() {
             request_help();
         }
     }

@@ -138,6 +138,11 @@ impl<S: BoardForm> Subtrees<S> {
         self.is_shared.load(Ordering::Relaxed)
     }
 
+    /// True as long as the parts are not shared, and may still be. Which nodes count depends on that.
+    pub(super) fn is_undecided(&self) -> bool {
+        !self.is_shared() && self.is_any_left()
+    }
+
     /// The last part that is still worth searching.
     #[inline(always)]
     pub(super) fn best(&self) -> usize {
