@@ -15,6 +15,7 @@ import re
 import sys
 
 import yaml
+from deployment_alerts import check_alerts
 from deployment_common import (
     amount,
     check_mount,
@@ -64,6 +65,10 @@ class Rendering:
     def require(self, holds, message):
         """Records an error of this rendering unless a fact holds."""
         require(self.place, holds, message)
+
+    def has(self, component):
+        """True if a component belongs to this rendering."""
+        return self.place in (f"with-{component}", "production-all")
 
     def spec(self, kind):
         """Returns the `spec` of an object, empty if there is no such object."""
@@ -144,7 +149,7 @@ class Rendering:
         cpu, *others = scaler["metrics"]
         self.require(cpu["type"] == "Resource" and cpu["resource"]["name"] == "cpu", "no target for CPU")
         # While a metric is unknown, nothing scales down.
-        self.require(bool(others) == (self.place == "with-queue-metric"), "a metric that needs an adapter")
+        self.require(bool(others) == (self.has("queue-metric")), "a metric that needs an adapter")
         # A percentage is rounded up, so a drain can go on with two pods, and is not slow with twenty.
         self.require(self.spec("PodDisruptionBudget")["maxUnavailable"] == "10%", "drains are slow or stop")
 
@@ -157,7 +162,7 @@ class Rendering:
             expected = {"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "nodeTaintsPolicy": "Honor"}
             self.require(expected.items() <= item.items(), "pods may be Pending, or tainted nodes count")
         distribution = self.spec("Service").get("trafficDistribution")
-        expected = "PreferClose" if self.place == "with-same-zone" else None
+        expected = "PreferClose" if self.has("same-zone") else None
         self.require(distribution == expected, f"trafficDistribution {distribution}, expected {expected}")
 
     def check_ports(self):
@@ -205,7 +210,7 @@ class Rendering:
         self.require(bool(policy["egress"]) == has_jobs, "egress is allowed, or jobs have none")
         clients, monitoring = policy["ingress"]
         blocks = [item["ipBlock"] for item in clients["from"] if "ipBlock" in item]
-        self.require(bool(blocks) == (self.place == "with-load-balancer"), "addresses beyond the cluster's pods")
+        self.require(bool(blocks) == (self.has("load-balancer")), "addresses beyond the cluster's pods")
         self.require(all("ipBlock" not in item for item in monitoring["from"]), "the admin port is open to addresses")
 
     def check_mounts(self):
@@ -328,24 +333,6 @@ def check_compose(place, services):
     job = {"job_name": "taquin", "static_configs": [{"targets": [f"taquin:{admin}"]}]}
     jobs = yaml.safe_load(read("deploy/prometheus/prometheus.yml"))["scrape_configs"]
     require("prometheus.yml", job in jobs, "it does not scrape the admin port")
-
-
-def check_alerts():
-    """Checks that each alert has a test and a section in docs/OPERATING.md. Returns their number."""
-    manual = read("docs/OPERATING.md")
-    tests = read("deploy/prometheus/alerts_test.yml")
-    groups = yaml.safe_load(read("deploy/prometheus/alerts.yml"))["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
-    for rule in rules:
-        name = rule["alert"]
-        require(name, rule["labels"]["severity"] in ("page", "ticket"), "unknown severity")
-        require(name, rule["annotations"]["runbook"] == f"docs/OPERATING.md#{name.lower()}", "wrong runbook link")
-        require(name, f"### {name}\n" in manual, "no section in docs/OPERATING.md")
-        require(name, f"alertname: {name}\n" in tests, "no test")
-    names = {rule["alert"] for rule in rules}
-    for heading in re.findall(r"^### (Taquin\w+)$", manual, re.MULTILINE):
-        require(heading, heading in names, "docs/OPERATING.md describes an unknown alert")
-    return len(rules)
 
 
 def main():
