@@ -53,6 +53,12 @@ def planned_memory(settings):
     return (searches + base + tables + cache) / 0.9  # a tenth stays free
 
 
+def sources(config_map, secret):
+    """Returns the `envFrom` of a container: a ConfigMap by its name, and a secret that overrides it, if there is one."""
+    refs = [{"configMapRef": {"name": config_map}}]
+    return [*refs, {"secretRef": {"name": secret["metadata"]["name"]}}] if secret else refs
+
+
 def port(address):
     """Returns the port of a listening address."""
     return int(address.rpartition(":")[2])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks facts of deploy/ that no schema covers, such as that a pod's grace period exceeds its drain.
 
-    .ci/deployment_facts.py COMPOSE COMPOSE_WITH_WORKERS WORKERS NATS RENDERED...
+    .ci/deployment_facts.py COMPOSE COMPOSE_WITH_WORKERS WORKERS WORKERS_WITH_SETTINGS NATS RENDERED...
 
 The first two files are the output of `docker compose config --format json`, without and with compose.workers.yaml. The others
-are that of `kustomize build`: for the workers, for nats/single, and for the base, an overlay, or the base with a component.
+are that of `kustomize build`: for the workers, for them with components/secret-settings, for nats/single, and for the base, an
+overlay, or the base with a component.
 Needs PyYAML; .ci/deploy calls this script.
 """
 
@@ -14,6 +15,7 @@ import re
 import sys
 
 import yaml
+from deployment_alerts import check_alerts
 from deployment_common import (
     amount,
     check_mount,
@@ -25,10 +27,13 @@ from deployment_common import (
     port,
     read,
     require,
+    sources,
 )
 from deployment_jobs import check_compose_workers, check_local_jobs, check_nats, check_workers, owner
 
 TIERS = ["small", "standard", "large"]
+# Renderings with one pod.
+ONE_POD = ("local-jobs", "single-jobs")
 # Kinds of which a rendering may have several objects, and the keys of their `spec`, since no schema checks them.
 ROUTE_KEYS = {"parentRefs", "hostnames", "rules"}
 POLICY_KEYS = {"targetRefs", "loadBalancer", "timeout"}
@@ -41,11 +46,14 @@ class Rendering:
     def __init__(self, place, objects):
         """Takes the objects and checks that no kind occurs twice."""
         self.place = place
-        self.objects, self.several = {}, {kind: {} for kind in SEVERAL}
+        self.objects, self.secrets, self.several = {}, {}, {kind: {} for kind in SEVERAL}
         for item in objects:
             kind = item["kind"]
             if kind in SEVERAL:
                 self.several[kind][item["metadata"]["name"]] = item
+                continue
+            if kind == "Secret":
+                self.secrets[item["metadata"]["name"].rpartition("-")[0]] = item
                 continue
             self.require(kind not in self.objects, f"a second {kind}")
             self.objects[kind] = item
@@ -57,6 +65,10 @@ class Rendering:
     def require(self, holds, message):
         """Records an error of this rendering unless a fact holds."""
         require(self.place, holds, message)
+
+    def has(self, component):
+        """True if a component belongs to this rendering."""
+        return self.place in (f"with-{component}", "production-all")
 
     def spec(self, kind):
         """Returns the `spec` of an object, empty if there is no such object."""
@@ -83,13 +95,16 @@ class Rendering:
 
     def check_settings(self):
         """The ConfigMap reaches the pod, and no service link sets TAQUIN_PORT."""
-        source = [{"configMapRef": {"name": self.name("ConfigMap")}}]
-        self.require(self.container["envFrom"] == source, "the ConfigMap does not reach the pod")
+        source = sources(self.name("ConfigMap"), self.secrets.get("taquin-settings"))
+        self.require(
+            self.container["envFrom"] == source, "the ConfigMap does not reach the pod, or its secret settings"
+        )
         self.require(
             "TAQUIN_PORT" not in self.settings and self.pod["enableServiceLinks"] is False,
             "TAQUIN_PORT would be set, by the service link or by the ConfigMap",
         )
         tables, ready = self.settings.get("TAQUIN_TABLES", "standard"), self.settings["TAQUIN_READY"]
+        self.require("TAQUIN_TOKEN_FILE" in self.settings or "TAQUIN_JOBS" not in self.settings, "jobs without tokens")
         tiers = TIERS if self.place == "local-jobs" else TIERS[1:]
         self.require(ready == tables and ready in tiers, "a pod is ready before it is fast")
         self.require(self.spec("Deployment")["minReadySeconds"] >= 5, "a rollout does not wait for steady pods")
@@ -108,7 +123,7 @@ class Rendering:
         for kind, selector in selectors.items():
             self.require(selector and selector.items() <= self.labels.items(), f"{kind} selects other pods")
         items = [item for kind, item in self.objects.items() if kind != "Namespace"]
-        items += [item for named in self.several.values() for item in named.values()]
+        items += [item for named in (self.secrets, *self.several.values()) for item in named.values()]
         namespaces = {item["metadata"].get("namespace") for item in items}
         self.require(namespaces == {self.name("Namespace")}, "objects in other namespaces")
         self.require(self.pod["serviceAccountName"] == self.name("ServiceAccount"), "no such service account")
@@ -122,12 +137,19 @@ class Rendering:
             "the autoscaler has another target",
         )
         self.require("replicas" not in self.spec("Deployment"), "`replicas` would override the autoscaler")
-        least = 1 if self.place == "local-jobs" else 2
+        least = 1 if self.place in ONE_POD else 2
         self.require(scaler["minReplicas"] >= least, "a single pod leaves none during a drain")
+        # A directory of jobs belongs to one process.
+        alone = "TAQUIN_JOBS" in self.settings and "TAQUIN_NATS" not in self.settings
+        strategy = self.spec("Deployment")["strategy"]
+        self.require(
+            (scaler["maxReplicas"] == 1 and strategy == {"type": "Recreate"}) if alone else "rollingUpdate" in strategy,
+            "two pods would have the directory of the jobs, or a rollout leaves none",
+        )
         cpu, *others = scaler["metrics"]
         self.require(cpu["type"] == "Resource" and cpu["resource"]["name"] == "cpu", "no target for CPU")
         # While a metric is unknown, nothing scales down.
-        self.require(bool(others) == (self.place == "with-queue-metric"), "a metric that needs an adapter")
+        self.require(bool(others) == (self.has("queue-metric")), "a metric that needs an adapter")
         # A percentage is rounded up, so a drain can go on with two pods, and is not slow with twenty.
         self.require(self.spec("PodDisruptionBudget")["maxUnavailable"] == "10%", "drains are slow or stop")
 
@@ -140,7 +162,7 @@ class Rendering:
             expected = {"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "nodeTaintsPolicy": "Honor"}
             self.require(expected.items() <= item.items(), "pods may be Pending, or tainted nodes count")
         distribution = self.spec("Service").get("trafficDistribution")
-        expected = "PreferClose" if self.place == "with-same-zone" else None
+        expected = "PreferClose" if self.has("same-zone") else None
         self.require(distribution == expected, f"trafficDistribution {distribution}, expected {expected}")
 
     def check_ports(self):
@@ -161,7 +183,7 @@ class Rendering:
     def check_shutdown(self):
         """Every search can end, and load balancers have the time to remove the pod."""
         pause = self.container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        self.require(pause >= (15 if self.place == "production" else 5), "load balancers still send requests")
+        self.require(pause >= (15 if self.place.startswith("production") else 5), "load balancers still send requests")
         grace = amount(self.settings["TAQUIN_SHUTDOWN_GRACE"])
         self.require(grace > amount(self.settings.get("TAQUIN_MAX_TIME", "60s")), "a shutdown stops searches")
         drain = pause + grace
@@ -178,7 +200,7 @@ class Rendering:
         enough = cores(requests["cpu"]) >= int(self.settings["TAQUIN_WORKERS"]) or self.place.startswith("local")
         self.require(enough, "fewer cores than workers")
         pinned = re.search("@sha256:[0-9a-f]{64}$", self.container["image"])
-        self.require(pinned or self.place != "production", f"{self.container['image']} has no digest")
+        self.require(pinned or not self.place.startswith("production"), f"{self.container['image']} has no digest")
 
     def check_lockdown(self):
         """Pod and container have no more rights than they need."""
@@ -188,7 +210,7 @@ class Rendering:
         self.require(bool(policy["egress"]) == has_jobs, "egress is allowed, or jobs have none")
         clients, monitoring = policy["ingress"]
         blocks = [item["ipBlock"] for item in clients["from"] if "ipBlock" in item]
-        self.require(bool(blocks) == (self.place == "with-load-balancer"), "addresses beyond the cluster's pods")
+        self.require(bool(blocks) == (self.has("load-balancer")), "addresses beyond the cluster's pods")
         self.require(all("ipBlock" not in item for item in monitoring["from"]), "the admin port is open to addresses")
 
     def check_mounts(self):
@@ -197,15 +219,18 @@ class Rendering:
             check_mount(self.place, self.pod, self.settings.get(setting), writable)
 
     def check_secret(self):
-        """The name of the secret ends with a hash of its content, so that a change is a rollout."""
+        """The names of secrets end with hashes of their contents, so that a change is a rollout."""
+        for kind, secret in self.secrets.items():
+            name = secret["metadata"]["name"]
+            self.require(re.fullmatch(f"{kind}-[a-z0-9]{{10}}", name), f"{name} has no hash")
         mounted = [item["secret"]["secretName"] for item in self.pod.get("volumes", []) if "secret" in item]
-        names = [self.name("Secret")] if "Secret" in self.objects else []
+        tokens = self.secrets.get("taquin-tokens")
+        names = [tokens["metadata"]["name"]] if tokens else []
         self.require(mounted == names, f"secrets {mounted} are mounted, and {names} exist")
         self.require(bool(names) == ("TAQUIN_TOKEN_FILE" in self.settings), "tokens without a secret, or the reverse")
-        for name in names:
-            self.require(re.fullmatch("taquin-tokens-[a-z0-9]{10}", name), f"{name} has no hash")
+        if tokens:
             files = {self.settings["TAQUIN_TOKEN_FILE"].rpartition("/")[2]}
-            self.require(self.objects["Secret"]["data"].keys() == files, f"{name} has other files")
+            self.require(tokens["data"].keys() == files, f"{names} has other files")
 
     def check_monitor(self):
         """The PodMonitor, if there is one, scrapes service and workers, and their names are the jobs."""
@@ -310,27 +335,9 @@ def check_compose(place, services):
     require("prometheus.yml", job in jobs, "it does not scrape the admin port")
 
 
-def check_alerts():
-    """Checks that each alert has a test and a section in docs/OPERATING.md. Returns their number."""
-    manual = read("docs/OPERATING.md")
-    tests = read("deploy/prometheus/alerts_test.yml")
-    groups = yaml.safe_load(read("deploy/prometheus/alerts.yml"))["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
-    for rule in rules:
-        name = rule["alert"]
-        require(name, rule["labels"]["severity"] in ("page", "ticket"), "unknown severity")
-        require(name, rule["annotations"]["runbook"] == f"docs/OPERATING.md#{name.lower()}", "wrong runbook link")
-        require(name, f"### {name}\n" in manual, "no section in docs/OPERATING.md")
-        require(name, f"alertname: {name}\n" in tests, "no test")
-    names = {rule["alert"] for rule in rules}
-    for heading in re.findall(r"^### (Taquin\w+)$", manual, re.MULTILINE):
-        require(heading, heading in names, "docs/OPERATING.md describes an unknown alert")
-    return len(rules)
-
-
 def main():
     """Exits with 1 and a list of errors if a fact does not hold."""
-    compose, compose_workers, workers, nats, *rendered = sys.argv[1:]
+    compose, compose_workers, workers, workers_settings, nats, *rendered = sys.argv[1:]
     objects = {pathlib.Path(path).stem: objects_of(path) for path in rendered}
     local_jobs = objects["local-jobs"]
     objects["local-jobs"] = [item for item in local_jobs if owner(item) == "taquin"]
@@ -338,8 +345,9 @@ def main():
     for rendering in renderings.values():
         rendering.check()
     check_indexed_job(renderings["base"])
-    trigger = check_workers("workers", objects_of(workers), renderings["with-jobs"])
-    check_nats(objects_of(nats), renderings["with-jobs"], trigger)
+    trigger = check_workers("workers", objects_of(workers), renderings["production-jobs"])
+    check_workers("workers-settings", objects_of(workers_settings), renderings["production-jobs"])
+    check_nats(objects_of(nats), renderings["production-jobs"], trigger)
     check_local_jobs(local_jobs, renderings["local-jobs"])
     services = {}
     for path in (compose, compose_workers):

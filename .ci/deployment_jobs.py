@@ -13,6 +13,7 @@ from deployment_common import (
     port,
     read,
     require,
+    sources,
 )
 
 NAME = "app.kubernetes.io/name"
@@ -66,10 +67,17 @@ def check_workers(place, items, service):
         require(place, selector and selector.items() <= labels.items(), f"{kind} selects other pods")
     others = service.spec("Service")["selector"].items()
     require(place, not others <= labels.items(), "the Service selects the workers")
-    source = [{"configMapRef": {"name": objects["ConfigMap"]["metadata"]["name"]}}]
+    source = sources(objects["ConfigMap"]["metadata"]["name"], objects.get("Secret"))
     require(place, container["envFrom"] == source and pod["enableServiceLinks"] is False, "wrong settings")
-    for setting in ("TAQUIN_JOBS", "TAQUIN_NATS", "TAQUIN_NATS_REPLICAS", "AWS_REGION", "TAQUIN_TABLES"):
+    for setting in ("TAQUIN_JOBS", "TAQUIN_NATS", "TAQUIN_NATS_REPLICAS", "AWS_REGION"):
         require(place, settings.get(setting) == service.settings.get(setting), f"{setting} differs from the service's")
+    # Workers refuse chunks of jobs whose labels depend on other tables.
+    tables = service.settings.get("TAQUIN_TABLES", "standard")
+    require(place, settings["TAQUIN_TABLES"] == tables, "TAQUIN_TABLES differs from the service's")
+    # TaquinNotReady selects the service by its container.
+    require(place, container["name"] != service.container["name"], "its container has the name of the service's")
+    reached = specs["NetworkPolicy"]["egress"]
+    require(place, reached == service.spec("NetworkPolicy")["egress"], "they may reach other places than the service")
     check_mount(place, pod, settings["TAQUIN_JOBS"], writable=True)
     require(place, container["args"] == ["worker"], "the pods are no workers")
     require(place, container["image"] == service.container["image"], "the image differs from the service's")
@@ -94,18 +102,22 @@ def check_autoscaler(place, objects, container, threads):
         return None
     require(place, cores(requests["cpu"]) >= threads, "fewer cores than threads")
     scaler = objects["ScaledObject"]["spec"]
-    (trigger,) = scaler["triggers"]
+    triggers = [trigger["metadata"] for trigger in scaler["triggers"]]
+    # Consumers, and the leases of a pod.
+    leases = {"workers": threads + 1, "workers-quick": 1}
     require(
         place,
         scaler.keys() == SCALER_KEYS
         and scaler["scaleTargetRef"] == {"name": objects["Deployment"]["metadata"]["name"]}
-        and (trigger["type"], trigger["metadata"]["stream"], trigger["metadata"]["consumer"])
-        == ("nats-jetstream", "taquin-chunks", "workers")
-        and int(trigger["metadata"]["lagThreshold"]) == threads + 1
+        and all(trigger["type"] == "nats-jetstream" for trigger in scaler["triggers"])
+        and all(trigger["stream"] == "taquin-chunks" for trigger in triggers)
+        and {trigger["consumer"]: int(trigger["lagThreshold"]) for trigger in triggers} == leases
         and replicas is None,
         "the autoscaler does not follow the leases",
     )
-    return trigger["metadata"]
+    servers = {(trigger["natsServerMonitoringEndpoint"], trigger["account"]) for trigger in triggers}
+    require(place, len(servers) == 1 and len(triggers) == 2, "the triggers ask different servers")
+    return triggers[0]
 
 
 # --- NATS -----------------------------------------------------------------------------------------
