@@ -98,10 +98,10 @@ export class JobEntry {
   showFacts() {
     const { id, spec, created_at: created, ended_at: ended, expires_at: expires, estimate, counts } = this.job;
     const facts = {
-      Goal: spec.goal, Limits: Object.entries(spec.limits).map(([name, value]) => `${words(name)} ${formatNumber(value)}`).join(', '),
+      Goal: spec?.goal, Limits: Object.entries(spec?.limits ?? {}).map(([name, value]) => `${words(name)} ${formatNumber(value)}`).join(', '),
       Estimate: `${span(estimate.core_seconds)} of one core`, 'Without a result': counts.failed > 0 && counted(counts.failed, 'board'),
       Began: time.format(new Date(created)), Ended: ended && time.format(new Date(ended)), 'Will be deleted': expires && time.format(new Date(expires)),
-      Version: spec.version, Id: id,
+      Version: spec?.version, Id: id,
     };
     const text = JSON.stringify(facts);
     if (text === this.shownFacts) return;
@@ -183,8 +183,9 @@ export class JobEntry {
   }
 }
 
-/** Describes what does not change. */
+/** Describes what does not change. Without its specification, nothing is known of a job. */
 function describe({ spec, counts }) {
+  if (!spec) return 'Damaged job';
   const { rows, cols } = spec.random ?? spec.input;
   const source = spec.random ? `seed “${spec.random.seed}”` : 'uploaded';
   return `${counted(counts.total, 'board')} of ${rows}×${cols}, ${source}: ${WANTS[spec.want] ?? words(spec.want)}`;

@@ -187,7 +187,7 @@ impl Maker {
     /// [`JobError`].
     pub(super) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
         match self.store.open(task.folder) {
-            Ok(job) => job.abandon(EndState::Failed, Some(reason.to_string())).map(drop),
+            Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
             // It was deleted, or its description is damaged.
             Err(error) if error.is_temporary() => Err(error),
             Err(_) => Ok(()),

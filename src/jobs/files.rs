@@ -112,7 +112,7 @@ pub(crate) mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::{Cursor, ErrorKind};
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use parking_lot::Mutex;
     use tokio::runtime::Handle;
@@ -121,9 +121,14 @@ pub(crate) mod tests {
 
     /// Files in memory: the simplest that keep all promises but the one about power.
     #[derive(Debug, Default)]
-    pub(crate) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>);
+    pub(crate) struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>, AtomicBool);
 
     impl FilesInMemory {
+        /// From now on they are as in a bucket that was removed.
+        pub(crate) fn lose_bucket(&self) {
+            self.1.store(true, Ordering::Relaxed);
+        }
+
         /// The names of all files in a folder and in those below it, without that of the folder.
         fn names_in(&self, folder: &str) -> Vec<String> {
             let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
@@ -152,6 +157,9 @@ pub(crate) mod tests {
         }
 
         fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+            if self.1.load(Ordering::Relaxed) {
+                return Err(io::Error::other("NoSuchBucket"));
+            }
             Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.clone()))
         }
 
@@ -160,7 +168,9 @@ pub(crate) mod tests {
         }
 
         fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
-            Ok(self.0.lock().get(name).map(|(_, created)| *created))
+            // The response to a look has no code.
+            let is_there = !self.1.load(Ordering::Relaxed);
+            Ok(self.0.lock().get(name).filter(|_| is_there).map(|(_, created)| *created))
         }
 
         fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
@@ -212,10 +222,12 @@ pub(crate) mod tests {
         ResultLost,
         /// The power fails before the call, so that no later one is made either.
         PowerLost,
+        /// The call is made twice, since its first response is lost, and the next call fails.
+        Repeated,
     }
 
     impl Failure {
-        pub(crate) const ALL: [Self; 3] = [Self::NotMade, Self::ResultLost, Self::PowerLost];
+        pub(crate) const ALL: [Self; 4] = [Self::NotMade, Self::ResultLost, Self::PowerLost, Self::Repeated];
     }
 
     impl FailingFiles {
@@ -233,13 +245,18 @@ pub(crate) mod tests {
             self.calls.load(Ordering::Relaxed) > self.fails.0
         }
 
-        fn call<T>(&self, make: impl FnOnce(&FilesInMemory) -> io::Result<T>) -> io::Result<T> {
+        fn call<T>(&self, mut make: impl FnMut(&FilesInMemory) -> io::Result<T>) -> io::Result<T> {
             if let Some(runtime) = &self.runtime {
                 runtime.block_on(std::future::ready(()));
             }
             let (fails, failure) = self.fails;
-            let made = match (self.calls.fetch_add(1, Ordering::Relaxed).cmp(&fails), failure) {
-                (Less, _) | (Greater, Failure::NotMade | Failure::ResultLost) => return make(&self.files),
+            let call = self.calls.fetch_add(1, Ordering::Relaxed);
+            let made = match (call.cmp(&fails), failure) {
+                (Greater, Failure::Repeated) if call == fails + 1 => Ok(()),
+                (Less, _) | (Greater, Failure::NotMade | Failure::ResultLost | Failure::Repeated) => {
+                    return make(&self.files);
+                }
+                (Equal, Failure::Repeated) => return make(&self.files).and_then(|_| make(&self.files)),
                 (Equal, Failure::ResultLost) => make(&self.files).map(drop),
                 (Equal, Failure::NotMade) | (_, Failure::PowerLost) => Ok(()),
             };

@@ -15,12 +15,19 @@ pub struct InputProblemsWriter {
     files: Arc<dyn Files>,
     piece: u64,
     lines: Vec<u8>,
+    /// Bytes that may still be stored.
+    left: u64,
 }
 
 impl InputProblemsWriter {
     /// Begins the problems of an input. Nothing is stored as long as there is none.
     pub fn new(files: Arc<dyn Files>) -> Self {
-        Self { files, piece: 0, lines: Vec::new() }
+        Self { files, piece: 0, lines: Vec::new(), left: u64::MAX }
+    }
+
+    /// Stores at most so many bytes: the problems after the first one that does not fit are left out.
+    pub fn at_most(self, bytes: u64) -> Self {
+        Self { left: bytes, ..self }
     }
 
     /// Appends the line of a row: JSON that begins with the member `index`, the number of the row. The rows come in
@@ -29,6 +36,12 @@ impl InputProblemsWriter {
     /// # Errors
     /// Those of the files.
     pub fn push(&mut self, row: u64, line: &[u8]) -> io::Result<()> {
+        // After one that does not fit none is stored.
+        let left = self.left.checked_sub(line.len() as u64);
+        self.left = left.unwrap_or_default();
+        if left.is_none() {
+            return Ok(());
+        }
         if row / PIECE_ROWS != self.piece {
             self.put()?;
             self.piece = row / PIECE_ROWS;
@@ -149,6 +162,18 @@ mod tests {
         let mut pieces = Vec::new();
         files.list(FOLDER, &mut |name| pieces.push(name.to_owned())).unwrap();
         assert_eq!(pieces.len(), 9, "those without problems are not stored: {pieces:?}");
+    }
+
+    #[test]
+    fn problems_beyond_a_limit_are_left_out() {
+        let files = Arc::new(FilesInMemory::default());
+        let mut writer = InputProblemsWriter::new(files.clone()).at_most(10_000);
+        (0..40_000).for_each(|row| writer.push(row, &line(row)).unwrap());
+        writer.finish().unwrap();
+        let mut problems = InputProblems::new(&*files);
+        let stored: Vec<u64> = (0..40_000).filter(|row| problems.of(*row).unwrap().is_some()).collect();
+        assert!(stored.len() > 300 && stored == (0..stored.len() as u64).collect::<Vec<_>>(), "{stored:?}");
+        assert!(files.get(&name(0)).unwrap().unwrap().len() <= 10_000);
     }
 
     #[test]

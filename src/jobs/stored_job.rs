@@ -11,11 +11,12 @@ use sha2::{Digest, Sha256};
 use super::chunk_size::SampledBoards;
 use super::directory::Directory;
 use super::files::{Created, Files};
-use super::input::InputBoards;
+use super::input::{InputBoards, InputRecord};
 use super::part::{Part, PartError, PartHeader};
 use super::recipe::Recipe;
 use super::spec::{JobBoards, JobSpec, SpecError};
-use crate::domain::Puzzle;
+use crate::domain::{Board, Puzzle, Size};
+use crate::service::{RequestedLimits, Tier, Want};
 
 /// A job and its files: `spec.json` once it is accepted, a part for each chunk that is done, and
 /// `end.json` once it is complete.
@@ -66,7 +67,8 @@ pub enum JobError {
     },
 }
 
-const SPEC: &str = "spec.json";
+/// Name of the file that describes a job.
+pub(super) const SPEC: &str = "spec.json";
 const PARTS: &str = "parts";
 const PART_EXTENSION: &str = ".tqp";
 /// Name of the file that ends a job.
@@ -123,6 +125,16 @@ impl StoredJob {
         &self.spec
     }
 
+    /// Stands for a job whose `spec.json` is damaged: it has no boards.
+    pub(super) fn damaged(files: Arc<dyn Files>) -> Self {
+        let smallest = Size::try_from((Size::MIN_SIDE, Size::MIN_SIDE)).expect("it is a size");
+        let goal = Board::blank_last(smallest);
+        let boards = JobBoards::Input(InputRecord::new(goal, 0, [0; 32]));
+        let (want, limits) = (Want::default(), RequestedLimits::default());
+        let spec = JobSpec { boards, want, limits, tables: Tier::Small, chunk: 1, version: String::new() };
+        Self { files, spec, digest: [0; 32] }
+    }
+
     /// SHA-256 of the bytes of `spec.json`.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
@@ -170,7 +182,11 @@ impl StoredJob {
     /// # Errors
     /// [`JobError::File`].
     pub fn is_over(&self) -> Result<bool, JobError> {
-        Ok(self.created_at(END)?.is_some() || self.created_at(SPEC)?.is_none())
+        if self.created_at(END)?.is_some() {
+            return Ok(true);
+        }
+        // A look does not tell a missing bucket from a missing file, which reading it does.
+        Ok(self.created_at(SPEC)?.is_none() && self.get(SPEC)?.is_none())
     }
 
     /// Stores the part of a chunk, unless another process has.
@@ -307,8 +323,24 @@ impl Iterator for JobRows {
 impl JobError {
     /// True if the files may be in order, and only the place failed, so that another attempt may succeed.
     pub fn is_temporary(&self) -> bool {
-        let is_damage = |kind| matches!(kind, io::ErrorKind::InvalidData | io::ErrorKind::NotFound);
+        // A text that ends too early is damage too.
+        use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+        let is_damage = |kind| matches!(kind, InvalidData | NotFound | UnexpectedEof);
         matches!(self, Self::File { source, .. } if !is_damage(source.kind()))
+    }
+
+    /// What is wrong, for clients: files have their names among those of the job, not their paths on this machine.
+    pub fn for_clients(&self, files: &dyn Files) -> String {
+        let root = files.path_of("");
+        let name = |path: &Path| path.strip_prefix(&root).unwrap_or(Path::new("a file")).display().to_string();
+        let what = match self {
+            Self::File { path, source } => format!("{}: {source}", name(path)),
+            Self::NoJob(_) => format!("{SPEC} is missing"),
+            Self::Spec { source, .. } => format!("{SPEC}: {source}"),
+            Self::OtherJob { member, .. } => format!("the files are those of another job: its `{member}` differs"),
+            Self::Part { path, source } => format!("{}: {source}", name(path)),
+        };
+        format!("{what}; delete the job, and create it again")
     }
 
     /// True if the disk is full, so that the job can go on once there is room.
@@ -329,4 +361,24 @@ fn file_name(chunk: u64) -> String {
 
 fn chunk_of(name: &str) -> Option<usize> {
     name.strip_suffix(PART_EXTENSION)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::files::tests::FilesInMemory;
+
+    #[test]
+    fn a_job_whose_bucket_is_missing_is_not_over() {
+        let files = Arc::new(FilesInMemory::default());
+        let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
+        let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 4).unwrap());
+        let spec = JobSpec { boards, ..StoredJob::damaged(files.clone()).spec().clone() };
+        let job = StoredJob::create_in(files.clone(), &spec).unwrap();
+        assert!(!job.is_over().unwrap());
+        files.lose_bucket();
+        assert!(job.is_over().unwrap_err().is_temporary());
+        let deleted = StoredJob::damaged(Arc::new(FilesInMemory::default()));
+        assert!(deleted.is_over().unwrap());
+    }
 }

@@ -235,11 +235,35 @@ async fn an_upload_has_rows_as_a_batch_does() {
             assert_eq!((&row["status"], &row["board"]), (&json!(422), &Value::Null), "{row}");
         }
     }
-    let snail = upload("/jobs?goal=snail&limits.expanded=1000", NDJSON, "123804765");
+    let snail = upload("/jobs?goal=snail&limits.nodes=1000", NDJSON, "123804765");
     let job = accepted(taquin.send(snail).await);
-    assert_eq!(job["spec"]["limits"], json!({ "expanded": 1000 }));
+    assert_eq!(job["spec"]["limits"], json!({ "nodes": 1000 }));
     completed(&taquin, &job).await;
-    assert_eq!(rows(&taquin, &format!("/jobs/{}/results", id(&job))).await[0]["length"], 0);
+    let results = format!("/jobs/{}/results", id(&job));
+    assert_eq!(rows(&taquin, &results).await[0]["length"], 0);
+    let table = taquin.send(Question::get(&results).accept("text/csv")).await.expect(200);
+    assert!(table.text().lines().next().is_some_and(|head| head.ends_with("cost,lower_bound")), "it has a limit");
+}
+
+#[tokio::test]
+async fn a_job_whose_description_is_damaged_has_failed() {
+    let directory = Directory::new("damaged");
+    let service = directory.start(&[]).await;
+    let job = completed(&service.client(), &create(&service.client(), &recipe(3, 3, 10)).await).await;
+    stop(service).await;
+    std::fs::write(directory.job(&job).join("spec.json"), "{").expect("it is written");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let listed = taquin.get("/jobs").await.expect(200).json()["jobs"][0].clone();
+    assert_eq!((&listed["id"], &listed["state"], &listed["spec"]), (&job["id"], &json!("failed"), &Value::Null));
+    let reason = listed["reason"].as_str().expect("a reason");
+    assert!(reason.starts_with("spec.json: ") && !reason.contains("taquin-jobs"), "{reason}");
+    for target in ["/results", "/results?part=0", "/parts/0"] {
+        taquin.get(&format!("/jobs/{}{target}", id(&job))).await.problem("not-found");
+    }
+    taquin.send(delete(&job)).await.expect(204);
+    assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }));
+    assert!(!directory.job(&job).exists());
 }
 
 #[tokio::test]

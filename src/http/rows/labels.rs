@@ -21,7 +21,7 @@ impl LabelLines {
     /// The columns of a CSV file. It has lower bounds if lengths may not be proven.
     pub(crate) fn columns(size: Size, want: Want, limits: RequestedLimits) -> CsvColumns {
         // Without limits, lengths are proven up to 16 cells.
-        let is_proven = Sweep::serves(Want::Next, size) && limits.time.is_none() && limits.expanded.is_none();
+        let is_proven = Sweep::serves(Want::Next, size) && limits == RequestedLimits::default();
         CsvColumns { size, want, has_bound: want == Want::Bounds || !is_proven }
     }
 

@@ -28,8 +28,8 @@ pub(super) struct ChunkBudget {
     own: Arc<AtomicU64>,
 }
 
-/// Memory of one begun chunk.
-struct ChunkMemory {
+/// Memory of one begun chunk, until it is dropped.
+pub(super) struct ChunkMemory {
     budget: ChunkBudget,
     bytes: u64,
 }
@@ -38,14 +38,13 @@ struct ChunkMemory {
 const MAX_BYTES: u64 = 64 << 20;
 
 impl BegunChunk {
-    /// Begins a chunk.
+    /// Begins a chunk in this memory.
     ///
     /// # Errors
     /// [`JobError`] if its boards cannot be read.
-    pub(super) fn new(job: &StoredJob, number: u64, budget: &ChunkBudget) -> Result<Self, JobError> {
-        let _memory = budget.take(bytes_of(job.spec()));
+    pub(super) fn new(job: &StoredJob, number: u64, memory: ChunkMemory) -> Result<Self, JobError> {
         let rows = job.boards(job.spec().boards_of(number))?;
-        Ok(Self { number, rows, part: Part::new(job.spec().want), failed: 0, since: Instant::now(), _memory })
+        Ok(Self { number, rows, part: Part::new(job.spec().want), failed: 0, since: Instant::now(), _memory: memory })
     }
 }
 
@@ -55,16 +54,19 @@ impl ChunkBudget {
         Self { all: Arc::clone(&self.all), own: Arc::default() }
     }
 
-    /// True if a chunk of a job may be begun: if there is memory, or the owner has none begun.
-    pub(super) fn has_room(&self, spec: &JobSpec) -> bool {
-        let fits = self.all.load(Ordering::Relaxed) + bytes_of(spec) <= MAX_BYTES;
-        fits || self.own.load(Ordering::Relaxed) == 0
-    }
-
-    fn take(&self, bytes: u64) -> ChunkMemory {
-        self.all.fetch_add(bytes, Ordering::Relaxed);
-        self.own.fetch_add(bytes, Ordering::Relaxed);
-        ChunkMemory { budget: self.clone(), bytes }
+    /// Takes the memory of a chunk of a job, if it may be begun: if there is so much, or the owner has none begun.
+    pub(super) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
+        let bytes = bytes_of(spec);
+        let fitting = |all: u64| Some(all + bytes).filter(|all| *all <= MAX_BYTES);
+        // Each is one step, as threads take memory at once.
+        if self.all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting).is_ok() {
+            self.own.fetch_add(bytes, Ordering::Relaxed);
+        } else if self.own.compare_exchange(0, bytes, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.all.fetch_add(bytes, Ordering::Relaxed);
+        } else {
+            return None;
+        }
+        Some(ChunkMemory { budget: self.clone(), bytes })
     }
 }
 
@@ -92,23 +94,39 @@ mod tests {
     use crate::jobs::Recipe;
     use crate::service::{RequestedLimits, Tier, Want};
 
-    #[test]
-    fn each_owner_may_begin_a_chunk_and_more_while_there_is_memory() {
+    /// A job whose chunks take 16 MiB.
+    fn spec() -> JobSpec {
         let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
         let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1 << 30).unwrap());
         let limits = RequestedLimits::default();
-        let spec =
-            JobSpec { boards, want: Want::Length, limits, tables: Tier::Small, chunk: 1 << 20, version: String::new() };
+        JobSpec { boards, want: Want::Length, limits, tables: Tier::Small, chunk: 1 << 20, version: String::new() }
+    }
+
+    #[test]
+    fn each_owner_may_begin_a_chunk_and_more_while_there_is_memory() {
+        let spec = spec();
         let (one, mut held) = (ChunkBudget::default(), Vec::new());
-        while one.has_room(&spec) {
-            held.push(one.take(bytes_of(&spec)));
+        while let Some(memory) = one.take(&spec) {
+            held.push(memory);
         }
         assert_eq!(held.len() as u64, MAX_BYTES / (16 << 20));
         let other = one.of_owner();
-        assert!(other.has_room(&spec));
-        let _first = other.take(bytes_of(&spec));
-        assert!(!other.has_room(&spec));
+        let _first = other.take(&spec).expect("an owner may begin one");
+        assert!(other.take(&spec).is_none());
         held.truncate(2);
-        assert!(one.has_room(&spec) && other.has_room(&spec));
+        assert!(one.take(&spec).is_some() && other.take(&spec).is_some());
+    }
+
+    #[test]
+    fn threads_that_take_memory_at_once_do_not_take_more_than_there_is() {
+        let spec = spec();
+        for _ in 0..200 {
+            let budget = ChunkBudget::default();
+            let taken: Vec<Option<ChunkMemory>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| budget.take(&spec))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(taken.into_iter().flatten().count() as u64, MAX_BYTES / (16 << 20));
+        }
     }
 }

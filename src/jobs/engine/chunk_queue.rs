@@ -32,6 +32,11 @@ impl<B> ChunkQueue<B> {
         Self { is_done, done, next: 0, dropped: Vec::new(), parked: VecDeque::new(), active: 0 }
     }
 
+    /// True if a begun chunk waits for a slice.
+    pub(super) fn has_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
     /// Takes a parked chunk, or begins one if that is allowed.
     pub(super) fn take(&mut self, may_begin: bool) -> Option<Taken<B>> {
         let taken = match self.parked.pop_front() {

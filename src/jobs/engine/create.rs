@@ -14,6 +14,7 @@ use super::{JobEngine, MAKING, VERSION};
 use crate::jobs::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
 use crate::jobs::files::Created;
 use crate::jobs::spec::{JobBoards, JobSpec};
+use crate::jobs::stored_job::JobError;
 use crate::search::Named;
 use crate::service::{RequestedLimits, SearchContext, Sweep, SweepContext, SweepLimits, Want};
 
@@ -50,16 +51,20 @@ impl JobEngine {
         };
         let limits = self.limits(draft.limits);
         let draft = Draft { limits, ..draft };
-        let _making = self.making[id.shard(MAKING)].lock().await;
+        let _making = match key {
+            Some(_) => Some(self.making[id.shard(MAKING)].lock().await),
+            None => None,
+        };
         let (folder, draft) = (draft.folder, Arc::new(Draft { folder: None, ..draft }));
         let same = Arc::clone(&draft);
         if let Some(job) = self.blocking(move |engine| engine.existing(owner, id, &same)).await? {
             return Ok(job);
         }
+        self.refresh_for_quota().await;
         self.check_quota(owner)?;
         let folder = match folder {
             Some(folder) => folder,
-            None => self.begin_upload().await?,
+            None => self.begin_folder().await?,
         };
         let cost = self.cost(&draft, &folder).await?;
         let job = self.blocking(move |engine| engine.commit(owner, id, &draft, folder, cost)).await?;
@@ -73,8 +78,37 @@ impl JobEngine {
         RequestedLimits {
             time: requested.time.map(|time| time.min(settings.max_time)),
             expanded: requested.expanded.map(|expanded| expanded.min(settings.max_expanded)),
-            nodes: None,
+            nodes: requested.nodes,
         }
+    }
+
+    /// Begins to receive the boards of an upload, and returns the folder for them. As long as that is there, the upload
+    /// counts among those of its owner.
+    ///
+    /// # Errors
+    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner must not have another job, unless the key has one
+    /// already, or has too many uploads under way.
+    pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
+        let existing = match key {
+            Some(key) => self.find(owner, JobId::of_key(owner, key)).await?,
+            None => None,
+        };
+        let unfinished = if existing.is_some() {
+            0
+        } else {
+            self.refresh_for_quota().await;
+            self.check_quota(owner)?;
+            self.unfinished(owner)
+        };
+        let most = self.settings.max_unfinished.saturating_sub(unfinished);
+        let upload = self.uploads.begin(owner, most).map_err(|uploads| CreateError::TooMany(unfinished + uploads))?;
+        let mut folder = self.begin_folder().await?;
+        folder.upload = Some(upload);
+        Ok(folder)
+    }
+
+    async fn begin_folder(self: &Arc<Self>) -> Result<NewFolder, JobError> {
+        self.blocking(|engine| engine.store.begin().map_err(|error| engine.file_error(error))).await
     }
 
     /// The job of an id, if there is one. It blocks.
@@ -84,18 +118,32 @@ impl JobEngine {
     fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
         let Some(job) = self.look_up(id)?.filter(|job| job.owner() == owner) else { return Ok(None) };
         let spec = job.stored().spec();
-        let is_same = spec.boards == draft.boards && spec.want == draft.want && spec.limits == draft.limits;
-        if is_same { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
+        // Those of the service may have been others when the job was created.
+        let has_same_limits = self.limits(spec.limits) == self.limits(draft.limits);
+        let is_same = spec.boards == draft.boards && spec.want == draft.want && has_same_limits;
+        if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
+    }
+
+    /// Notes the jobs that other processes have created up to a second ago. That no job is accepted while they cannot be
+    /// read, or are read for the first time, would be worse than one too many.
+    async fn refresh_for_quota(self: &Arc<Self>) {
+        if *self.has_searched.borrow() {
+            drop(self.refresh().await);
+        }
     }
 
     /// Checks that an owner may have another unfinished job.
     ///
     /// # Errors
     /// [`CreateError::TooMany`].
-    pub fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
-        let is_unfinished = |job: &&Arc<Job>| job.owner() == owner && !job.state().is_ended();
-        let unfinished = self.jobs.lock().values().filter(is_unfinished).count();
+    fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
+        let unfinished = self.unfinished(owner);
         if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
+    }
+
+    fn unfinished(&self, owner: JobOwner) -> usize {
+        let is_unfinished = |job: &&Arc<Job>| job.owner() == owner && !job.state().is_ended();
+        self.jobs.lock().values().filter(is_unfinished).count()
     }
 
     /// Estimates the time of a core for a board.

@@ -1,17 +1,17 @@
 //! One job of an engine: what is known about it, and what is to be done next.
 
+mod end;
 mod remote;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use tracing::Level;
 
-use super::begun_chunk::BegunChunk;
+use super::begun_chunk::{BegunChunk, ChunkMemory};
 use super::chunk_queue::{ChunkQueue, Taken};
 use super::id::{FolderName, JobId, JobOwner};
 use super::store::JobRecord;
@@ -25,6 +25,8 @@ pub struct Job {
     id: JobId,
     record: JobRecord,
     stored: StoredJob,
+    /// False if the specification is damaged.
+    has_spec: bool,
     /// Raised when the job has ended.
     cancel: AtomicBool,
     progress: Mutex<JobProgress>,
@@ -85,8 +87,10 @@ struct Blocked {
 pub(super) enum Step {
     /// Count the labels of the parts that exist.
     Open,
-    /// Label boards of a chunk.
-    Chunk(Taken<Box<BegunChunk>>),
+    /// Label boards of a chunk that was parked.
+    GoOn(Box<BegunChunk>),
+    /// Begin a chunk, in this memory.
+    Begin(u64, ChunkMemory),
     /// Check all parts, and write the manifest.
     Finish,
 }
@@ -100,11 +104,17 @@ const RATE_TIME: Duration = Duration::from_secs(60);
 const RATE_SAMPLES: usize = 8;
 
 impl Job {
-    /// A job as its files say it is.
+    /// A job as its files say it is. With the damage of its specification it has failed.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
-    pub(super) fn load(id: JobId, record: JobRecord, stored: StoredJob, making: Making) -> Result<Self, JobError> {
+    pub(super) fn load(
+        id: JobId,
+        record: JobRecord,
+        stored: StoredJob,
+        making: Making,
+        damage: Option<&JobError>,
+    ) -> Result<Self, JobError> {
         let (spec, is_done) = (stored.spec(), stored.done()?);
         let rows = |chunk: u64| {
             let rows = spec.boards_of(chunk);
@@ -114,7 +124,7 @@ impl Job {
         let chunks = ChunkQueue::new(is_done);
         let stored_parts = chunks.done();
         let is_elsewhere = making == Making::Elsewhere;
-        let failed = (!is_elsewhere).then_some(0);
+        let failed = (!is_elsewhere && stored_parts == 0).then_some(0);
         let counts = JobCounts { boards: spec.boards.count(), done, failed, parts: spec.chunks(), stored_parts };
         let blocked = (making == Making::OtherSolver).then_some(Blocked { by: WaitingFor::Version, until: None });
         let progress = JobProgress {
@@ -129,8 +139,12 @@ impl Job {
             samples: VecDeque::new(),
         };
         let (cancel, progress) = (AtomicBool::new(false), Mutex::new(progress));
-        let job = Self { id, record, stored, cancel, progress, changes: watch::Sender::new(0) };
-        job.note_end()?;
+        let has_spec = damage.is_none();
+        let job = Self { id, record, stored, has_spec, cancel, progress, changes: watch::Sender::new(0) };
+        match damage {
+            Some(damage) => job.note_damage(damage)?,
+            None => job.note_end()?,
+        };
         Ok(job)
     }
 
@@ -139,7 +153,12 @@ impl Job {
         self.id
     }
 
-    /// Its files.
+    /// True if its specification can be read.
+    pub fn has_spec(&self) -> bool {
+        self.has_spec
+    }
+
+    /// Its files. Without a specification it has no boards there.
     pub fn stored(&self) -> &StoredJob {
         &self.stored
     }
@@ -184,7 +203,7 @@ impl Job {
         progress.is_blocked() && progress.slices == 0
     }
 
-    /// When it ended, if it has.
+    /// When it ended by the clock of the store, if it has.
     pub(super) fn ended(&self) -> Option<SystemTime> {
         if let Phase::Ended { at, .. } = self.progress.lock().phase { Some(at) } else { None }
     }
@@ -192,7 +211,7 @@ impl Job {
     /// The job now. `has_worker` says whether any bulk work has a worker.
     pub(super) fn view(&self, keep: Duration, has_worker: bool) -> JobView {
         let progress = self.progress.lock();
-        let (ended, reason) = match &progress.phase {
+        let (at, reason) = match &progress.phase {
             Phase::Ended { end, at } => (Some(*at), end.reason.clone()),
             _ => (None, None),
         };
@@ -200,10 +219,11 @@ impl Job {
             id: self.id,
             state: progress.state(),
             created: self.record.created,
-            ended,
-            expires: ended.map(|ended| ended + keep),
+            // The clock of a file system lags by some milliseconds, and that of a store is another one.
+            ended: at.map(|at| at.max(self.record.created)),
+            expires: at.map(|at| at + keep),
             folder: self.record.folder,
-            spec: self.stored.spec().clone(),
+            spec: self.has_spec.then(|| self.stored.spec().clone()),
             counts: progress.counts,
             core_seconds: self.record.core_seconds,
             rate: progress.rate(),
@@ -217,9 +237,9 @@ impl Job {
         self.progress.lock().begun.values().min().copied()
     }
 
-    /// Takes the next step, if there is one. It ends with [`end_slice`](Self::end_slice). `may_begin` decides whether
-    /// another chunk may be begun.
-    pub(super) fn next_step(&self, may_begin: impl FnOnce() -> bool) -> Option<Step> {
+    /// Takes the next step, if there is one. It ends with [`end_slice`](Self::end_slice). `memory` takes the memory for
+    /// another chunk, if one may be begun.
+    pub(super) fn next_step(&self, memory: impl FnOnce() -> Option<ChunkMemory>) -> Option<Step> {
         let mut progress = self.progress.lock();
         let now = Instant::now();
         if progress.is_blocked() {
@@ -236,16 +256,21 @@ impl Job {
                 Step::Finish
             }
             Phase::Open => {
-                let taken = progress.chunks.take(may_begin())?;
-                if let Taken::New(number) = taken {
-                    progress.begun.insert(number, now);
-                }
+                let memory = if progress.chunks.has_parked() { None } else { memory() };
+                let step = match (progress.chunks.take(memory.is_some())?, memory) {
+                    (Taken::Parked(chunk), _) => Step::GoOn(chunk),
+                    (Taken::New(number), Some(memory)) => {
+                        progress.begun.insert(number, now);
+                        Step::Begin(number, memory)
+                    }
+                    (Taken::New(_), None) => unreachable!("a chunk is begun in memory alone"),
+                };
                 let done = progress.counts.done;
                 if progress.samples.is_empty() {
                     progress.samples.push_back((now, done));
                     self.has_changed();
                 }
-                Step::Chunk(taken)
+                step
             }
             Phase::Opening | Phase::Finalizing | Phase::Ended { .. } => return None,
         };
@@ -261,10 +286,22 @@ impl Job {
         progress.touched = Instant::now();
     }
 
+    /// The parts that exist are to be counted later.
+    pub(super) fn not_opened(&self) {
+        let mut progress = self.progress.lock();
+        if matches!(progress.phase, Phase::Opening) {
+            progress.phase = Phase::New;
+        }
+    }
+
     /// The parts that existed have so many rows without a label.
     pub(super) fn opened(&self, failed: u64) {
         let mut progress = self.progress.lock();
-        progress.count_failed(failed);
+        // It may have ended meanwhile.
+        if !matches!(progress.phase, Phase::Opening) {
+            return;
+        }
+        progress.counts.failed = Some(failed);
         progress.phase = Phase::Open;
         self.has_changed();
     }
@@ -281,113 +318,17 @@ impl Job {
         progress.begun.remove(&number);
     }
 
-    /// A part was stored.
+    /// A part was stored. What clients see of a job that has ended stays as it is.
     pub(super) fn stored_part(&self, chunk: &BegunChunk) {
         let mut progress = self.progress.lock();
+        if matches!(progress.phase, Phase::Ended { .. }) {
+            return;
+        }
         progress.chunks.finish(chunk.number);
         progress.begun.remove(&chunk.number);
         progress.count_failed(chunk.failed);
         progress.count_done(chunk.part.len() as u64);
         progress.blocked = None;
-        self.has_changed();
-    }
-
-    /// Something went wrong: the job waits for the disk, or ends.
-    pub(super) fn trouble(&self, error: &JobError) {
-        if error.is_temporary() {
-            return self.wait_for_disk(error);
-        }
-        self.fail(&error.to_string());
-    }
-
-    fn wait_for_disk(&self, error: &JobError) {
-        let mut progress = self.progress.lock();
-        if progress.blocked.is_none() {
-            let message = "job waits for the disk";
-            tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %self.id, %error);
-        }
-        progress.blocked = Some(Blocked { by: WaitingFor::Disk, until: Some(Instant::now() + DISK_RETRY) });
-        if matches!(progress.phase, Phase::Opening) {
-            progress.phase = Phase::New;
-        } else if matches!(progress.phase, Phase::Finalizing) {
-            progress.phase = Phase::Open;
-        }
-        self.has_changed();
-    }
-
-    /// Ends the job as failed.
-    pub(super) fn fail(&self, reason: &str) {
-        let ended = self.stored.abandon(EndState::Failed, Some(reason.to_owned())).and_then(|_| self.read_end());
-        if let Err(error) = ended {
-            self.wait_for_disk(&error);
-        }
-    }
-
-    /// Ends the job as cancelled, unless it has ended.
-    ///
-    /// # Errors
-    /// [`JobError`] if that cannot be stored.
-    pub(super) fn cancel(&self) -> Result<(), JobError> {
-        self.stored.abandon(EndState::Cancelled, None)?;
-        self.read_end()
-    }
-
-    /// Notes and logs the end that the files say, if there is one.
-    ///
-    /// # Errors
-    /// [`JobError`] if the file cannot be read.
-    pub(super) fn read_end(&self) -> Result<(), JobError> {
-        if self.note_end()? {
-            let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, true);
-            let lasted = ended.and_then(|ended| ended.duration_since(created).ok()).unwrap_or_default();
-            tracing::event!(
-                target: "taquin::jobs",
-                Level::INFO,
-                message = "job ended",
-                job.id = %self.id,
-                job.state = state.name(),
-                job.boards = counts.boards,
-                job.done = counts.done,
-                job.failed = counts.failed.unwrap_or_default(),
-                elapsed_us = lasted.as_micros() as u64,
-            );
-        }
-        Ok(())
-    }
-
-    /// Notes the end that the files say. Returns false if there is none, or it was noted before.
-    fn note_end(&self) -> Result<bool, JobError> {
-        let (Some(mut end), Some(at)) = (self.stored.end()?, self.stored.ended_at()?) else { return Ok(false) };
-        let mut progress = self.progress.lock();
-        if matches!(progress.phase, Phase::Ended { .. }) {
-            return Ok(false);
-        }
-        if let Some(totals) = end.totals.take() {
-            let JobCounts { boards, parts, .. } = progress.counts;
-            let failed = Some(totals.failed + totals.invalid);
-            progress.counts = JobCounts { boards, done: boards, failed, parts, stored_parts: parts };
-        }
-        // The clock of a file system lags by some milliseconds, and that of a store is another one.
-        self.set_end(&mut progress, end, at.max(self.record.created));
-        Ok(true)
-    }
-
-    /// Ends what is done for a job that was deleted.
-    pub(super) fn note_deletion(&self) {
-        let mut progress = self.progress.lock();
-        if !matches!(progress.phase, Phase::Ended { .. }) {
-            let end = JobEnd { state: EndState::Cancelled, reason: None, totals: None };
-            self.set_end(&mut progress, end, SystemTime::now());
-        }
-        self.has_changed();
-    }
-
-    fn set_end(&self, progress: &mut JobProgress, end: JobEnd, at: SystemTime) {
-        progress.phase = Phase::Ended { end, at };
-        progress.chunks.clear();
-        progress.begun.clear();
-        progress.blocked = None;
-        self.cancel.store(true, Ordering::Relaxed);
         self.has_changed();
     }
 
@@ -441,7 +382,7 @@ impl JobProgress {
         match (&self.phase, self.blocked) {
             (Phase::Ended { .. }, _) => None,
             (_, Some(blocked)) => Some(blocked.by),
-            (Phase::Opening | Phase::Finalizing, None) => None,
+            (Phase::Opening | Phase::Finalizing, None) if self.making != Making::Elsewhere => None,
             _ if self.touched.elapsed() < IDLE => None,
             _ if !has_worker && self.making == Making::Elsewhere => Some(WaitingFor::Workers),
             // A slice without a worker is paused.

@@ -11,8 +11,10 @@ mod dispatch;
 mod id;
 mod job;
 mod lane;
+mod search;
 mod settings;
 mod store;
+mod uploads;
 mod view;
 mod work;
 
@@ -33,11 +35,11 @@ pub use create::Draft;
 pub use dispatch::Dispatch;
 pub use id::{FolderName, JobId, JobOwner};
 pub use job::Job;
-use job::Making;
 pub use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};
-use store::{JobRecord, UNNAMED_TIME};
+use store::Removal;
 pub use store::{JobStore, NewFolder};
+use uploads::Uploads;
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
 
 /// The jobs of a service.
@@ -45,11 +47,13 @@ pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
     store: JobStore,
-    /// One of them is held while a job is made, by its id: requests with one key at once make one job, and do the work
-    /// once.
+    /// One of them is held while a job with a key is made, by its id: requests with one key at once make one job, and do
+    /// the work once.
     making: [AsyncMutex<()>; MAKING],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
+    /// Those that are being received.
+    uploads: Uploads,
     jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
     /// Ids whose jobs cannot be read. That was logged.
     unreadable: Mutex<BTreeSet<JobId>>,
@@ -57,17 +61,15 @@ pub struct JobEngine {
     dispatch: Arc<dyn Dispatch>,
     /// True if the store could be read when it was last searched.
     has_store: AtomicBool,
-    /// When the store was last searched for jobs of other processes, and for folders of no use.
-    searched: Mutex<Searched>,
+    /// Held while the store is searched for jobs. When the last search that found all of them began.
+    searched: Mutex<Option<Instant>>,
+    /// Changes at the end of each search. True once all jobs were found.
+    has_searched: watch::Sender<bool>,
+    /// When a client last had the store searched.
+    listed: Mutex<Option<Instant>>,
     /// Wakes the task of the engine.
     wake: Notify,
     is_draining: watch::Sender<bool>,
-}
-
-/// When the store was last searched.
-struct Searched {
-    for_jobs: Instant,
-    for_useless: Instant,
 }
 
 /// Jobs that are made at a time.
@@ -89,8 +91,9 @@ const LIST_PERIOD: Duration = Duration::from_secs(1);
 const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
-    /// Opens a store, and reads its jobs. They go on once [`run`](Self::run) is called. It is called in a tokio runtime,
-    /// and blocks.
+    /// Opens a store. Its jobs go on once [`run`](Self::run) is called. Those of a shared one are read then, since a
+    /// service must not wait for thousands of them; those of a directory are read now. It is called in a tokio runtime, and
+    /// blocks.
     ///
     /// # Errors
     /// [`EngineError`].
@@ -106,90 +109,25 @@ impl JobEngine {
             store,
             making: std::array::from_fn(|_| AsyncMutex::default()),
             commit: Mutex::default(),
+            uploads: Uploads::default(),
             jobs: Mutex::default(),
             unreadable: Mutex::default(),
             dispatch,
             has_store: AtomicBool::new(true),
-            searched: Mutex::new(Searched { for_jobs: Instant::now(), for_useless: Instant::now() }),
+            searched: Mutex::default(),
+            has_searched: watch::Sender::new(false),
+            listed: Mutex::default(),
             wake: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
-        match engine.store.prepare().and_then(|()| engine.search_jobs()) {
+        let search = || if engine.store.is_shared() { Ok(()) } else { engine.search_jobs() };
+        match engine.store.prepare().and_then(|()| search()) {
             Ok(()) => {}
             // It may be back in a moment, and the rest of the service does not need it.
             Err(error) if engine.store.is_shared() => report_unlisted(&error),
             Err(source) => return Err(EngineError::Directory { path: engine.store.files().path_of(""), source }),
         }
         Ok(engine)
-    }
-
-    /// Notes which jobs there are, whatever other processes have done.
-    fn search_jobs(&self) -> io::Result<()> {
-        let listed = self.list_jobs();
-        self.has_store.store(listed.is_ok(), Ordering::Relaxed);
-        listed
-    }
-
-    fn list_jobs(&self) -> io::Result<()> {
-        // In this order: a job that is known has a record when the store lists them, unless it was deleted.
-        let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
-        let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
-        for id in self.store.ids()? {
-            // An unfinished one may have been deleted and created again.
-            if !changed.remove(&id) || is_unfinished(&id) {
-                changed.insert(id);
-            }
-        }
-        for id in changed {
-            match self.look_up(id) {
-                Ok(_) => drop(self.unreadable.lock().remove(&id)),
-                Err(error) if self.unreadable.lock().insert(id) => {
-                    let message = "job cannot be read";
-                    tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
-                }
-                Err(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
-    fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
-        let record = self.store.record(id)?;
-        let known = self.jobs.lock().get(&id).cloned();
-        if let Some(known) = known {
-            if record.as_ref().is_some_and(|record| record.folder == known.folder()) {
-                return Ok(Some(known));
-            }
-            self.forget(&known);
-        }
-        record.map(|record| self.load(id, record)).transpose()
-    }
-
-    fn load(&self, id: JobId, record: JobRecord) -> Result<Arc<Job>, JobError> {
-        let stored = self.store.open(record.folder)?;
-        let making = if self.dispatch.makes_elsewhere() {
-            Making::Elsewhere
-        } else if stored.spec().is_served_by(VERSION, self.service.settings().tables) {
-            Making::Here
-        } else {
-            Making::OtherSolver
-        };
-        let job = Arc::new(Job::load(id, record, stored, making)?);
-        // Of several threads that load it, the first one wins.
-        let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
-        self.wake.notify_one();
-        Ok(job)
-    }
-
-    /// Forgets a job that was deleted.
-    fn forget(&self, job: &Arc<Job>) {
-        let mut jobs = self.jobs.lock();
-        if jobs.get(&job.id()).is_some_and(|known| Arc::ptr_eq(known, job)) {
-            jobs.remove(&job.id());
-        }
-        drop(jobs);
-        job.note_deletion();
     }
 
     /// Its settings.
@@ -199,35 +137,48 @@ impl JobEngine {
 
     /// Keeps the jobs going until [`drain`](Self::drain) is called.
     pub async fn run(self: Arc<Self>) {
-        let mut is_draining = self.is_draining.subscribe();
-        loop {
-            let engine = Arc::clone(&self);
-            let _ = tokio::task::spawn_blocking(move || engine.reconcile()).await;
-            tokio::select! {
-                () = self.wake.notified() => {}
-                () = tokio::time::sleep(PERIOD) => {}
-                _ = is_draining.wait_for(|is_draining| *is_draining) => return,
+        let first_search = if self.store.is_shared() { Duration::ZERO } else { JOBS_PERIOD };
+        let search = |engine: &Self| {
+            if let Err(error) = engine.search_jobs() {
+                report_unlisted(&error);
             }
+        };
+        // None of them waits for another: a store with thousands of jobs takes its time.
+        tokio::join!(
+            self.repeat(Duration::ZERO, PERIOD, Some(&self.wake), Self::reconcile),
+            self.repeat(first_search, JOBS_PERIOD, None, search),
+            self.repeat(PERIOD, PERIOD, None, Self::remove_expired),
+            self.repeat(USELESS_PERIOD, USELESS_PERIOD, None, Self::tidy),
+        );
+    }
+
+    /// Calls something that blocks again and again, until [`drain`](Self::drain) is called.
+    async fn repeat(self: &Arc<Self>, first: Duration, period: Duration, wake: Option<&Notify>, call: fn(&Self)) {
+        let (mut is_draining, mut pause) = (self.is_draining.subscribe(), first);
+        loop {
+            let woken = async {
+                match wake {
+                    Some(wake) => wake.notified().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = is_draining.wait_for(|is_draining| *is_draining) => return,
+                () = woken => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+            let engine = Arc::clone(self);
+            let _ = tokio::task::spawn_blocking(move || call(&engine)).await;
+            pause = period;
         }
     }
 
     /// Compares what is done with what should be done.
     fn reconcile(&self) {
-        if is_due(&mut self.searched.lock().for_jobs, JOBS_PERIOD)
-            && let Err(error) = self.search_jobs()
-        {
-            report_unlisted(&error);
-        }
         let is_unfinished = |job: &&Arc<Job>| !job.state().is_ended();
         let unfinished: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_unfinished).cloned().collect();
         self.dispatch.reconcile(&unfinished);
-        self.remove_expired();
-        if is_due(&mut self.searched.lock().for_useless, USELESS_PERIOD)
-            && let Err(error) = self.store.remove_unnamed(UNNAMED_TIME)
-        {
-            let message = "folders of no use cannot be removed";
-            tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);
-        }
     }
 
     /// Begins nothing new, and ends what waits for changes of jobs.
@@ -250,7 +201,8 @@ impl JobEngine {
         let Some(now) = self.store.now() else { return };
         for (_, job) in ended.into_iter().filter(|(expires, _)| *expires <= now) {
             match self.remove(&job) {
-                Ok(()) => {
+                Ok(Removal::ByAnother) => {}
+                Ok(Removal::Done) => {
                     let message = "job expired";
                     tracing::event!(target: "taquin::jobs", Level::INFO, message, job.id = %job.id());
                 }
@@ -262,10 +214,15 @@ impl JobEngine {
         }
     }
 
-    fn remove(&self, job: &Arc<Job>) -> Result<(), JobError> {
-        self.store.remove(job.id(), job.folder())?;
-        self.forget(job);
-        Ok(())
+    fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
+        let commit = self.commit.lock();
+        let removal = self.store.remove(job.id(), job.folder())?;
+        drop(commit);
+        if removal == Removal::Done {
+            self.forget(job);
+            self.store.remove_files(job.id(), job.folder());
+        }
+        Ok(removal)
     }
 
     /// The job of this id, if it is the owner's.
@@ -298,9 +255,7 @@ impl JobEngine {
     /// # Errors
     /// [`JobError`] if the store is shared and cannot be read.
     pub async fn jobs(self: &Arc<Self>, owner: JobOwner) -> Result<Vec<Arc<Job>>, JobError> {
-        if self.store.is_shared() && is_due(&mut self.searched.lock().for_jobs, LIST_PERIOD) {
-            self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await?;
-        }
+        self.refresh().await?;
         let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
         Ok(jobs)
@@ -333,21 +288,15 @@ impl JobEngine {
         oldest.map_or(Duration::ZERO, |begun: Instant| begun.elapsed())
     }
 
-    /// Begins a folder for the boards of an input.
-    ///
-    /// # Errors
-    /// [`JobError`].
-    pub async fn begin_upload(self: &Arc<Self>) -> Result<NewFolder, JobError> {
-        self.blocking(|engine| engine.store.begin().map_err(|error| engine.file_error(error))).await
-    }
-
     /// Ends an unfinished job, or deletes one that has ended. Returns true if it was unfinished. It blocks.
     ///
     /// # Errors
     /// [`JobError`] if that cannot be stored.
     pub fn cancel_or_delete(&self, job: &Arc<Job>) -> Result<bool, JobError> {
         if job.state().is_ended() {
-            self.remove(job)?;
+            if self.remove(job)? == Removal::ByAnother {
+                return Err(self.file_error(io::ErrorKind::ResourceBusy.into()));
+            }
             tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
             return Ok(false);
         }
@@ -359,15 +308,6 @@ impl JobEngine {
     fn file_error(&self, source: io::Error) -> JobError {
         JobError::File { path: self.store.files().path_of(""), source }
     }
-}
-
-/// True if so much time has passed since `last`, which is now then.
-fn is_due(last: &mut Instant, period: Duration) -> bool {
-    let is_due = last.elapsed() >= period;
-    if is_due {
-        *last = Instant::now();
-    }
-    is_due
 }
 
 fn report_unlisted(error: &io::Error) {

@@ -40,9 +40,12 @@ pub enum EngineError {
 /// Why a job is not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The owner has too many unfinished jobs.
-    #[error("there are {0} unfinished jobs already")]
+    /// The owner has too many unfinished jobs and uploads.
+    #[error("there are {0} unfinished jobs and uploads already")]
     TooMany(usize),
+    /// Making the job, which includes its upload, has taken longer than this.
+    #[error("it has taken longer than {} s to make the job", .0.as_secs())]
+    TooLate(Duration),
     /// The idempotency key belongs to a job of another specification.
     #[error("the key belongs to another job")]
     OtherJob(Box<JobSpec>),

@@ -4,19 +4,22 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use tracing::Level;
 
 use super::id::{FolderName, JobId, JobOwner};
-use super::settings::EngineError;
+use super::settings::{CreateError, EngineError};
+use super::uploads::Upload;
 use crate::jobs::directory::Directory;
 use crate::jobs::files::{Created, Files};
 use crate::jobs::folder::Folder;
 use crate::jobs::spec::JobSpec;
-use crate::jobs::stored_job::{JobError, StoredJob};
+use crate::jobs::stored_job::{JobError, SPEC, StoredJob};
 
 /// Where the jobs of engines are (docs/adr/0050).
 ///
@@ -29,6 +32,8 @@ pub struct JobStore {
     /// When this process first saw the folders that no record names.
     unnamed: Mutex<HashMap<FolderName, Instant>>,
     clock: Mutex<StoreClock>,
+    /// The name under which this process deletes jobs.
+    deleter: OnceLock<FolderName>,
     /// Locked as long as it is open, if one process has all jobs.
     lock: Option<File>,
 }
@@ -47,8 +52,20 @@ struct StoreClock {
 pub struct NewFolder {
     name: FolderName,
     files: Arc<dyn Files>,
-    begun: Instant,
+    /// When it is given up, if other processes use the place too.
+    deadline: Option<Instant>,
     is_kept: bool,
+    /// Counts an upload as long as it is received.
+    pub(super) upload: Option<Upload>,
+}
+
+/// What became of a deletion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Removal {
+    /// The job is gone.
+    Done,
+    /// Another process is deleting it.
+    ByAnother,
 }
 
 /// What the engine knows about a job beside its specification: the file `jobs/ID.json`.
@@ -76,9 +93,15 @@ const FORMAT: &str = "taquin-engine-job-2";
 const RECORDS: &str = "jobs";
 const FOLDERS: &str = "data";
 const EXTENSION: &str = ".json";
+/// The file in the folder of a job that names the process which deletes it.
+const DELETED: &str = "deleted";
 
-/// Time after which a job that is being made is given up.
+/// Time after which a job that is being made is given up, if other processes use the place too.
 const MAKING_TIME: Duration = Duration::from_secs(3600);
+/// Time after which a process that has not ended a deletion does not go on with it.
+const DELETION_TIME: Duration = Duration::from_secs(600);
+/// Records that are read at a time from a shared place.
+const READERS: usize = 16;
 /// Time after which a folder without a record is removed: much longer than the time for making a job, since another
 /// process may be making it.
 pub(super) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
@@ -106,17 +129,24 @@ impl JobStore {
 
     /// The jobs in a place that other processes use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
-        Self { files, unnamed: Mutex::default(), clock: Mutex::default(), lock: None }
+        let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
+        Self { files, unnamed, clock, deleter, lock: None }
     }
 
-    /// Creates what is missing. If the place is that of this process alone, removes what is of no use.
+    /// Creates what is missing. If the place is that of this process alone, removes what is of no use, unless a record
+    /// cannot be read.
     ///
     /// # Errors
     /// Those of the files.
     pub(super) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
         self.files.create_folder(FOLDERS)?;
-        if self.lock.is_some() { self.remove_unnamed(Duration::ZERO) } else { Ok(()) }
+        if !self.is_shared()
+            && let Err(error) = self.remove_unnamed(Duration::ZERO)
+        {
+            report_useless(&error);
+        }
+        Ok(())
     }
 
     /// True if other processes use the place too.
@@ -161,7 +191,8 @@ impl JobStore {
         let name = FolderName::random()?;
         self.files.create_folder(&format!("{FOLDERS}/{name}"))?;
         let files = Arc::new(self.folder(name));
-        Ok(NewFolder { name, files, begun: Instant::now(), is_kept: false })
+        let deadline = self.is_shared().then(|| Instant::now() + MAKING_TIME);
+        Ok(NewFolder { name, files, deadline, is_kept: false, upload: None })
     }
 
     fn folder(&self, name: FolderName) -> Folder {
@@ -171,24 +202,33 @@ impl JobStore {
     /// Creates a job in the folder that the record names. Returns [`Created::Existed`] if there is one of this id.
     ///
     /// # Errors
-    /// [`JobError`]. The job may have been created, unless the disk is full.
-    pub(super) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, JobError> {
+    /// [`CreateError`]. The job may have been created, unless the disk is full or it is too late.
+    pub(super) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
         let name = name_of(id);
-        if folder.begun.elapsed() > MAKING_TIME {
-            return Err(self.error(&name, ErrorKind::TimedOut.into()));
-        }
-        let created = match self.files.put(&name, &record.to_json()) {
+        folder.check_time()?;
+        // From now on the record may name it, whatever fails.
+        folder.is_kept = true;
+        match self.files.put(&name, &record.to_json()) {
+            Ok(Created::New) => Ok(Created::New),
             // The first of two attempts may have created it.
-            Ok(Created::Existed) if self.record(id)?.is_some_and(|own| own.folder == record.folder) => Created::New,
-            Ok(created) => created,
+            Ok(Created::Existed) => {
+                folder.is_kept = self.names(id, record.folder)?;
+                Ok(if folder.is_kept { Created::New } else { Created::Existed })
+            }
             Err(source) => {
                 let error = self.error(&name, source);
                 folder.is_kept = !(error.is_disk_full() && matches!(self.record(id), Ok(None)));
-                return Err(error);
+                Err(error.into())
             }
-        };
-        folder.is_kept = created == Created::New;
-        Ok(created)
+        }
+    }
+
+    /// True if the record of this id names a folder.
+    ///
+    /// # Errors
+    /// [`JobError`].
+    pub(super) fn names(&self, id: JobId, folder: FolderName) -> Result<bool, JobError> {
+        Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
     }
 
     /// Reads the record of a job; `None` if there is no job of this id.
@@ -200,6 +240,11 @@ impl JobStore {
         let Some(bytes) = self.files.get(&name).map_err(|source| self.error(&name, source))? else { return Ok(None) };
         let record = JobRecord::of_json(&bytes);
         record.map(Some).ok_or_else(|| self.error(&name, ErrorKind::InvalidData.into()))
+    }
+
+    /// Stands for the job in a folder whose specification is damaged.
+    pub(super) fn damaged(&self, folder: FolderName) -> StoredJob {
+        StoredJob::damaged(Arc::new(self.folder(folder)))
     }
 
     /// Opens the job in a folder.
@@ -222,32 +267,110 @@ impl JobStore {
         Ok(ids)
     }
 
-    /// Removes a job. It is gone at once, whatever becomes of its files. A newer job of the same id remains.
+    /// Removes a job, but not its files. A newer job of the same id remains, whichever process creates it meanwhile. One
+    /// thread of a process calls this at a time, and none creates a job meanwhile.
     ///
     /// # Errors
-    /// [`JobError`].
-    pub(super) fn remove(&self, id: JobId, folder: FolderName) -> Result<(), JobError> {
-        if self.record(id)?.is_some_and(|record| record.folder == folder) {
-            let name = name_of(id);
-            self.files.remove(&name).map_err(|source| self.error(&name, source))?;
+    /// [`JobError`]. The job may be gone.
+    pub(super) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
+        if self.names(id, folder)? {
+            let claimed = self.claim_deletion(folder)?;
+            // In this order: as long as the record names the folder, none but the one that has claimed it removes it.
+            if self.names(id, folder)? {
+                if !claimed {
+                    return Ok(Removal::ByAnother);
+                }
+                let name = name_of(id);
+                self.files.remove(&name).map_err(|source| self.error(&name, source))?;
+            }
         }
-        let files = self.folder(folder);
-        files.remove_folder("").map_err(|source| JobError::File { path: files.path_of(""), source })
+        Ok(Removal::Done)
     }
 
-    /// Removes folders that no record names, if this process has seen them for some time.
+    /// Removes the files of a job that was removed. What is left after an error, as while a slice stores a part, is
+    /// removed later, as a folder without a record.
+    pub(super) fn remove_files(&self, id: JobId, folder: FolderName) {
+        if let Err(error) = self.remove_folder(folder) {
+            let message = "files of a deleted job are left for now";
+            tracing::event!(target: "taquin::jobs", Level::INFO, message, job.id = %id, %error);
+        }
+    }
+
+    /// True if this process is the one that may remove the record which names a folder.
+    fn claim_deletion(&self, folder: FolderName) -> Result<bool, JobError> {
+        if !self.is_shared() {
+            return Ok(true);
+        }
+        let files = self.folder(folder);
+        let claim = || {
+            let new = FolderName::random()?;
+            let own = self.deleter.get_or_init(|| new).to_string().into_bytes();
+            files.create_folder("")?;
+            if files.put(DELETED, &own)? == Created::New || files.get(DELETED)?.is_some_and(|by| by == own) {
+                return Ok(true);
+            }
+            // The process that has claimed it may have ended.
+            let age = files.created_at(DELETED)?.and_then(|at| self.now()?.duration_since(at).ok());
+            Ok(age.is_some_and(|age| age > DELETION_TIME))
+        };
+        claim().map_err(|source| JobError::File { path: files.path_of(DELETED), source })
+    }
+
+    /// Removes a folder, and its specification first: what has none is over for all that work on it.
+    fn remove_folder(&self, folder: FolderName) -> io::Result<()> {
+        let files = self.folder(folder);
+        files.remove(SPEC)?;
+        files.remove_folder("")
+    }
+
+    /// Calls `read` with each id, on several threads if the place is shared, as long as it returns true.
+    pub(super) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            while !is_over.load(Ordering::Relaxed)
+                && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
+            {
+                is_over.fetch_or(!read(*id), Ordering::Relaxed);
+            }
+        };
+        let threads = if self.is_shared() { READERS.min(ids.len()) } else { 1 };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // If no thread can be created, the others do its work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    /// The folders of all jobs.
+    fn records(&self) -> io::Result<Vec<(JobId, FolderName)>> {
+        let (records, failure) = (Mutex::new(Vec::new()), Mutex::new(None));
+        self.for_each(&self.ids()?, |id| match self.record(id) {
+            Ok(record) => {
+                records.lock().extend(record.map(|record| (id, record.folder)));
+                true
+            }
+            Err(error) => {
+                failure.lock().get_or_insert(error);
+                false
+            }
+        });
+        failure.into_inner().map_or(Ok(records.into_inner()), |error| Err(io::Error::other(error)))
+    }
+
+    /// Removes folders that no record names, if this process has seen them for some time. Returns the ids and folders of
+    /// all jobs.
     ///
     /// # Errors
     /// Those of the files. Nothing is removed if a record cannot be read.
-    pub(super) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<()> {
+    pub(super) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
         // In this order: a folder that is there before all records are read, and that none of them names, was not named
         // then.
         let mut folders = Vec::new();
         self.files.list_folders(FOLDERS, &mut |name| folders.extend(name.parse::<FolderName>()))?;
-        let mut named = HashSet::new();
-        for id in self.ids()? {
-            named.extend(self.record(id).map_err(io::Error::other)?.map(|record| record.folder));
-        }
+        let records = self.records()?;
+        let named: HashSet<FolderName> = records.iter().map(|(_, folder)| *folder).collect();
         folders.retain(|folder| !named.contains(folder));
         let mut unnamed = self.unnamed.lock();
         *unnamed = folders
@@ -258,9 +381,9 @@ impl JobStore {
             })
             .collect();
         for (folder, _) in unnamed.iter().filter(|(_, seen)| seen.elapsed() >= seen_for) {
-            self.folder(*folder).remove_folder("")?;
+            self.remove_folder(*folder)?;
         }
-        Ok(())
+        Ok(records)
     }
 
     fn error(&self, name: &str, source: io::Error) -> JobError {
@@ -269,6 +392,16 @@ impl JobStore {
 }
 
 impl NewFolder {
+    /// Checks that the job can be created in time: while other processes may remove folders without a record, it has an
+    /// hour.
+    ///
+    /// # Errors
+    /// [`CreateError::TooLate`].
+    pub fn check_time(&self) -> Result<(), CreateError> {
+        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        if is_late { Err(CreateError::TooLate(MAKING_TIME)) } else { Ok(()) }
+    }
+
     /// Its files, for the boards of an input.
     pub fn files(&self) -> &Arc<dyn Files> {
         &self.files
@@ -301,6 +434,12 @@ impl Drop for NewFolder {
             Err(_) => remove(),
         }
     }
+}
+
+/// Logs why folders of no use are not removed.
+pub(super) fn report_useless(error: &io::Error) {
+    let message = "folders of no use cannot be removed";
+    tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);
 }
 
 fn name_of(id: JobId) -> String {
@@ -350,7 +489,7 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Size};
     use crate::jobs::directory::tests::Scratch;
-    use crate::jobs::files::tests::FilesInMemory;
+    use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
     use crate::jobs::{JobBoards, Recipe};
     use crate::service::{RequestedLimits, Tier, Want};
 
@@ -369,6 +508,11 @@ mod tests {
     fn record(folder: &NewFolder) -> JobRecord {
         let owner = JobOwner::of_token([3; 32]);
         JobRecord { owner, created: JobRecord::now(), core_seconds: 1.5, folder: folder.name() }
+    }
+
+    fn remove(store: &JobStore, id: JobId, folder: FolderName) {
+        assert_eq!(store.remove(id, folder).unwrap(), Removal::Done);
+        store.remove_files(id, folder);
     }
 
     fn folders(store: &JobStore) -> Vec<FolderName> {
@@ -394,7 +538,7 @@ mod tests {
         assert_eq!(store.record(id).unwrap(), Some(own.clone()));
         assert_eq!(store.open(own.folder).unwrap().spec(), &spec(5));
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![id], vec![own.folder]));
-        store.remove(id, own.folder).unwrap();
+        remove(&store, id, own.folder);
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![], vec![]));
         assert!(store.record(id).unwrap().is_none() && store.open(own.folder).is_err());
     }
@@ -411,9 +555,9 @@ mod tests {
             record
         };
         let older = create();
-        store.remove(id, older.folder).unwrap();
+        remove(&store, id, older.folder);
         let newer = create();
-        store.remove(id, older.folder).unwrap();
+        remove(&store, id, older.folder);
         assert_eq!((store.record(id).unwrap(), folders(&store)), (Some(newer.clone()), vec![newer.folder]));
     }
 
@@ -421,13 +565,82 @@ mod tests {
     fn a_job_that_took_too_long_to_make_is_not_created() {
         let store = JobStore::shared(Arc::new(FilesInMemory::default()));
         let mut folder = store.begin().unwrap();
-        // The monotonic clock may have begun a moment ago.
-        let Some(begun) = Instant::now().checked_sub(MAKING_TIME + Duration::from_secs(1)) else { return };
-        folder.begun = begun;
+        folder.check_time().unwrap();
+        folder.deadline = Some(Instant::now());
         let record = record(&folder);
         folder.write(&spec(5)).unwrap();
-        store.create(JobId::random().unwrap(), &record, folder).unwrap_err();
+        let created = store.create(JobId::random().unwrap(), &record, folder);
+        assert!(matches!(created, Err(CreateError::TooLate(_))), "{created:?}");
         assert_eq!((store.ids().unwrap(), folders(&store)), (vec![], vec![]));
+        let scratch = Scratch::new();
+        let own = JobStore::in_directory(scratch.0.path()).unwrap();
+        own.prepare().unwrap();
+        assert_eq!(own.begin().unwrap().deadline, None, "no other process removes it");
+    }
+
+    #[test]
+    fn whichever_calls_fail_the_folder_of_a_record_is_there() {
+        let id = JobId::random().unwrap();
+        for failure in Failure::ALL {
+            for call in 0.. {
+                let memory = Arc::new(FilesInMemory::default());
+                let failing = Arc::new(FailingFiles::new(Arc::clone(&memory), call, failure));
+                let store = JobStore::shared(failing.clone());
+                let create = || -> Result<Created, CreateError> {
+                    let folder = store.begin().map_err(|error| store.error("", error))?;
+                    let record = record(&folder);
+                    folder.write(&spec(5))?;
+                    store.create(id, &record, folder)
+                };
+                let created = create();
+                let whole = JobStore::shared(memory);
+                match whole.record(id).unwrap() {
+                    Some(record) => drop(whole.open(record.folder).expect("its files are there")),
+                    None => assert!(created.is_err(), "{failure:?}, call {call}"),
+                }
+                if !failing.have_failed() {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_without_a_record_is_deleted_whatever_becomes_of_its_files() {
+        let id = JobId::random().unwrap();
+        for call in 0.. {
+            let memory = Arc::new(FilesInMemory::default());
+            let whole = JobStore::shared(Arc::clone(&memory) as _);
+            let folder = whole.begin().unwrap();
+            let record = record(&folder);
+            folder.write(&spec(5)).unwrap();
+            whole.create(id, &record, folder).unwrap();
+            let failing = Arc::new(FailingFiles::new(memory, call, Failure::NotMade));
+            let store = JobStore::shared(failing.clone());
+            let removed = store.remove(id, record.folder);
+            assert_eq!(removed.is_ok(), whole.record(id).unwrap().is_none(), "call {call}: {removed:?}");
+            store.remove_files(id, record.folder);
+            if !failing.have_failed() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_processes_one_removes_a_record() {
+        let memory: Arc<dyn Files> = Arc::new(FilesInMemory::default());
+        let [one, other] = [(); 2].map(|()| JobStore::shared(Arc::clone(&memory)));
+        let id = JobId::random().unwrap();
+        let folder = one.begin().unwrap();
+        let record = record(&folder);
+        folder.write(&spec(5)).unwrap();
+        one.create(id, &record, folder).unwrap();
+        assert!(one.claim_deletion(record.folder).unwrap());
+        assert_eq!(other.remove(id, record.folder).unwrap(), Removal::ByAnother);
+        assert!(other.record(id).unwrap().is_some());
+        remove(&one, id, record.folder);
+        remove(&other, id, record.folder);
+        assert_eq!((one.ids().unwrap(), folders(&one)), (vec![], vec![]));
     }
 
     #[test]
@@ -467,5 +680,11 @@ mod tests {
         assert_eq!(folders(&store).len(), 1);
         store.prepare().unwrap();
         assert_eq!(folders(&store).len(), 0);
+        // What a damaged record names is not known.
+        let mut left = store.begin().unwrap();
+        left.is_kept = true;
+        store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();
+        store.prepare().unwrap();
+        assert_eq!(folders(&store).len(), 1);
     }
 }

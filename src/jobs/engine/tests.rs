@@ -5,13 +5,17 @@ use std::path::Path;
 
 use tokio::runtime::Handle;
 
+use super::begun_chunk::{BegunChunk, ChunkBudget};
+use super::job::{Making, Step};
+use super::store::JobRecord;
+use super::work::OwnerWork;
 use super::*;
 use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
 use crate::jobs::files::Files;
 use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
 use crate::jobs::spec::JobSpec;
-use crate::jobs::{JobBoards, Progress, Recipe, Resources, RunEnd, Shard, StoredJob, run};
+use crate::jobs::{JobBoards, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, run};
 use crate::service::{RequestedLimits, ServiceSettings, Tables, Want};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
@@ -46,6 +50,13 @@ impl Running {
         let engine = tokio::task::spawn_blocking(open).await.unwrap()?;
         let task = tokio::spawn(Arc::clone(&engine).run());
         Ok(Self { engine, task })
+    }
+
+    /// An engine on a place that others use too, which does nothing of itself.
+    async fn idle(service: &Arc<Service>, files: Arc<dyn Files>, dispatch: Arc<dyn Dispatch>) -> Arc<JobEngine> {
+        let (service, store) = (Arc::clone(service), JobStore::shared(files));
+        let open = move || JobEngine::open(&service, settings(), store, dispatch);
+        tokio::task::spawn_blocking(open).await.unwrap().unwrap()
     }
 
     async fn job(&self, id: JobId) -> Option<Arc<Job>> {
@@ -116,9 +127,7 @@ async fn completed(engine: &JobEngine, job: &Job) -> JobView {
 fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
     let scratch = Scratch::new();
     let job = StoredJob::create(scratch.0.path(), spec).unwrap();
-    let (tables, cancel) = (Tables::default(), std::sync::atomic::AtomicBool::new(false));
-    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
-    assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
+    make(&job, Shard::WHOLE);
     assert!(job.complete().unwrap());
     files(&job)
 }
@@ -279,11 +288,212 @@ async fn a_damaged_part_fails_the_job() {
     let running = Running::new(scratch.0.path());
     let job = running.job(id).await.unwrap();
     let view = wait_until(&running.engine, &job, |view| view.state == JobState::Failed).await;
-    assert!(view.reason.unwrap().contains("0000000000.tqp"));
+    let reason = view.reason.unwrap();
+    assert!(reason.starts_with("parts/0000000000.tqp: ") && reason.contains("delete the job"), "{reason}");
+    assert!(!reason.contains(&*scratch.0.path().to_string_lossy()), "{reason}");
     assert_eq!(
         running.engine.states().into_iter().find(|(state, _)| *state == JobState::Failed),
         Some((JobState::Failed, 1))
     );
+}
+
+/// Other processes make the chunks, and none of them is there.
+#[derive(Debug)]
+struct NoWorkers;
+
+impl Dispatch for NoWorkers {
+    fn reconcile(&self, _: &[Arc<Job>]) {}
+
+    fn has_worker(&self) -> bool {
+        false
+    }
+
+    fn makes_elsewhere(&self) -> bool {
+        true
+    }
+}
+
+/// Makes some parts of a job.
+fn make(job: &StoredJob, shard: Shard) {
+    let (tables, cancel) = (Tables::default(), std::sync::atomic::AtomicBool::new(false));
+    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    assert_eq!(run(job, shard, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_cancelled_while_its_parts_are_counted_stays_cancelled() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(JobLane::new(&service)));
+    let first = open().await.create(owner(), Some("key"), draft(4)).await.unwrap();
+    assert_eq!(first.view(Duration::ZERO, true).counts.failed, Some(0));
+    make(first.stored(), Shard::try_new(0, 2).unwrap());
+    let engine = open().await;
+    let job = engine.find(owner(), first.id()).await.unwrap().unwrap();
+    assert_eq!(engine.view(&job).counts.failed, None, "they are not counted");
+    assert!(matches!(job.next_step(|| None), Some(Step::Open)));
+    assert!(engine.cancel_or_delete(&job).unwrap());
+    job.opened(0);
+    job.end_slice();
+    let view = engine.view(&job);
+    assert_eq!((view.state, view.counts.done, view.counts.failed), (JobState::Cancelled, 2, None));
+    assert!(job.next_step(|| None).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_does_not_change_after_its_end() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let engine = Running::idle(&service, memory, Arc::new(JobLane::new(&service))).await;
+    let job = engine.create(owner(), None, draft(4)).await.unwrap();
+    let budget = ChunkBudget::default();
+    let begin = || {
+        let Some(Step::Begin(number, memory)) = job.next_step(|| budget.take(job.stored().spec())) else {
+            panic!("there are chunks")
+        };
+        let mut chunk = BegunChunk::new(job.stored(), number, memory).unwrap();
+        chunk.part.push(&Row::Failed);
+        Box::new(chunk)
+    };
+    let [stored, late, later] = [(); 3].map(|()| begin());
+    OwnerWork::store(&job, stored);
+    assert!(engine.cancel_or_delete(&job).unwrap());
+    let view = engine.view(&job);
+    assert_eq!((view.counts.done, view.counts.stored_parts), (1, 1));
+    job.stored_part(&late);
+    assert_eq!(engine.view(&job), view, "the end is the last change");
+    let number = later.number;
+    OwnerWork::store(&job, later);
+    assert!(!job.stored().has_part(number).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_another_process_creates_anew_is_known() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let running = Running::on(&service, memory.clone()).await.unwrap();
+    let job = running.create(Some("key"), draft(1)).await.unwrap();
+    completed(&running.engine, &job).await;
+    let other = Running::idle(&service, memory, Arc::new(JobLane::new(&service))).await;
+    let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
+    assert!(!other.cancel_or_delete(&seen).unwrap());
+    let anew = other.create(owner(), Some("key"), draft(1)).await.unwrap();
+    assert!(anew.id() == job.id() && anew.folder() != job.folder());
+    let engine = Arc::clone(&running.engine);
+    tokio::task::spawn_blocking(move || engine.tidy()).await.unwrap();
+    let known = running.engine.jobs.lock().get(&job.id()).cloned().expect("it is known");
+    assert_eq!(known.folder(), anew.folder());
+    completed(&running.engine, &known).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_of_a_shared_store_are_read_after_the_start_and_lists_wait_for_them() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(NoWorkers));
+    let one = open().await;
+    for count in 1..=2 {
+        one.create(owner(), None, draft(count)).await.unwrap();
+    }
+    let other = open().await;
+    assert!(other.jobs.lock().is_empty(), "the start does not wait for them");
+    let lists = tokio::join!(other.jobs(owner()), other.jobs(owner()), other.jobs(owner()));
+    for list in [lists.0, lists.1, lists.2] {
+        assert_eq!(list.unwrap().len(), 2);
+    }
+    // Those of other processes count too.
+    one.create(owner(), None, draft(3)).await.unwrap();
+    tokio::time::sleep(LIST_PERIOD).await;
+    assert!(matches!(other.create(owner(), None, draft(1)).await, Err(CreateError::TooMany(3))));
+    assert!(matches!(other.begin_upload(owner(), None).await, Err(CreateError::TooMany(3))));
+    memory.lose_bucket();
+    assert!(open().await.jobs(owner()).await.is_err(), "an incomplete list is none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_count_while_they_are_received() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    running.create(Some("key"), endless()).await.unwrap();
+    let begin = |key| running.engine.begin_upload(owner(), key);
+    let _first = begin(None).await.unwrap();
+    let second = begin(Some("other")).await.unwrap();
+    assert!(matches!(begin(None).await, Err(CreateError::TooMany(3))));
+    drop(second);
+    let _second = begin(None).await.unwrap();
+    // A request that is repeated makes no job, but takes a place.
+    let _third = begin(Some("key")).await.unwrap();
+    assert!(matches!(begin(Some("key")).await, Err(CreateError::TooMany(3))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_files_are_damaged_has_failed_and_can_be_deleted() {
+    let scratch = Scratch::new();
+    for name in ["spec.json", "end.json"] {
+        let running = Running::new(scratch.0.path());
+        let job = running.create(Some(name), draft(2)).await.unwrap();
+        completed(&running.engine, &job).await;
+        let (id, path) = (job.id(), job.stored().files().path_of(name));
+        drop(job);
+        running.stop().await;
+        fs::write(path, b"{").unwrap();
+        let running = Running::new(scratch.0.path());
+        let job = running.engine.jobs(owner()).await.unwrap().pop().expect("it is listed");
+        let view = running.engine.view(&job);
+        assert_eq!((view.id, view.state, view.spec.is_some()), (id, JobState::Failed, name == "end.json"));
+        assert!(view.reason.is_some_and(|reason| reason.starts_with(name)));
+        assert!(view.expires.unwrap() > SystemTime::now() + Duration::from_secs(3000));
+        assert_eq!(running.create(Some(name), draft(2)).await.unwrap().id(), id, "the key is that of the job");
+        assert!(!running.engine.cancel_or_delete(&job).unwrap());
+        assert!(running.job(id).await.is_none() && !exists(&job));
+        drop(job);
+        running.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_request_finds_its_job_after_the_limits_were_lowered() {
+    let memory = Arc::new(FilesInMemory::default());
+    let with_time = |seconds| {
+        let max_time = Duration::from_secs(seconds);
+        Service::start(ServiceSettings { max_time, ..ServiceSettings::for_tests() })
+    };
+    let mut ids = Vec::new();
+    for seconds in [50, 20] {
+        let engine = Running::idle(&with_time(seconds), memory.clone(), Arc::new(NoWorkers)).await;
+        let nodes = Draft { limits: RequestedLimits { nodes: Some(77), ..draft(2).limits }, ..draft(2) };
+        let job = engine.create(owner(), Some("key"), nodes).await.unwrap();
+        let limits = job.stored().spec().limits;
+        assert_eq!((limits.time, limits.nodes), (Some(Duration::from_secs(50)), Some(77)));
+        ids.push(job.id());
+        let other = engine.create(owner(), Some("key"), draft(2)).await;
+        assert!(matches!(other, Err(CreateError::OtherJob(_))), "it has no limit of nodes");
+    }
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_parts_all_exist_waits_for_a_worker_that_ends_it() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(NoWorkers));
+    let first = open().await.create(owner(), Some("key"), draft(2)).await.unwrap();
+    make(first.stored(), Shard::WHOLE);
+    let engine = open().await;
+    let job = engine.find(owner(), first.id()).await.unwrap().unwrap();
+    assert!(!job.read_progress().unwrap());
+    assert_eq!(engine.view(&job).state, JobState::Finalizing);
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert_eq!(engine.view(&job).waiting_for, Some(WaitingFor::Workers));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_clock_of_a_replica_does_not_move_the_expiry() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let engine = Running::idle(&service, memory, Arc::new(NoWorkers)).await;
+    let job = engine.create(owner(), None, draft(1)).await.unwrap();
+    assert!(engine.cancel_or_delete(&job).unwrap());
+    let created = SystemTime::now() + Duration::from_secs(1 << 25);
+    let record = JobRecord { owner: owner(), created, core_seconds: 1.0, folder: job.folder() };
+    let ahead = Job::load(job.id(), record, job.stored().clone(), Making::Elsewhere, None).unwrap();
+    assert_eq!(ahead.ended(), job.ended());
+    let view = engine.view(&ahead);
+    assert_eq!((view.ended, view.expires), (Some(created), engine.view(&job).expires));
 }
 
 /// Creates a job of three parts, and waits until it is completed or cannot go on. Returns the id if it was accepted.

@@ -72,7 +72,7 @@ pub struct JobCounts {
     pub boards: u64,
     /// Boards of the stored parts.
     pub done: u64,
-    /// Rows of the stored parts without a label; unknown before the end if other processes make the parts.
+    /// Rows of the stored parts without a label; `None` as long as parts that another process has stored are not counted.
     pub failed: Option<u64>,
     /// Parts that the complete job has.
     pub parts: u64,
@@ -89,14 +89,14 @@ pub struct JobView {
     pub state: JobState,
     /// When it was created.
     pub created: SystemTime,
-    /// When it ended.
+    /// When it ended, not before it was created.
     pub ended: Option<SystemTime>,
-    /// When it will be deleted.
+    /// When it will be deleted, by the clock of the store.
     pub expires: Option<SystemTime>,
     /// Name of the folder with its files, below `data`.
     pub folder: FolderName,
-    /// Its specification.
-    pub spec: JobSpec,
+    /// Its specification, unless that is damaged.
+    pub spec: Option<JobSpec>,
     /// Its boards and parts.
     pub counts: JobCounts,
     /// Estimated processor time of the whole job, in seconds.

@@ -8,8 +8,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tracing::Level;
 
-use super::begun_chunk::{BegunChunk, ChunkBudget};
-use super::chunk_queue::Taken;
+use super::begun_chunk::{BegunChunk, ChunkBudget, ChunkMemory};
 use super::job::{Job, Step};
 use crate::jobs::manifest::Totals;
 use crate::jobs::part::Row;
@@ -84,8 +83,8 @@ impl OwnerWork {
         let mut jobs = self.jobs.lock();
         jobs.retain(|job| !job.state().is_ended());
         for at in 0..jobs.len() {
-            let has_room = || self.budget.has_room(jobs[at].stored().spec());
-            if let Some(step) = jobs[at].next_step(has_room) {
+            let memory = || self.budget.take(jobs[at].stored().spec());
+            if let Some(step) = jobs[at].next_step(memory) {
                 let job = jobs.remove(at)?;
                 jobs.push_back(Arc::clone(&job));
                 return Some((job, step));
@@ -102,62 +101,74 @@ impl OwnerWork {
                 if let Some((part, _)) = job.stored().part(chunk)? {
                     part.rows().for_each(|row| totals.count(&row));
                 }
-                if context.is_cancelled() {
-                    break;
+                if context.is_cancelled() || job.cancel_flag().load(Ordering::Relaxed) {
+                    return Ok(None);
                 }
             }
-            Ok::<_, JobError>(totals.failed + totals.invalid)
+            Ok::<_, JobError>(Some(totals.failed + totals.invalid))
         });
         match counted {
-            Ok(failed) => job.opened(failed),
+            Ok(Some(failed)) => job.opened(failed),
+            Ok(None) => job.not_opened(),
             Err(error) => job.trouble(&error),
         }
     }
 
-    /// Goes on with a chunk, and stores its part when it is whole.
-    fn make(&self, job: &Job, taken: Taken<Box<BegunChunk>>, context: &SliceContext<'_>, counts: &mut BoardCounts) {
-        let mut chunk = match taken {
-            Taken::Parked(chunk) => chunk,
-            Taken::New(number) => match self.begin(job, number, context) {
-                Ok(chunk) => Box::new(chunk),
-                Err(error) => {
-                    job.drop_chunk(number);
-                    return job.trouble(&error);
-                }
-            },
-        };
-        match self.label(job, &mut chunk, context, counts) {
-            Labelled::Cancelled => job.drop_chunk(chunk.number),
-            Labelled::Partly => job.park(chunk),
-            Labelled::Whole => match context.without_worker(|| job.stored().put_part(chunk.number, &chunk.part)) {
-                Ok(_) => {
-                    job.stored_part(&chunk);
-                    tracing::event!(
-                        target: "taquin::jobs",
-                        Level::DEBUG,
-                        message = "chunk stored",
-                        job.id = %job.id(),
-                        job.chunk = chunk.number,
-                        job.boards = chunk.part.len() as u64,
-                        elapsed_us = chunk.since.elapsed().as_micros() as u64,
-                    );
-                }
-                Err(error) => {
-                    job.park(chunk);
-                    job.trouble(&error);
-                }
-            },
+    /// Begins a chunk, and goes on with it.
+    fn make(&self, job: &Job, number: u64, memory: ChunkMemory, context: &SliceContext<'_>, counts: &mut BoardCounts) {
+        match self.begin(job, number, memory, context) {
+            Ok(chunk) => self.go_on(job, Box::new(chunk), context, counts),
+            Err(error) => {
+                job.drop_chunk(number);
+                job.trouble(&error);
+            }
         }
     }
 
+    /// Goes on with a chunk, and stores its part when it is whole.
+    fn go_on(&self, job: &Job, mut chunk: Box<BegunChunk>, context: &SliceContext<'_>, counts: &mut BoardCounts) {
+        match self.label(job, &mut chunk, context, counts) {
+            Labelled::Cancelled => job.drop_chunk(chunk.number),
+            Labelled::Partly => job.park(chunk),
+            Labelled::Whole => context.without_worker(|| Self::store(job, chunk)),
+        }
+    }
+
+    /// Stores the part of a chunk, unless the job has ended.
+    pub(super) fn store(job: &Job, chunk: Box<BegunChunk>) {
+        if job.cancel_flag().load(Ordering::Relaxed) {
+            return job.drop_chunk(chunk.number);
+        }
+        if let Err(error) = job.stored().put_part(chunk.number, &chunk.part) {
+            job.park(chunk);
+            return job.trouble(&error);
+        }
+        job.stored_part(&chunk);
+        tracing::event!(
+            target: "taquin::jobs",
+            Level::DEBUG,
+            message = "chunk stored",
+            job.id = %job.id(),
+            job.chunk = chunk.number,
+            job.boards = chunk.part.len() as u64,
+            elapsed_us = chunk.since.elapsed().as_micros() as u64,
+        );
+    }
+
     /// Begins a chunk. Where labels depend on the tables, they are those of the specification.
-    fn begin(&self, job: &Job, number: u64, context: &SliceContext<'_>) -> Result<BegunChunk, JobError> {
+    fn begin(
+        &self,
+        job: &Job,
+        number: u64,
+        memory: ChunkMemory,
+        context: &SliceContext<'_>,
+    ) -> Result<BegunChunk, JobError> {
         let spec = job.stored().spec();
         let goal = spec.boards.goal();
         if !spec.has_unique_labels() && Sweep::serves(Want::Next, goal.size()) {
             context.without_worker(|| self.service.tables().load_for(goal, spec.tables));
         }
-        BegunChunk::new(job.stored(), number, &self.budget)
+        BegunChunk::new(job.stored(), number, memory)
     }
 
     /// Labels boards of a chunk until the slice is over.
@@ -242,7 +253,8 @@ impl BulkWork for OwnerWork {
             let turn = Turn(&job);
             match step {
                 Step::Open => Self::open(&job, context),
-                Step::Chunk(taken) => self.make(&job, taken, context, &mut boards),
+                Step::GoOn(chunk) => self.go_on(&job, chunk, context, &mut boards),
+                Step::Begin(number, memory) => self.make(&job, number, memory, context, &mut boards),
                 Step::Finish => Self::finish(&job, context),
             }
             drop(turn);

@@ -12,10 +12,17 @@ pub(super) fn of_create(error: &CreateError) -> Problem {
     match error {
         CreateError::TooMany(unfinished) => {
             let detail = format!(
-                "You have {unfinished} unfinished jobs, the maximum of this server. Wait for one, or cancel one with \
+                "You have {unfinished} unfinished jobs and uploads, the maximum of this server. Wait for one, or cancel one with \
                  `DELETE`; `GET /jobs` lists them."
             );
             Problem::new(ProblemKind::TooManyJobs, detail)
+        }
+        CreateError::TooLate(most) => {
+            let detail = format!(
+                "The upload took longer than {} minutes. Send the boards in several jobs, or over a faster connection.",
+                most.as_secs() / 60
+            );
+            Problem::new(ProblemKind::RequestTimeout, detail)
         }
         CreateError::OtherJob(_) => {
             let detail = "There is a job with this `Idempotency-Key` whose boards, goal, `want` or limits are others. Choose a \

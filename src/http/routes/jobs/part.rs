@@ -44,7 +44,10 @@ pub(in crate::http::routes) async fn part(
 pub(super) fn existing(number: Option<u64>, job: &Job) -> Result<u64, Problem> {
     let parts = job.stored().spec().chunks();
     number.filter(|number| *number < parts).ok_or_else(|| {
-        let detail = format!("The job has no part of this number: its parts are 0 to {}.", parts - 1);
+        let detail = match parts.checked_sub(1) {
+            Some(last) => format!("The job has no part of this number: its parts are 0 to {last}."),
+            None => "The files of the job are damaged, so that its parts are not known.".to_owned(),
+        };
         Problem::new(ProblemKind::NotFound, detail)
     })
 }

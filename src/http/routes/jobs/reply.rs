@@ -19,7 +19,8 @@ pub(super) struct JobReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     folder: String,
-    spec: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spec: Option<Value>,
     counts: CountsReply,
     parts: PartsReply,
     estimate: EstimateReply,
@@ -62,7 +63,7 @@ impl JobReply {
             ended_at: view.ended.map(time),
             expires_at: view.expires.map(time),
             folder: view.folder.to_string(),
-            spec: spec(&view.spec),
+            spec: view.spec.as_ref().map(spec),
             counts: CountsReply { total: counts.boards, done: counts.done, failed: counts.failed },
             parts: PartsReply { total: counts.parts, done: counts.stored_parts },
             estimate: EstimateReply { core_seconds: rounded(view.core_seconds, 1e6) },

@@ -7,17 +7,18 @@ use axum::body::Body;
 use axum::http::request::Parts;
 
 use super::caller::Caller;
-use super::failure::{of_create, of_store, too_large};
+use super::failure::{of_create, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::request::{close_connection, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
-use crate::jobs::{
-    CreateError, Draft, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, JobId, NewFolder,
-};
+use crate::jobs::{CreateError, Draft, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, NewFolder};
 use crate::service::Sweep;
+
+/// Most bytes of the problems of an upload that are stored. Each takes some hundred bytes, and a faulty row two.
+const MAX_PROBLEM_BYTES: u64 = 64 << 20;
 
 /// Reads rows, and stores their boards.
 ///
@@ -43,20 +44,14 @@ async fn receive(
     let (http, engine) = (state.settings(), &caller.engine);
     let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
     let format = RowFormat::of(&head.headers, http.strict_content_type)?;
-    let existing = match key {
-        Some(key) => engine.find(caller.owner, JobId::of_key(caller.owner, key)).await,
-        None => Ok(None),
-    };
-    if existing.map_err(|error| of_store(&error))?.is_none() {
-        engine.check_quota(caller.owner).map_err(|error| of_create(&error))?;
-    }
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
     let mut receiver = LineReceiver::new(body, BatchLimits { boards, bytes }, http.body_timeout)?;
     let (want, limits) = (options.want, options.limits);
-    let folder = engine.begin_upload().await.map_err(|error| of_store(&error))?;
+    let folder = engine.begin_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
     while let Some(lines) = receiver.next().await? {
+        packer.folder.check_time().map_err(|error| of_create(&error))?;
         // Reading boards takes time.
         let packing = tokio::task::spawn_blocking(move || packer.add(&lines).map(|()| packer));
         packer = packing.await.map_err(|_| Problem::internal())??;
@@ -87,7 +82,7 @@ struct Packer {
 
 impl Packer {
     fn new(folder: NewFolder, options: RowOptions, format: RowFormat, max_rows: u64) -> Self {
-        let problems = InputProblemsWriter::new(Arc::clone(folder.files()));
+        let problems = InputProblemsWriter::new(Arc::clone(folder.files())).at_most(MAX_PROBLEM_BYTES);
         let (reader, input, first_problem) = (None, None, None);
         Self { folder, options, format, reader, max_rows, rows: 0, input, first_problem, problems }
     }

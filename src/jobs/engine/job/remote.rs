@@ -20,10 +20,11 @@ impl Job {
                 _ => progress.chunks.first_missing(),
             }
         };
-        match from {
-            Some(from) => Ok(self.note_stored(&self.stored.stored_from(from)?)),
-            None => Ok(false),
-        }
+        let stored = match from {
+            Some(from) => self.stored.stored_from(from)?,
+            None => Vec::new(),
+        };
+        Ok(self.note_stored(&stored))
     }
 
     fn note_stored(&self, stored: &[u64]) -> bool {

@@ -1,0 +1,171 @@
+//! Which jobs the store has: other processes create and delete some.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tracing::Level;
+
+use super::id::{FolderName, JobId};
+use super::job::{Job, Making};
+use super::store::{JobRecord, UNNAMED_TIME, report_useless};
+use super::{JobEngine, LIST_PERIOD, VERSION};
+use crate::jobs::stored_job::JobError;
+
+impl JobEngine {
+    /// Notes which jobs there are, whatever other processes have done. A search that another thread begins meanwhile
+    /// is enough.
+    ///
+    /// # Errors
+    /// Those of the files. Some jobs may be missing then.
+    pub(super) fn search_jobs(&self) -> io::Result<()> {
+        let asked = Instant::now();
+        let mut searched = self.searched.lock();
+        if searched.is_some_and(|begun| begun >= asked) {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let listed = self.list_jobs();
+        self.has_store.store(listed.is_ok(), Ordering::Relaxed);
+        if listed.is_ok() {
+            *searched = Some(begun);
+        }
+        self.has_searched.send_modify(|has_searched| *has_searched |= listed.is_ok());
+        listed
+    }
+
+    fn list_jobs(&self) -> io::Result<()> {
+        // In this order: a job that is known has a record when the store lists them, unless it was deleted.
+        let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
+        let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
+        for id in self.store.ids()? {
+            // An unfinished one may have been deleted and created again.
+            if !changed.remove(&id) || is_unfinished(&id) {
+                changed.insert(id);
+            }
+        }
+        self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Looks jobs up, and logs which of them cannot be read.
+    ///
+    /// # Errors
+    /// If the store cannot be read now, or the service shuts down. A damaged record is none.
+    fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
+        let failure = Mutex::new(None);
+        self.store.for_each(ids, |id| {
+            match self.look_up(id) {
+                Ok(_) => drop(self.unreadable.lock().remove(&id)),
+                Err(error) => {
+                    if self.unreadable.lock().insert(id) {
+                        let message = "job cannot be read";
+                        tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
+                    }
+                    // Of a directory, the other jobs are known all the same.
+                    if error.is_temporary() && self.store.is_shared() {
+                        failure.lock().get_or_insert(io::Error::other(error));
+                    }
+                }
+            }
+            let is_draining = *self.is_draining.borrow();
+            if is_draining {
+                failure.lock().get_or_insert(io::ErrorKind::Interrupted.into());
+            }
+            !is_draining
+        });
+        failure.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
+    pub(super) fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
+        // In this order: a job that is created after its record was read is not forgotten.
+        let known = self.jobs.lock().get(&id).cloned();
+        let record = self.store.record(id)?;
+        if let Some(known) = known {
+            if record.as_ref().is_some_and(|record| record.folder == known.folder()) {
+                return Ok(Some(known));
+            }
+            self.forget(&known);
+        }
+        record.map_or(Ok(None), |record| self.load(id, record))
+    }
+
+    /// Opens the job that a record names; `None` if it was deleted meanwhile.
+    fn load(&self, id: JobId, record: JobRecord) -> Result<Option<Arc<Job>>, JobError> {
+        let (stored, damage) = match self.store.open(record.folder) {
+            Ok(stored) => (stored, None),
+            Err(error) if error.is_temporary() => return Err(error),
+            Err(_) if !self.store.names(id, record.folder)? => return Ok(None),
+            Err(error) => (self.store.damaged(record.folder), Some(error)),
+        };
+        let making = if self.dispatch.makes_elsewhere() {
+            Making::Elsewhere
+        } else if stored.spec().is_served_by(VERSION, self.service.settings().tables) {
+            Making::Here
+        } else {
+            Making::OtherSolver
+        };
+        let job = Arc::new(Job::load(id, record, stored, making, damage.as_ref())?);
+        // Of several threads that load it, the first one wins.
+        let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
+        self.wake.notify_one();
+        Ok(Some(job))
+    }
+
+    /// Forgets a job that was deleted.
+    pub(super) fn forget(&self, job: &Arc<Job>) {
+        let mut jobs = self.jobs.lock();
+        if jobs.get(&job.id()).is_some_and(|known| Arc::ptr_eq(known, job)) {
+            jobs.remove(&job.id());
+        }
+        drop(jobs);
+        job.note_deletion();
+    }
+
+    /// Removes folders of no use, and notes which jobs were deleted and created again with their keys by other processes.
+    pub(super) fn tidy(&self) {
+        let found = self.store.remove_unnamed(UNNAMED_TIME).and_then(|records| {
+            let is_other = |(id, folder): &(JobId, FolderName)| {
+                self.jobs.lock().get(id).is_some_and(|known| known.folder() != *folder)
+            };
+            let others: Vec<JobId> = records.into_iter().filter(is_other).map(|(id, _)| id).collect();
+            self.look_up_all(&others)
+        });
+        if let Err(error) = found {
+            report_useless(&error);
+        }
+    }
+
+    /// Notes which jobs other processes have created and deleted up to a second ago.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store is shared and cannot be read.
+    pub(super) async fn refresh(self: &Arc<Self>) -> Result<(), JobError> {
+        if !self.store.is_shared() {
+            return Ok(());
+        }
+        let mut has_searched = self.has_searched.subscribe();
+        if is_due(&mut self.listed.lock(), LIST_PERIOD) {
+            return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
+        }
+        if *has_searched.borrow_and_update() {
+            return Ok(());
+        }
+        // One that has failed is an answer too.
+        let _ = has_searched.changed().await;
+        let has_searched = *has_searched.borrow();
+        if has_searched { Ok(()) } else { Err(self.file_error(io::ErrorKind::NotConnected.into())) }
+    }
+}
+
+/// True if so much time has passed since `last`, which is now then.
+fn is_due(last: &mut Option<Instant>, period: Duration) -> bool {
+    let is_due = last.is_none_or(|last| last.elapsed() >= period);
+    if is_due {
+        *last = Some(Instant::now());
+    }
+    is_due
+}
