@@ -357,7 +357,8 @@ impl Job {
 
     /// Notes the end that the files say. Returns false if there is none, or it was noted before.
     fn note_end(&self) -> Result<bool, JobError> {
-        let (Some(mut end), Some(at)) = (self.stored.end()?, self.stored.ended_at()?) else { return Ok(false) };
+        let Some(mut end) = self.stored.end()? else { return Ok(false) };
+        let Some(at) = self.stored.ended_at()? else { return Ok(false) };
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {
             return Ok(false);
