@@ -72,7 +72,8 @@ impl Collector for JobGauges {
         let up = ConstGauge::new(u64::from(self.0.has_store()));
         let help = "1 if the store of the jobs could be read when it was last searched, otherwise 0";
         up.encode(encoder.encode_descriptor("jobs_store_up", help, None, up.metric_type())?)?;
-        let oldest = ConstGauge::new(self.0.oldest_chunk().as_secs_f64());
+        let Some(oldest) = self.0.oldest_chunk() else { return Ok(()) };
+        let oldest = ConstGauge::new(oldest.as_secs_f64());
         let help = "Age of the oldest chunk that was begun and is not stored, or 0";
         oldest.encode(encoder.encode_descriptor("jobs_oldest_chunk_seconds", help, None, oldest.metric_type())?)
     }

@@ -30,9 +30,9 @@ pub(super) enum TaskResult {
     Existed,
     /// It was given back when the worker ended.
     Released,
-    /// It was given back, since its labels depend on another solver.
+    /// It was not done, since its labels depend on another solver.
     Refused,
-    /// It was given back, since the store failed.
+    /// It was not done, since the store failed, or has no such job.
     NoStore,
     /// The job is damaged, and has failed.
     Failed,
@@ -66,10 +66,10 @@ const IDLE: &str = "idle";
 pub(super) struct BusyThread<'f>(&'f WorkerFigures);
 
 impl WorkerFigures {
-    /// Figures of a worker with so many threads.
+    /// Figures of a worker with so many threads, and the one for the quick lane.
     pub fn new(threads: usize) -> Self {
         let figures = Self::default();
-        figures.thread(IDLE).set(threads as i64);
+        figures.thread(IDLE).set(threads as i64 + 1);
         figures.thread(BUSY).set(0);
         figures.has_store.set(1);
         figures.has_queue.set(1);
@@ -115,5 +115,19 @@ impl Drop for BusyThread<'_> {
     fn drop(&mut self) {
         self.0.thread(BUSY).dec();
         self.0.thread(IDLE).inc();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_and_the_quick_one_are_idle_or_busy() {
+        let figures = WorkerFigures::new(2);
+        let busy: Vec<BusyThread<'_>> = (0..3).map(|_| figures.busy()).collect();
+        assert_eq!((figures.thread(BUSY).get(), figures.thread(IDLE).get()), (3, 0));
+        drop(busy);
+        assert_eq!((figures.thread(BUSY).get(), figures.thread(IDLE).get()), (0, 3));
     }
 }

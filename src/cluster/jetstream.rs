@@ -14,17 +14,17 @@ use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{AckKind, Context, Message};
-use async_nats::{Client, Event, ServerAddr, Subscriber};
+use async_nats::{Client, Event, Request, ServerAddr, Subscriber};
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use self::layout::Layout;
-use super::login::{login_of, options_of, without_login};
-use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError};
+use super::login::{common_login, options_of, without_login};
+use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
+use super::silence::Silence;
 use super::task::{Lane, Task};
-use crate::jobs::FolderName;
 
 /// How a queue is reached.
 #[derive(Clone)]
@@ -35,6 +35,8 @@ pub struct QueueSettings {
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
+    /// True if that is set for a stream that exists too. Otherwise it only counts for one that is missing.
+    pub sets_replicas: bool,
 }
 
 /// A work queue of JetStream: a stream whose subjects are the tasks, with one message for each at most, and a durable
@@ -44,8 +46,10 @@ pub struct JetStream {
     context: Context,
     layout: Layout,
     handles: Mutex<Option<Arc<Handles>>>,
-    /// Since when no task could be stored.
-    unanswered_since: parking_lot::Mutex<Option<Instant>>,
+    /// For how long no task could be stored.
+    silence: parking_lot::Mutex<Silence>,
+    /// True if the number of servers that store a task is set, and not only for a stream that is missing.
+    sets_replicas: bool,
     /// Counts the connections so far.
     connections: watch::Receiver<u64>,
     /// Reports of workers, once they were asked for.
@@ -84,6 +88,12 @@ const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 /// is created meanwhile.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
+/// Time in which a worker has to respond.
+const WORKER_TIME: Duration = Duration::from_secs(1);
+
+/// Time in which the client has to send what it holds, before the process ends.
+const FLUSH_TIME: Duration = Duration::from_secs(2);
+
 /// Longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
@@ -91,7 +101,7 @@ impl JetStream {
     /// Begins to connect. The servers need not be there yet. It is called in a tokio runtime.
     ///
     /// # Errors
-    /// [`QueueError`] if a URL or the file of credentials is wrong.
+    /// [`QueueError`] if a URL or the file of credentials is wrong, or the servers have different logins.
     pub async fn connect(settings: &QueueSettings) -> Result<Self, QueueError> {
         let layout = Layout {
             stream: "taquin-chunks".to_owned(),
@@ -108,7 +118,7 @@ impl JetStream {
             |url: &String| url.parse::<ServerAddr>().map_err(|_| QueueError::new("a URL of a server is wrong"));
         let servers: Vec<ServerAddr> = settings.servers.iter().map(server).collect::<Result<_, _>>()?;
         let (connected, connections) = watch::channel(0_u64);
-        let mut options = options_of(servers.iter().find_map(login_of))
+        let mut options = options_of(common_login(&servers)?)
             .name("taquin")
             .retry_on_initial_connect()
             .connection_timeout(REQUEST_TIME)
@@ -134,7 +144,8 @@ impl JetStream {
             context,
             layout,
             handles: Mutex::default(),
-            unanswered_since: parking_lot::Mutex::default(),
+            silence: parking_lot::Mutex::default(),
+            sets_replicas: settings.sets_replicas,
             connections,
             reports: Mutex::default(),
         })
@@ -149,7 +160,7 @@ impl JetStream {
         let config = self.layout.stream_config();
         let mut stream = self.context.get_or_create_stream(config.clone()).await?;
         let existing = &stream.info().await?.config;
-        if existing.num_replicas != config.num_replicas {
+        if self.sets_replicas && existing.num_replicas != config.num_replicas {
             self.context.update_stream(config).await?;
         }
         let [bulk, quick] = [Lane::Bulk, Lane::Quick].map(|lane| self.consumer(&stream, lane));
@@ -193,7 +204,7 @@ impl JetStream {
             return Ok(());
         }
         tracing::warn!(target: "taquin::queue", stream = self.layout.stream, "the queue has lost its files, and is created anew");
-        *self.unanswered_since.lock() = None;
+        self.silence.lock().end();
         self.context.delete_stream(&self.layout.stream).await.map_err(QueueError::new)?;
         tokio::time::sleep(DELETION_TIME).await;
         Ok(())
@@ -247,18 +258,18 @@ impl Queue for JetStream {
             let published = async { self.context.publish(subject.clone(), Bytes::new()).await?.await };
             published.await.map_or_else(of_publication, |_| Ok(Published::Stored))
         });
-        let since = match published.await? {
-            Published::Stored => {
-                *self.unanswered_since.lock() = None;
-                return Ok(());
+        let silent = match published.await? {
+            Published::Unanswered if self.is_connected() => self.silence.lock().note(Instant::now()),
+            published => {
+                self.silence.lock().end();
+                match published {
+                    Published::Stored => return Ok(()),
+                    Published::Broken => UNANSWERED_TIME,
+                    Published::Unanswered => Duration::ZERO,
+                }
             }
-            Published::Unanswered if self.is_connected() => {
-                self.unanswered_since.lock().get_or_insert_with(Instant::now).elapsed()
-            }
-            Published::Unanswered => Duration::ZERO,
-            Published::Broken => UNANSWERED_TIME,
         };
-        if since >= UNANSWERED_TIME {
+        if silent >= UNANSWERED_TIME {
             self.delete_stream().await?;
         }
         Err(QueueError::new("a task cannot be stored"))
@@ -294,8 +305,11 @@ impl Queue for JetStream {
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
-        match self.client.request(self.layout.workers(), Bytes::new()).await {
+        let request = Request::new().payload(Bytes::new()).timeout(Some(WORKER_TIME));
+        match self.client.send_request(self.layout.workers(), request).await {
             Ok(_) => Ok(true),
+            // One has subscribed, and is frozen or cut off. Whether the server is there, other requests tell.
+            Err(error) if error.kind() == RequestErrorKind::TimedOut => Ok(true),
             Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(false),
             Err(error) => Err(QueueError::new(error)),
         }
@@ -313,24 +327,29 @@ impl Queue for JetStream {
         }
     }
 
-    async fn report(&self, folder: FolderName) {
+    async fn report(&self, trouble: Trouble) {
         // Otherwise reports would pile up, and this would wait in the end.
         if self.is_connected() {
-            let _ = self.client.publish(self.layout.reports(), folder.to_string().into()).await;
+            let report = self.client.publish(self.layout.reports(), trouble.to_string().into());
+            let _ = timeout(REQUEST_TIME, report).await;
         }
     }
 
-    async fn reports(&self) -> HashSet<FolderName> {
+    async fn reports(&self) -> HashSet<Trouble> {
         let mut reports = self.reports.lock().await;
         if reports.is_none() {
             // It fails only for a subject that is none.
             *reports = self.client.subscribe(self.layout.reports()).await.ok();
         }
-        let mut folders = HashSet::new();
+        let mut troubles = HashSet::new();
         while let Some(Some(report)) = reports.as_mut().and_then(|reports| reports.next().now_or_never()) {
-            folders.extend(str::from_utf8(&report.payload).ok().and_then(|name| name.parse::<FolderName>().ok()));
+            troubles.extend(str::from_utf8(&report.payload).ok().and_then(|text| text.parse::<Trouble>().ok()));
         }
-        folders
+        troubles
+    }
+
+    async fn flush(&self) {
+        let _ = timeout(FLUSH_TIME, self.client.flush()).await;
     }
 
     async fn take(&self, lane: Lane) -> Result<Option<MessageLease>, QueueError> {
@@ -354,16 +373,21 @@ impl Lease for MessageLease {
     }
 
     async fn extend(&self) -> Result<(), QueueError> {
-        self.message.ack_with(AckKind::Progress).await.map_err(QueueError::new)
+        in_time(self.message.ack_with(AckKind::Progress)).await
     }
 
     async fn done(&self) -> Result<(), QueueError> {
-        self.message.double_ack().await.map_err(QueueError::new)
+        in_time(self.message.double_ack()).await
     }
 
     async fn release(&self, pause: Duration) -> Result<(), QueueError> {
-        self.message.ack_with(AckKind::Nak(Some(pause))).await.map_err(QueueError::new)
+        in_time(self.message.ack_with(AckKind::Nak(Some(pause)))).await
     }
+}
+
+/// Waits for something that blocks while the server is away, once the client holds too much that it cannot send.
+async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
+    timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
 }
 
 /// What became of a publication.

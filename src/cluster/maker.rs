@@ -1,11 +1,12 @@
 //! What a worker does for one task, on a thread that may block.
 
-use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tracing::Level;
 
 use super::suspects::{Attempt, Run};
 use super::task::{Task, Work};
@@ -22,6 +23,8 @@ pub struct Maker {
     service: Arc<Service>,
     /// Jobs whose tasks came lately.
     jobs: Mutex<HashMap<FolderName, Known>>,
+    /// Folders that were not there. That was logged.
+    missing: Mutex<HashSet<FolderName>>,
 }
 
 /// A job that was opened.
@@ -32,11 +35,20 @@ struct Known {
     checked: Instant,
 }
 
+/// The job of a folder.
+enum Found {
+    Unfinished(Arc<StoredJob>),
+    Over,
+    Missing,
+}
+
 /// What is to be done for a task.
 #[derive(Debug)]
 pub(super) enum Begun {
-    /// Nothing: the part exists, or the job has ended or was deleted.
+    /// Nothing: the part exists, or the job has ended.
     Nothing,
+    /// Nothing: the store has no such folder. The job was deleted, or the store is another one than that of the service.
+    Missing,
     /// Nothing here: labels depend on the solver, and that of the job has another version or other tables.
     OtherSolver,
     /// Label a chunk.
@@ -57,7 +69,7 @@ const UNLIMITED: Duration = Duration::from_secs(600);
 impl Maker {
     /// A maker for the jobs of a store.
     pub fn new(store: JobStore, service: Arc<Service>) -> Self {
-        Self { store, service, jobs: Mutex::default() }
+        Self { store, service, jobs: Mutex::default(), missing: Mutex::default() }
     }
 
     /// Finds out what is to be done.
@@ -67,9 +79,13 @@ impl Maker {
     pub(super) fn begin(&self, task: &Task) -> Result<Begun, JobError> {
         let Work::Chunk(chunk) = task.work else {
             // Also of a job that has ended: its card may be missing.
-            return Ok(self.open(task.folder)?.map_or(Begun::Nothing, Begun::End));
+            return Ok(self.open(task.folder)?.map_or_else(|| self.missing(task.folder), Begun::End));
         };
-        let Some(job) = self.job(task.folder)? else { return Ok(Begun::Nothing) };
+        let job = match self.job(task.folder)? {
+            Found::Unfinished(job) => job,
+            Found::Over => return Ok(Begun::Nothing),
+            Found::Missing => return Ok(self.missing(task.folder)),
+        };
         if chunk >= job.spec().chunks() || job.has_part(chunk)? {
             return Ok(Begun::Nothing);
         }
@@ -77,20 +93,33 @@ impl Maker {
         Ok(if is_served { Begun::Chunk(job, chunk) } else { Begun::OtherSolver })
     }
 
-    /// The job of a folder, unless it has ended or was deleted.
-    fn job(&self, folder: FolderName) -> Result<Option<Arc<StoredJob>>, JobError> {
+    /// Logs once that a folder is not there.
+    fn missing(&self, folder: FolderName) -> Begun {
+        let mut missing = self.missing.lock();
+        if missing.len() >= REMEMBERED {
+            missing.clear();
+        }
+        if missing.insert(folder) {
+            let message = "the store has no such job: it was deleted, or the service has another store";
+            tracing::event!(target: "taquin::worker", Level::WARN, message, job.folder = %folder);
+        }
+        Begun::Missing
+    }
+
+    /// The job of a folder.
+    fn job(&self, folder: FolderName) -> Result<Found, JobError> {
         let known = self.jobs.lock().get(&folder).cloned();
         let job = match known {
-            Some(known) if known.checked.elapsed() < CHECK_PERIOD => return Ok(Some(known.job)),
+            Some(known) if known.checked.elapsed() < CHECK_PERIOD => return Ok(Found::Unfinished(known.job)),
             Some(known) => known.job,
             None => match self.open(folder)? {
                 Some(job) => job,
-                None => return Ok(None),
+                None => return Ok(Found::Missing),
             },
         };
         if job.is_over()? {
             self.jobs.lock().remove(&folder);
-            return Ok(None);
+            return Ok(Found::Over);
         }
         let mut jobs = self.jobs.lock();
         if jobs.len() >= REMEMBERED {
@@ -98,10 +127,10 @@ impl Maker {
             oldest.map(|folder| jobs.remove(&folder));
         }
         jobs.insert(folder, Known { job: Arc::clone(&job), checked: Instant::now() });
-        Ok(Some(job))
+        Ok(Found::Unfinished(job))
     }
 
-    /// The job of a folder; `None` if it was deleted.
+    /// The job of a folder; `None` if there is none.
     fn open(&self, folder: FolderName) -> Result<Option<Arc<StoredJob>>, JobError> {
         match self.store.open(folder) {
             Ok(job) => Ok(Some(Arc::new(job))),
@@ -115,7 +144,7 @@ impl Maker {
     /// # Errors
     /// [`JobError`].
     pub(super) fn is_over(&self, folder: FolderName) -> Result<bool, JobError> {
-        self.job(folder).map(|job| job.is_none())
+        self.job(folder).map(|job| !matches!(job, Found::Unfinished(_)))
     }
 
     /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. With care, it notes where it is, in case that
@@ -170,12 +199,17 @@ impl Maker {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist. Returns false if one is missing.
+    /// Ends a job whose parts all exist, unless it has ended. Returns false if one is missing, and once `cancel` is raised.
+    /// Progress counts the parts that were read.
     ///
     /// # Errors
     /// [`JobError`].
-    pub(super) fn end(&self, job: &StoredJob) -> Result<bool, JobError> {
-        if !job.complete()? {
+    pub(super) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
+        let goes_on = || {
+            progress.labelled.fetch_add(1, Ordering::Relaxed);
+            !cancel.load(Ordering::Relaxed)
+        };
+        if job.ended_at()?.is_none() && !job.complete_while(goes_on)? {
             return Ok(false);
         }
         job.put_card().map(|()| true)
@@ -198,7 +232,7 @@ impl Maker {
     pub(super) fn board_time(job: &StoredJob) -> Duration {
         let spec = job.spec();
         let searches = if Sweep::serves(Want::Next, spec.boards.goal().size()) { 4 } else { 1 };
-        spec.limits.time.map_or(UNLIMITED, |time| (searches * time).clamp(Duration::from_secs(60), UNLIMITED))
+        spec.limits.time.map_or(UNLIMITED, |time| (searches * time).max(Duration::from_secs(60)))
     }
 }
 
@@ -210,5 +244,30 @@ fn end_process_at(index: u64) {
     });
     if *DEADLY == Some(index) {
         std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Board, Size};
+    use crate::jobs::{FilesInMemory, JobBoards, JobSpec, Recipe};
+    use crate::service::{RequestedLimits, Tier};
+
+    #[test]
+    fn a_board_has_the_time_of_all_its_searches() {
+        let job = |cells: usize, time: Option<u64>| {
+            let goal = Board::blank_last(Size::try_from((cells, cells)).unwrap());
+            let limits = RequestedLimits { time: time.map(Duration::from_secs), ..RequestedLimits::default() };
+            let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1).unwrap());
+            let version = "1".to_owned();
+            let spec = JobSpec { boards, want: Want::Length, limits, tables: Tier::Small, chunk: 1, version };
+            StoredJob::create_in(Arc::new(FilesInMemory::default()), &spec).unwrap()
+        };
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
+        assert_eq!(Maker::board_time(&job(3, Some(1))), Duration::from_secs(60));
+        assert_eq!(Maker::board_time(&job(3, Some(24 * 3600))), hours(4 * 24));
+        assert_eq!(Maker::board_time(&job(6, Some(24 * 3600))), hours(24));
+        assert_eq!(Maker::board_time(&job(3, None)), UNLIMITED);
     }
 }

@@ -9,9 +9,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::queue::{Lease, Queue, QueueCounts, QueueError};
+use super::queue::{Lease, Queue, QueueCounts, QueueError, Trouble};
 use super::task::{Lane, Task};
-use crate::jobs::FolderName;
 
 /// A map behind a mutex.
 #[derive(Debug)]
@@ -30,9 +29,13 @@ struct State {
     tasks: BTreeMap<Task, Entry>,
     takers: [u64; 2],
     workers: u64,
-    reports: HashSet<FolderName>,
-    /// Counts the leases so far.
+    reports: HashSet<Trouble>,
+    /// Counts the leases so far, their extensions, and the calls of `flush`.
     leases: u64,
+    extensions: u64,
+    flushes: u64,
+    /// Most tasks that were in the queue at a time.
+    most: usize,
 }
 
 #[derive(Debug, Default)]
@@ -91,6 +94,26 @@ impl MemoryQueue {
         self.loses_ends.store(loses_ends, Ordering::Relaxed);
     }
 
+    /// How often leases were extended.
+    pub(super) fn extensions(&self) -> u64 {
+        self.state.lock().extensions
+    }
+
+    /// How often all that was sent has left.
+    pub(super) fn flushes(&self) -> u64 {
+        self.state.lock().flushes
+    }
+
+    /// How many tasks were handed out so far.
+    pub(super) fn leases(&self) -> u64 {
+        self.state.lock().leases
+    }
+
+    /// Most tasks that were in the queue at a time.
+    pub(super) fn most(&self) -> usize {
+        self.state.lock().most
+    }
+
     fn check(&self) -> Result<(), QueueError> {
         if self.is_down.load(Ordering::Relaxed) { Err(QueueError::new("it is down")) } else { Ok(()) }
     }
@@ -113,7 +136,10 @@ impl Queue for SharedQueue {
 
     async fn offer(&self, task: &Task) -> Result<(), QueueError> {
         self.0.check()?;
-        self.0.state.lock().tasks.entry(*task).or_default();
+        let mut state = self.0.state.lock();
+        state.tasks.entry(*task).or_default();
+        state.most = state.most.max(state.tasks.len());
+        drop(state);
         self.0.changed.notify_waiters();
         Ok(())
     }
@@ -142,11 +168,11 @@ impl Queue for SharedQueue {
         std::future::pending().await
     }
 
-    async fn report(&self, folder: FolderName) {
-        self.0.state.lock().reports.insert(folder);
+    async fn report(&self, trouble: Trouble) {
+        self.0.state.lock().reports.insert(trouble);
     }
 
-    async fn reports(&self) -> HashSet<FolderName> {
+    async fn reports(&self) -> HashSet<Trouble> {
         std::mem::take(&mut self.0.state.lock().reports)
     }
 
@@ -164,6 +190,10 @@ impl Queue for SharedQueue {
             }
             let _ = timeout(LOOK, self.0.changed.notified()).await;
         }
+    }
+
+    async fn flush(&self) {
+        self.0.state.lock().flushes += 1;
     }
 }
 
@@ -219,6 +249,7 @@ impl Lease for MemoryLease {
 
     async fn extend(&self) -> Result<(), QueueError> {
         self.queue.check()?;
+        self.queue.state.lock().extensions += 1;
         self.with_entry(|entry| entry.from = Some(Instant::now() + self.queue.lease_time));
         Ok(())
     }

@@ -57,18 +57,29 @@ pub enum OpenError {
 /// # Errors
 /// [`OpenError`].
 pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenError> {
-    let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
-    if let Some(path) = directory.or_else(|| (!url.contains("://")).then_some(url)) {
-        let path = FilePath::new(path);
-        let directory = Directory::create(path);
-        return match directory {
-            Ok(directory) => Ok(Arc::new(directory)),
-            Err(source) => Err(OpenError::Directory { path: path.to_owned(), source }),
-        };
+    if let Some(path) = directory_of(url) {
+        Directory::create(path).map_err(|source| OpenError::Directory { path: path.to_owned(), source })?;
+    }
+    find_files(url, runtime)
+}
+
+/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no files.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenError> {
+    if let Some(path) = directory_of(url) {
+        return Ok(Arc::new(Directory::at(path)));
     }
     let variables =
         std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
+}
+
+/// The directory that a URL names, if it names one.
+fn directory_of(url: &str) -> Option<&FilePath> {
+    let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
+    directory.or_else(|| (!url.contains("://")).then_some(url)).map(FilePath::new)
 }
 
 /// A bucket, or the objects of one whose names begin with a prefix.

@@ -1,7 +1,6 @@
 //! A dispatch that keeps a queue filled with the next chunks of all jobs.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +10,12 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tracing::Level;
 
-use super::queue::{LEASE_TIME, Queue, QueueCounts, QueueError};
-use super::task::{Lane, Task, Work};
-use crate::jobs::{Dispatch, FolderName, Job, JobOwner, WaitingFor};
+use super::queue::{LEASE_TIME, Queue, QueueCounts, QueueError, Trouble};
+use super::reading::read_jobs;
+use super::refusals::Refusals;
+use super::shares::{lane_of, places, share};
+use super::task::{Lane, Task};
+use crate::jobs::{Dispatch, FolderName, Job, WaitingFor};
 
 /// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
 ///
@@ -41,6 +43,8 @@ struct Memory {
     read: HashMap<FolderName, Instant>,
     /// When a worker last reported that it cannot reach the files of a job, without a new part since.
     stuck: HashMap<FolderName, Instant>,
+    /// Tasks that workers cannot do.
+    refusals: Refusals,
 }
 
 /// Time between two looks at the files of a job that has no task in the queue.
@@ -86,21 +90,20 @@ impl<Q: Queue> Offers<Q> {
     /// Reads what became of the jobs, and returns those that go on.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
-        let mut going = Vec::new();
-        for job in unfinished {
-            let folder = job.folder();
-            let is_due = memory.read.get(&folder).is_none_or(|read| read.elapsed() >= LOOK_PERIOD);
-            if !is_due && !active.contains(&folder) {
-                going.push(job);
-                continue;
-            }
-            match job.read_progress() {
+        let is_due = |job: &&Arc<Job>| {
+            let read = memory.read.get(&job.folder());
+            active.contains(&job.folder()) || read.is_none_or(|read| read.elapsed() >= LOOK_PERIOD)
+        };
+        let (due, mut going): (Vec<&Arc<Job>>, Vec<&Arc<Job>>) = unfinished.iter().partition(is_due);
+        for (job, read) in read_jobs(&due) {
+            match read {
                 Ok(_) if job.state().is_ended() => {}
                 Ok(has_new_parts) => {
                     if has_new_parts {
-                        memory.stuck.remove(&folder);
+                        memory.stuck.remove(&job.folder());
+                        memory.refusals.note_parts(job.folder());
                     }
-                    memory.read.insert(folder, Instant::now());
+                    memory.read.insert(job.folder(), Instant::now());
                     going.push(job);
                 }
                 Err(error) => {
@@ -124,12 +127,13 @@ impl<Q: Queue> Offers<Q> {
             // Done ones are here too; they are not missing any more.
             memory.lost.entry(*task).or_insert(now);
         }
-        let may_offer = |task: &Task| !tasks.contains(task) && !memory.lost.contains_key(task);
+        let refusals = &memory.refusals;
+        let may_offer = |task: &Task| !tasks.contains(task) && !memory.lost.contains_key(task) && !refusals.has(task);
         let mut offers = Vec::new();
         for (lane, counts) in [Lane::Bulk, Lane::Quick].into_iter().zip(counts) {
-            let ended = gone.iter().filter(|task| task.lane == lane).count() as u64;
+            let ended = gone.iter().filter(|task| task.lane == lane && !refusals.has(task)).count() as u64;
             let jobs: Vec<&Arc<Job>> = going.iter().copied().filter(|job| lane_of(job) == lane).collect();
-            offers.extend(share(&jobs, places(counts, ended), &tasks, may_offer));
+            offers.extend(share(&jobs, places(counts, ended), &tasks, refusals, may_offer));
         }
         memory.tasks = tasks;
         memory.tasks.extend(&offers);
@@ -146,9 +150,7 @@ impl<Q: Queue> Offers<Q> {
 
     fn compare(&self, unfinished: &[Arc<Job>]) -> Result<(), QueueError> {
         let mut memory = self.memory.lock();
-        let now = Instant::now();
-        memory.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
-        memory.stuck.extend(self.runtime.block_on(self.queue.reports()).into_iter().map(|folder| (folder, now)));
+        memory.note(self.runtime.block_on(self.queue.reports()));
         let (counts, tasks) = match self.runtime.block_on(self.ask()) {
             Ok(asked) => asked,
             Err(error) => {
@@ -172,7 +174,8 @@ impl<Q: Queue> Offers<Q> {
             let folder = job.folder();
             let no_store = memory.stuck.contains_key(&folder).then_some(WaitingFor::Disk);
             let tasks = of_jobs.get(&folder).copied().unwrap_or_default();
-            job.note_tasks(tasks, has_worker, no_store.or(no_queue));
+            let obstacle = no_store.or(no_queue).or_else(|| memory.refusals.obstacle(folder));
+            job.note_tasks(tasks, has_worker, obstacle);
         }
         if offered.is_err() {
             // Which of them the queue has is not known; what it has lost is.
@@ -182,80 +185,19 @@ impl<Q: Queue> Offers<Q> {
     }
 }
 
-/// Processor time of a job whose tasks are quick, in seconds.
-const QUICK: f64 = 10.0;
-
-fn lane_of(job: &Job) -> Lane {
-    if job.core_seconds() <= QUICK { Lane::Quick } else { Lane::Bulk }
-}
-
-/// Number of tasks to add: so that as many wait as there are idle workers, a quarter of those at work or as many as
-/// end in two periods, and one. The queue stays short, so that those of another owner come soon.
-fn places(counts: QueueCounts, ended: u64) -> usize {
-    let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
-    wanted.saturating_sub(counts.waiting) as usize
-}
-
-/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, as long as
-/// there are tasks that may be offered.
-fn share(jobs: &[&Arc<Job>], places: usize, tasks: &HashSet<Task>, may_offer: impl Fn(&Task) -> bool) -> Vec<Task> {
-    let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
-    tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
-    let mut owners: HashMap<JobOwner, (usize, BinaryHeap<JobShare>)> = HashMap::new();
-    for job in jobs {
-        let out = of_jobs.get(&job.folder()).copied().unwrap_or_default();
-        let (of_owner, shares) = owners.entry(job.owner()).or_default();
-        *of_owner += out;
-        shares.push(JobShare { out: Reverse(out), folder: job.folder(), next: next_tasks(job, places, &may_offer) });
-    }
-    let mut shares: Vec<BinaryHeap<JobShare>> = Vec::new();
-    let mut turns = BinaryHeap::new();
-    for (at, (out, of_owner)) in owners.into_values().enumerate() {
-        turns.push((Reverse(out), at));
-        shares.push(of_owner);
-    }
-    let mut chosen = Vec::new();
-    while chosen.len() < places
-        && let Some((Reverse(out), at)) = turns.pop()
-    {
-        // A job without a task leaves, and an owner without a job.
-        let Some(mut share) = shares[at].pop() else { continue };
-        let Some(task) = share.next.pop_front() else {
-            turns.push((Reverse(out), at));
-            continue;
-        };
-        chosen.push(task);
-        share.out.0 += 1;
-        shares[at].push(share);
-        turns.push((Reverse(out + 1), at));
-    }
-    chosen
-}
-
-/// What a job has in the queue, and what it may have there next. The greatest is the one whose turn it is.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct JobShare {
-    out: Reverse<usize>,
-    folder: FolderName,
-    next: VecDeque<Task>,
-}
-
-/// The first tasks of a job that may be offered.
-fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
-    let task = |work| Task { lane: lane_of(job), job: job.id(), folder: job.folder(), work };
-    let (mut tasks, mut is_complete) = (VecDeque::new(), true);
-    job.missing_chunks(|chunk| {
-        is_complete = false;
-        let next = task(Work::Chunk(chunk));
-        if may_offer(&next) {
-            tasks.push_back(next);
+impl Memory {
+    /// Notes what workers have reported.
+    fn note(&mut self, reports: HashSet<Trouble>) {
+        self.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
+        self.refusals.forget_old();
+        for report in reports {
+            match report {
+                Trouble::Store(folder) => drop(self.stuck.insert(folder, Instant::now())),
+                Trouble::Solver(task) => self.refusals.note(task, WaitingFor::Version),
+                Trouble::Missing(task) => self.refusals.note(task, WaitingFor::Disk),
+            }
         }
-        tasks.len() < count
-    });
-    if is_complete {
-        tasks.extend(Some(task(Work::End)).filter(|end| may_offer(end)));
     }
-    tasks
 }
 
 impl<Q: Queue> Dispatch for Offers<Q> {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::future::Future;
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::task::{Lane, Task};
@@ -43,17 +44,57 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// Has the queue know of a worker, until the future is dropped.
     fn attend(&self) -> impl Future<Output = ()> + Send;
 
-    /// Tells those that call [`reports`](Self::reports) that a worker cannot reach the files of a folder. That may be lost.
-    fn report(&self, folder: FolderName) -> impl Future<Output = ()> + Send;
+    /// Tells those that call [`reports`](Self::reports) what a worker cannot do. That may be lost.
+    fn report(&self, trouble: Trouble) -> impl Future<Output = ()> + Send;
 
-    /// The folders that workers [reported](Self::report) since the last call of this process.
-    fn reports(&self) -> impl Future<Output = HashSet<FolderName>> + Send;
+    /// What workers [reported](Self::report) since the last call of this process.
+    fn reports(&self) -> impl Future<Output = HashSet<Trouble>> + Send;
 
     /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease is over.
     ///
     /// # Errors
     /// [`QueueError`].
     fn take(&self, lane: Lane) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
+
+    /// Waits until all that was sent has left this process, for some seconds at most.
+    fn flush(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// What a worker cannot do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Trouble {
+    /// Read or write the files of a folder now.
+    Store(FolderName),
+    /// This task, since its labels depend on another solver.
+    Solver(Task),
+    /// This task, since its folder is not in the store of the worker.
+    Missing(Task),
+}
+
+const SOLVER: &str = "solver ";
+const MISSING: &str = "missing ";
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(folder) => write!(f, "{folder}"),
+            Self::Solver(task) => write!(f, "{SOLVER}{task}"),
+            Self::Missing(task) => write!(f, "{MISSING}{task}"),
+        }
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes.
+impl FromStr for Trouble {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match (text.strip_prefix(SOLVER), text.strip_prefix(MISSING)) {
+            (Some(task), _) => task.parse().map(Self::Solver),
+            (_, Some(task)) => task.parse().map(Self::Missing),
+            _ => text.parse().map(Self::Store),
+        }
+    }
 }
 
 /// A task that was handed out. Unless it is extended, the task is handed out again after half a

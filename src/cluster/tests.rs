@@ -1,5 +1,8 @@
 //! Replicas and workers of one process, with files and a queue in memory that fail now and then.
 
+mod hooked_files;
+mod troubles;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -48,11 +51,15 @@ impl Place {
     }
 
     fn worker(&self, service: &Arc<Service>, threads: usize) -> RunningWorker {
+        self.worker_with_grace(service, threads, Duration::from_secs(5))
+    }
+
+    fn worker_with_grace(&self, service: &Arc<Service>, threads: usize, grace: Duration) -> RunningWorker {
         let maker = Maker::new(JobStore::shared(Arc::clone(&self.files)), Arc::clone(service));
         let figures = Arc::new(WorkerFigures::new(threads));
         let worker = Worker::new(Arc::new(self.queue.clone()), maker, threads, figures);
         let (stop, stopped) = oneshot::channel();
-        let run = async move { worker.run(async { drop(stopped.await) }, Duration::from_secs(5)).await };
+        let run = async move { worker.run(async { drop(stopped.await) }, grace).await };
         RunningWorker { stop, task: tokio::spawn(run) }
     }
 }

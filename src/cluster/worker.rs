@@ -2,20 +2,20 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
-use tokio::time::{interval_at, sleep};
+use tokio::time::sleep;
 use tracing::Level;
 
 use super::figures::{TaskResult, WorkerFigures};
 use super::maker::{Begun, CHECK_PERIOD, Maker};
-use super::queue::{LEASE_TIME, Lease, Queue};
+use super::pulse::{Pulse, beating};
+use super::queue::{Lease, Queue, Trouble};
 use super::task::{Lane, Task};
-use crate::jobs::{Created, JobError, Part, Progress, StoredJob};
+use crate::jobs::{Created, JobError, Part, StoredJob};
 
 /// Takes tasks from a queue and does them, one on each thread. It holds one task more, so that no thread waits for the
 /// queue. One more thread does those of the quick lane.
@@ -45,25 +45,20 @@ enum Outcome {
     Release(TaskResult, Duration),
 }
 
-/// Shows that the work on a task goes on.
-struct Pulse<'w> {
-    /// It grows as long as it does.
-    count: &'w AtomicU64,
-    /// Longest time without growth.
-    patience: Duration,
-}
+/// A task that others may do at once.
+const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO);
 
-/// Time between two extensions of a lease.
-const BEAT: Duration = LEASE_TIME.checked_div(3).expect("it is no division by zero");
-
-/// Pause after which a task is handed out again that this worker cannot do.
-const PAUSE: Duration = LEASE_TIME;
+/// Time for which a lease is kept while the store does not respond. Then the task is for others too.
+const STORE_PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 600 });
 
 /// Deliveries of a chunk from which on it is labelled with care: those before may have ended with their process.
 const CARE: u64 = 3;
 
 /// Longest pause between two attempts to reach queue or store.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
+
+/// Time after the grace period in which everything is given back.
+const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
     /// A worker with so many threads. They are those for blocking work of the runtime, which needs twice as many and
@@ -82,7 +77,7 @@ impl<Q: Queue> Worker<Q> {
             self.stage.send_replace(Stage::Draining);
             sleep(grace).await;
             self.stage.send_replace(Stage::Over);
-            std::future::pending::<()>().await;
+            sleep(END_TIME).await;
         };
         let attend = async {
             tokio::select! {
@@ -96,6 +91,7 @@ impl<Q: Queue> Worker<Q> {
             () = stop => {}
             () = attend => {}
         }
+        self.queue.flush().await;
     }
 
     /// Does one task of a lane after another.
@@ -150,15 +146,39 @@ impl<Q: Queue> Worker<Q> {
     }
 
     async fn make(&self, lease: &Q::Lease) -> Outcome {
+        let pulse = Pulse::new(STORE_PATIENCE);
+        beating(lease, &pulse, self.work(lease, &pulse)).await
+    }
+
+    async fn work(&self, lease: &Q::Lease, pulse: &Pulse) -> Outcome {
         let task = *lease.task();
-        let begun = self.beating(lease, None, self.with_maker(move |maker| maker.begin(&task))).await;
+        let Some(begun) = self.unless_over(self.with_maker(move |maker| maker.begin(&task))).await else {
+            return RELEASED;
+        };
         self.note_store(&begun);
         match begun {
             Ok(Begun::Nothing) => Outcome::Done(TaskResult::Existed),
-            Ok(Begun::OtherSolver) => Outcome::Release(TaskResult::Refused, PAUSE),
-            Ok(Begun::End(job)) => self.end(lease, job).await,
-            Ok(Begun::Chunk(job, chunk)) => self.chunk(lease, job, chunk).await,
+            // Both are offered again after a while. If they stayed in the queue, they would fill it.
+            Ok(Begun::OtherSolver) => {
+                self.queue.report(Trouble::Solver(task)).await;
+                Outcome::Done(TaskResult::Refused)
+            }
+            Ok(Begun::Missing) => {
+                self.queue.report(Trouble::Missing(task)).await;
+                Outcome::Done(TaskResult::NoStore)
+            }
+            Ok(Begun::End(job)) => self.end(lease, pulse, job).await,
+            Ok(Begun::Chunk(job, chunk)) => self.chunk(lease, pulse, job, chunk).await,
             Err(error) => self.failed(task, error).await,
+        }
+    }
+
+    /// Waits for a call; `None` once the worker is over.
+    async fn unless_over<T>(&self, call: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = call => Some(done),
+            () = self.reached(Stage::Over) => None,
         }
     }
 
@@ -168,44 +188,59 @@ impl<Q: Queue> Worker<Q> {
         let message = "task cannot be done";
         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
         if error.is_temporary() {
-            self.queue.report(task.folder).await;
+            self.queue.report(Trouble::Store(task.folder)).await;
             return Outcome::Release(TaskResult::NoStore, SOON);
         }
-        match self.with_maker(move |maker| maker.fail(&task, &error)).await {
-            Ok(()) => Outcome::Done(TaskResult::Failed),
-            Err(_) => Outcome::Release(TaskResult::NoStore, SOON),
+        match self.unless_over(self.with_maker(move |maker| maker.fail(&task, &error))).await {
+            Some(Ok(())) => Outcome::Done(TaskResult::Failed),
+            Some(Err(_)) | None => Outcome::Release(TaskResult::NoStore, SOON),
         }
     }
 
     /// Ends a job.
-    async fn end(&self, lease: &Q::Lease, job: Arc<StoredJob>) -> Outcome {
-        let ending = self.with_maker(move |maker| maker.end(&job));
-        match self.beating(lease, None, ending).await {
-            Ok(true) => Outcome::Done(TaskResult::Ended),
-            // The chunk will be offered again.
-            Ok(false) => Outcome::Done(TaskResult::Existed),
-            Err(error) => self.failed(*lease.task(), error).await,
+    async fn end(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>) -> Outcome {
+        let task = *lease.task();
+        let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(STORE_PATIENCE));
+        let ending = {
+            let cancel = Arc::clone(&cancel);
+            self.with_maker(move |maker| maker.end(&job, &cancel, &progress))
+        };
+        let until_over = async {
+            self.over(task).await;
+            cancel.store(true, Ordering::Relaxed);
+            std::future::pending().await
+        };
+        let ended = self.unless_over(async {
+            tokio::select! {
+                ended = ending => ended,
+                ended = until_over => ended,
+            }
+        });
+        let ended = ended.await;
+        cancel.store(true, Ordering::Relaxed);
+        match ended {
+            None => RELEASED,
+            Some(Ok(true)) => Outcome::Done(TaskResult::Ended),
+            // It was cancelled, or the chunk will be offered again.
+            Some(Ok(false)) => Outcome::Done(TaskResult::Existed),
+            Some(Err(error)) => self.failed(task, error).await,
         }
     }
 
     /// Labels the boards of a chunk, and stores its part.
-    async fn chunk(&self, lease: &Q::Lease, job: Arc<StoredJob>, chunk: u64) -> Outcome {
-        let waiting = async {
-            tokio::select! {
-                biased;
-                () = self.reached(Stage::Draining) => None,
-                permit = self.thread(lease.task().lane) => Some(permit),
-            }
-        };
-        let Some(permit) = self.beating(lease, None, waiting).await else {
-            return Outcome::Release(TaskResult::Released, Duration::ZERO);
+    async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
+        pulse.begin(Duration::MAX);
+        let permit = tokio::select! {
+            biased;
+            () = self.reached(Stage::Draining) => return RELEASED,
+            permit = self.thread(lease.task().lane) => permit,
         };
         let busy = self.figures.busy();
-        let labelled = self.label(lease, &job, chunk).await;
+        let labelled = self.label(lease, pulse, &job, chunk).await;
         drop((permit, busy));
         match labelled {
-            Ok(Some(part)) => self.store(lease, job, chunk, part).await,
-            Ok(None) if *self.stage.borrow() == Stage::Over => Outcome::Release(TaskResult::Released, Duration::ZERO),
+            Ok(Some(part)) => self.store(lease, pulse, job, chunk, part).await,
+            Ok(None) if *self.stage.borrow() == Stage::Over => RELEASED,
             Ok(None) => Outcome::Done(TaskResult::Existed),
             Err(error) => self.failed(*lease.task(), error).await,
         }
@@ -220,8 +255,14 @@ impl<Q: Queue> Worker<Q> {
     }
 
     /// Labels the boards of a chunk. Returns `None` once the job or the worker has ended.
-    async fn label(&self, lease: &Q::Lease, job: &Arc<StoredJob>, chunk: u64) -> Result<Option<Part>, JobError> {
-        let (cancel, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::default()));
+    async fn label(
+        &self,
+        lease: &Q::Lease,
+        pulse: &Pulse,
+        job: &Arc<StoredJob>,
+        chunk: u64,
+    ) -> Result<Option<Part>, JobError> {
+        let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(Maker::board_time(job)));
         let labelling = {
             let (job, cancel, progress) = (Arc::clone(job), Arc::clone(&cancel), Arc::clone(&progress));
             let with_care = lease.deliveries() >= CARE;
@@ -233,16 +274,12 @@ impl<Q: Queue> Worker<Q> {
                 () = self.over(*lease.task()) => {}
             }
             cancel.store(true, Ordering::Relaxed);
-            std::future::pending::<()>().await;
+            std::future::pending().await
         };
-        let pulse = Pulse { count: &progress.labelled, patience: Maker::board_time(job) };
-        let labelled = async {
-            tokio::select! {
-                labelled = labelling => labelled,
-                () = ending => Ok(None),
-            }
+        let labelled = tokio::select! {
+            labelled = labelling => labelled,
+            labelled = ending => labelled,
         };
-        let labelled = self.beating(lease, Some(pulse), labelled).await;
         self.figures.count_boards(progress.labelled.load(Ordering::Relaxed));
         labelled
     }
@@ -250,7 +287,8 @@ impl<Q: Queue> Worker<Q> {
     /// Waits until the job of a task has ended.
     async fn over(&self, task: Task) {
         loop {
-            sleep(CHECK_PERIOD).await;
+            // The answer may be as old as the period.
+            sleep(CHECK_PERIOD / 4).await;
             if let Ok(true) = self.with_maker(move |maker| maker.is_over(task.folder)).await {
                 return;
             }
@@ -258,10 +296,11 @@ impl<Q: Queue> Worker<Q> {
     }
 
     /// Stores a part, as often as it takes.
-    async fn store(&self, lease: &Q::Lease, job: Arc<StoredJob>, chunk: u64, part: Part) -> Outcome {
-        let part = Arc::new(part);
+    async fn store(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64, part: Part) -> Outcome {
+        let (part, task) = (Arc::new(part), *lease.task());
+        let mut pauses = Pauses::default();
+        pulse.begin(STORE_PATIENCE);
         let storing = async {
-            let mut pauses = Pauses::default();
             loop {
                 let (own, same) = (Arc::clone(&job), Arc::clone(&part));
                 let stored = self.with_maker(move |maker| maker.store(&own, chunk, &same)).await;
@@ -272,45 +311,16 @@ impl<Q: Queue> Worker<Q> {
                     // Its folder was removed.
                     Err(error) if !error.is_temporary() => return Outcome::Done(TaskResult::Existed),
                     Err(error) => {
-                        let (message, task) = ("part cannot be stored yet", lease.task());
+                        let message = "part cannot be stored yet";
                         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
                     }
                 }
-                self.queue.report(lease.task().folder).await;
-                tokio::select! {
-                    () = self.reached(Stage::Over) => {
-                        return Outcome::Release(TaskResult::NoStore, Duration::ZERO);
-                    }
-                    () = sleep(pauses.next()) => {}
-                }
+                self.queue.report(Trouble::Store(task.folder)).await;
+                sleep(pauses.next()).await;
             }
         };
-        self.beating(lease, None, storing).await
-    }
-
-    /// Does some work on a task, and keeps its lease meanwhile, as long as there is a pulse.
-    async fn beating<T>(&self, lease: &Q::Lease, pulse: Option<Pulse<'_>>, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        let mut beats = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
-        let (mut last, mut moved) = (0, Instant::now());
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut work => return done,
-                _ = beats.tick() => {}
-            }
-            if let Some(Pulse { count, patience }) = &pulse {
-                let count = count.load(Ordering::Relaxed);
-                if count != last {
-                    (last, moved) = (count, Instant::now());
-                } else if moved.elapsed() > *patience {
-                    continue;
-                }
-            }
-            if let Err(error) = lease.extend().await {
-                tracing::debug!(target: "taquin::worker", task = %lease.task(), %error, "lease is not extended");
-            }
-        }
+        let stored = self.unless_over(storing).await;
+        stored.unwrap_or(Outcome::Release(TaskResult::NoStore, Duration::ZERO))
     }
 
     fn note_store<T>(&self, called: &Result<T, JobError>) {

@@ -120,6 +120,14 @@ impl Totals {
     }
 }
 
+/// Why a manifest is not written to its end.
+enum Halt {
+    /// It was to go on no longer.
+    Stopped,
+    /// A part cannot be read.
+    Part(JobError),
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -182,30 +190,52 @@ impl StoredJob {
     /// # Errors
     /// [`JobError`], also of a damaged part.
     pub fn complete(&self) -> Result<bool, JobError> {
+        self.complete_while(|| true)
+    }
+
+    /// Does what [`complete`](Self::complete) does, as long as `goes_on` returns true, which is called before each part.
+    /// Returns false if it did not, or a part is missing.
+    ///
+    /// # Errors
+    /// [`JobError`], also of a damaged part.
+    pub fn complete_while(&self, mut goes_on: impl FnMut() -> bool) -> Result<bool, JobError> {
         if self.done()?.contains(&false) {
             return Ok(false);
         }
-        let mut failure = None;
+        let mut halt = None;
         let created = self.put_with(END, |file| {
-            let written = self.write_manifest(file, &mut failure);
-            if failure.is_some() { Err(std::io::ErrorKind::Other.into()) } else { written }
+            let written = self.write_manifest(file, &mut goes_on, &mut halt);
+            if halt.is_some() { Err(std::io::ErrorKind::Other.into()) } else { written }
         });
-        failure.map_or(created.map(|_| true), Err)
+        match halt {
+            Some(Halt::Stopped) => Ok(false),
+            Some(Halt::Part(error)) => Err(error),
+            None => created.map(|_| true),
+        }
     }
 
     /// Writes the manifest part by part, so that it takes little memory.
-    fn write_manifest(&self, file: &mut dyn Write, failure: &mut Option<JobError>) -> std::io::Result<()> {
+    fn write_manifest(
+        &self,
+        file: &mut dyn Write,
+        goes_on: &mut dyn FnMut() -> bool,
+        halt: &mut Option<Halt>,
+    ) -> std::io::Result<()> {
         let mut file = std::io::BufWriter::new(file);
         let spec = hex(self.digest());
         write!(file, "{{\n\"state\": \"completed\",\n\"spec_sha256\": \"{spec}\",\n\"parts\": [")?;
         let mut totals = Totals::default();
         for chunk in 0..self.spec().chunks() {
+            if !goes_on() {
+                *halt = Some(Halt::Stopped);
+                return Ok(());
+            }
             let (part, bytes) = match self.part(chunk) {
                 Ok(Some(part)) => part,
                 // Another process has removed it since.
                 Ok(None) => return Err(std::io::ErrorKind::NotFound.into()),
                 Err(error) => {
-                    *failure = Some(error);
+                    *halt = Some(Halt::Part(error));
                     return Ok(());
                 }
             };

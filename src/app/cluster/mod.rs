@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use super::shared_jobs::SharedJobs;
 use crate::cluster::{JetStream, Offers, QueueSettings, open_files};
 use crate::config::QueueConfig;
-use crate::jobs::JobStore;
+use crate::jobs::{Dispatch, Files, JobStore};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -23,15 +23,20 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// # Errors
 /// If a setting is wrong. Neither store nor queue has to be there yet.
 pub(super) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
-    let (store, queue) = connect(store, queue)?;
+    let files = open_files(store, &Handle::current())?;
+    let (store, queue) = connect(files, queue, true)?;
     let offers = Arc::new(Offers::new(queue));
     Ok(SharedJobs { store, dispatch: Arc::clone(&offers) as _, gauges: Box::new(QueueGauges(offers)) })
 }
 
-fn connect(store: &str, queue: &QueueConfig) -> Result<(JobStore, Arc<JetStream>), BoxError> {
-    let files = open_files(store, &Handle::current())?;
+/// `sets_replicas` as in [`QueueSettings`].
+fn connect(
+    files: Arc<dyn Files>,
+    queue: &QueueConfig,
+    sets_replicas: bool,
+) -> Result<(JobStore, Arc<JetStream>), BoxError> {
     let QueueConfig { servers, credentials, replicas } = queue.clone();
-    let settings = QueueSettings { servers, credentials, replicas };
+    let settings = QueueSettings { servers, credentials, replicas, sets_replicas };
     let queue = Handle::current().block_on(JetStream::connect(&settings))?;
     Ok((JobStore::shared(files), Arc::new(queue)))
 }
@@ -52,6 +57,9 @@ impl Collector for QueueGauges {
         let help = "1 if the queue of chunks could be reached when it was last filled, otherwise 0";
         up.encode(encoder.encode_descriptor("jobs_queue_up", help, None, up.metric_type())?)?;
         let Some(counts) = counts else { return Ok(()) };
+        let workers = ConstGauge::new(u64::from(self.0.has_worker()));
+        let help = "1 if a worker is connected to the queue, otherwise 0";
+        workers.encode(encoder.encode_descriptor("jobs_workers_up", help, None, workers.metric_type())?)?;
         let help = "Tasks in the queue: those that wait, and those that workers have taken";
         let mut tasks = encoder.encode_descriptor("jobs_queue_tasks", help, None, up.metric_type())?;
         for (state, count) in [("waiting", counts.waiting), ("leased", counts.leased)] {

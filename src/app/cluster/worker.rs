@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::super::listener::{Listener, bind};
@@ -14,7 +15,7 @@ use super::super::{
     AppError, Ending, MAX_ADMIN_CONNECTIONS, guards, http_settings, registry, service_settings, site, timeouts,
 };
 use super::connect;
-use crate::cluster::{Maker, Worker, WorkerFigures};
+use crate::cluster::{Maker, Worker, WorkerFigures, find_files};
 use crate::config::{Config, JobsConfig, JobsPlace};
 use crate::http::HttpServices;
 use crate::service::Service;
@@ -29,7 +30,8 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
     };
     let admin = bind_admin(config).await?;
     let (store, queue) = (store.clone(), queue.clone());
-    let connected = tokio::task::spawn_blocking(move || connect(&store, &queue)).await;
+    let connect = move || connect(find_files(&store, &Handle::current())?, &queue, false);
+    let connected = tokio::task::spawn_blocking(connect).await;
     let (store, queue) = connected.map_err(|error| AppError::Worker(error.into()))?.map_err(AppError::Worker)?;
     let service = Service::start(service_settings(config));
     let threads = config.threads.bulk.max(1);

@@ -6,7 +6,7 @@ use crate::cluster::queue::tests::check_promises;
 use crate::cluster::task::Work;
 
 pub(super) fn settings(server: &str) -> QueueSettings {
-    QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1 }
+    QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, sets_replicas: true }
 }
 
 /// The servers to test with, the oldest first.
@@ -116,4 +116,60 @@ async fn wrong_settings_are_errors() {
     let wrong = QueueSettings { credentials, ..settings("nats://127.0.0.1:1") };
     let error = JetStream::connect(&wrong).await.unwrap_err();
     assert!(error.to_string().contains("/missing/file"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn a_worker_that_does_not_respond_is_known() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        assert!(!queue.has_worker().await.unwrap());
+        let workers = queue.layout.workers();
+        let _frozen = queue.client.queue_subscribe(workers.clone(), workers).await.unwrap();
+        queue.client.flush().await.unwrap();
+        let begun = Instant::now();
+        assert!(queue.has_worker().await.unwrap());
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn workers_leave_the_replicas_of_a_stream_as_they_are() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        queue.offer(&task()).await.unwrap();
+        let layout = Layout { replicas: 3, ..queue.layout.clone() };
+        let worker = QueueSettings { sets_replicas: false, ..settings(&server) };
+        let worker = JetStream::connect_with(&worker, layout).await.unwrap();
+        assert_eq!(worker.tasks().await.unwrap(), HashSet::from([task()]));
+        let stream = queue.context.get_stream(&queue.layout.stream).await.unwrap();
+        assert_eq!(stream.cached_info().config.num_replicas, 1);
+        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn nothing_waits_for_ever_while_the_server_is_away() {
+    let queue = JetStream::connect(&settings("nats://127.0.0.1:1")).await.unwrap();
+    let message = async_nats::Message {
+        subject: "taquin.chunks".into(),
+        reply: Some("reply".into()),
+        payload: Bytes::new(),
+        headers: None,
+        status: None,
+        description: None,
+        length: 0,
+    };
+    let message = Message { message, context: queue.context.clone() };
+    let lease = MessageLease { task: task(), message };
+    // Until the client holds as much as it can.
+    while let Some(extended) = tokio::task::unconstrained(lease.extend()).now_or_never() {
+        extended.unwrap();
+    }
+    let begun = Instant::now();
+    let (extended, released, done, ()) =
+        tokio::join!(lease.extend(), lease.release(Duration::ZERO), lease.done(), queue.flush());
+    assert!(extended.is_err() && released.is_err() && done.is_err());
+    assert!(begun.elapsed() < 2 * REQUEST_TIME, "{:?}", begun.elapsed());
 }

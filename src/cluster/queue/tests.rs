@@ -148,17 +148,17 @@ async fn workers_are_known_while_they_attend<Q: Queue>(queue: &Q) {
 
 async fn reports_reach_those_that_ask<Q: Queue>(queue: &Q) {
     assert_eq!(queue.reports().await, HashSet::new());
-    let folder = chunk(1).folder;
+    let (solver, missing) = (Trouble::Solver(chunk(1)), Trouble::Missing(chunk(2)));
+    let (troubles, mut reported) = (HashSet::from([Trouble::Store(chunk(1).folder), solver, missing]), HashSet::new());
     let begun = Instant::now();
-    loop {
-        queue.report(folder).await;
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        let reports = queue.reports().await;
-        if !reports.is_empty() {
-            assert_eq!(reports, HashSet::from([folder]));
-            return;
+    while reported != troubles {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{reported:?}");
+        for trouble in &troubles {
+            queue.report(*trouble).await;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20));
+        queue.flush().await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        reported.extend(queue.reports().await);
     }
 }
 

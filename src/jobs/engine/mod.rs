@@ -282,10 +282,10 @@ impl JobEngine {
         JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()
     }
 
-    /// Age of the oldest chunk that was begun and is not stored.
-    pub fn oldest_chunk(&self) -> Duration {
-        let oldest = self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
-        oldest.map_or(Duration::ZERO, |begun: Instant| begun.elapsed())
+    /// Age of the oldest chunk that was begun and is not stored; unknown if other processes make the chunks.
+    pub fn oldest_chunk(&self) -> Option<Duration> {
+        let oldest = || self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
+        (!self.dispatch.makes_elsewhere()).then(|| oldest().map_or(Duration::ZERO, |begun| begun.elapsed()))
     }
 
     /// Ends an unfinished job, or deletes one that has ended. Returns true if it was unfinished. It blocks.

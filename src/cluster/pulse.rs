@@ -1,0 +1,103 @@
+//! Keeps the lease of a task while the work on it goes on.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::time::interval_at;
+
+use super::queue::{LEASE_TIME, Lease};
+use crate::jobs::Progress;
+
+/// Shows whether the work on a task goes on.
+#[derive(Debug)]
+pub(super) struct Pulse(Mutex<Phase>);
+
+/// A phase of the work.
+#[derive(Debug)]
+struct Phase {
+    /// Its number of boards grows as long as the work goes on.
+    progress: Arc<Progress>,
+    /// Longest time without growth.
+    patience: Duration,
+    last: u64,
+    moved: Instant,
+}
+
+/// Time between two extensions of a lease.
+const BEAT: Duration = LEASE_TIME.checked_div(3).expect("it is no division by zero");
+
+impl Pulse {
+    /// The pulse of work whose first phase takes so long at most.
+    pub(super) fn new(patience: Duration) -> Self {
+        Self(Mutex::new(Phase::new(patience)))
+    }
+
+    /// Begins another phase. It goes on as long as its progress grows within each such time.
+    pub(super) fn begin(&self, patience: Duration) -> Arc<Progress> {
+        let phase = Phase::new(patience);
+        let progress = Arc::clone(&phase.progress);
+        *self.0.lock() = phase;
+        progress
+    }
+
+    fn goes_on(&self) -> bool {
+        let mut phase = self.0.lock();
+        let count = phase.progress.labelled.load(Ordering::Relaxed);
+        if count != phase.last {
+            (phase.last, phase.moved) = (count, Instant::now());
+        }
+        phase.moved.elapsed() <= phase.patience
+    }
+}
+
+impl Phase {
+    fn new(patience: Duration) -> Self {
+        Self { progress: Arc::default(), patience, last: 0, moved: Instant::now() }
+    }
+}
+
+/// Does all the work on a task, and keeps its lease meanwhile, as long as there is a pulse.
+pub(super) async fn beating<T>(lease: &impl Lease, pulse: &Pulse, work: impl Future<Output = T>) -> T {
+    tokio::select! {
+        biased;
+        done = work => done,
+        done = beat(lease, pulse) => done,
+    }
+}
+
+/// Extends a lease until it is dropped.
+async fn beat<T>(lease: &impl Lease, pulse: &Pulse) -> T {
+    let mut beats = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
+    loop {
+        beats.tick().await;
+        if pulse.goes_on()
+            && let Err(error) = lease.extend().await
+        {
+            tracing::debug!(target: "taquin::worker", task = %lease.task(), %error, "lease is not extended");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_goes_on_as_long_as_it_grows() {
+        let pulse = Pulse::new(Duration::MAX);
+        assert!(pulse.goes_on());
+        let progress = pulse.begin(Duration::from_millis(50));
+        assert!(pulse.goes_on());
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(!pulse.goes_on());
+        progress.labelled.fetch_add(1, Ordering::Relaxed);
+        assert!(pulse.goes_on());
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(!pulse.goes_on());
+        pulse.begin(Duration::from_secs(60));
+        assert!(pulse.goes_on());
+    }
+}

@@ -1,0 +1,94 @@
+//! Which tasks a queue gets next: those of all owners and jobs in turn.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::queue::QueueCounts;
+use super::refusals::Refusals;
+use super::task::{Lane, Task, Work};
+use crate::jobs::{FolderName, Job, JobOwner};
+
+/// Processor time of a job whose tasks are quick, in seconds.
+const QUICK: f64 = 10.0;
+
+/// The lane of the tasks of a job.
+pub(super) fn lane_of(job: &Job) -> Lane {
+    if job.core_seconds() <= QUICK { Lane::Quick } else { Lane::Bulk }
+}
+
+/// Number of tasks to add: so that as many wait as there are idle workers, a quarter of those at work or as many as
+/// end in two periods, and one. The queue stays short, so that those of another owner come soon.
+pub(super) fn places(counts: QueueCounts, ended: u64) -> usize {
+    let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
+    wanted.saturating_sub(counts.waiting) as usize
+}
+
+/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, as long as
+/// there are tasks that may be offered.
+pub(super) fn share(
+    jobs: &[&Arc<Job>],
+    places: usize,
+    tasks: &HashSet<Task>,
+    refusals: &Refusals,
+    may_offer: impl Fn(&Task) -> bool,
+) -> Vec<Task> {
+    let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
+    tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
+    let mut owners: HashMap<JobOwner, (usize, BinaryHeap<JobShare>)> = HashMap::new();
+    for job in jobs {
+        let out = of_jobs.get(&job.folder()).copied().unwrap_or_default();
+        let (of_owner, shares) = owners.entry(job.owner()).or_default();
+        *of_owner += out;
+        let next = next_tasks(job, places.min(refusals.room(job.folder(), out)), &may_offer);
+        shares.push(JobShare { out: Reverse(out), folder: job.folder(), next });
+    }
+    let mut shares: Vec<BinaryHeap<JobShare>> = Vec::new();
+    let mut turns = BinaryHeap::new();
+    for (at, (out, of_owner)) in owners.into_values().enumerate() {
+        turns.push((Reverse(out), at));
+        shares.push(of_owner);
+    }
+    let mut chosen = Vec::new();
+    while chosen.len() < places
+        && let Some((Reverse(out), at)) = turns.pop()
+    {
+        // A job without a task leaves, and an owner without a job.
+        let Some(mut share) = shares[at].pop() else { continue };
+        let Some(task) = share.next.pop_front() else {
+            turns.push((Reverse(out), at));
+            continue;
+        };
+        chosen.push(task);
+        share.out.0 += 1;
+        shares[at].push(share);
+        turns.push((Reverse(out + 1), at));
+    }
+    chosen
+}
+
+/// What a job has in the queue, and what it may have there next. The greatest is the one whose turn it is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct JobShare {
+    out: Reverse<usize>,
+    folder: FolderName,
+    next: VecDeque<Task>,
+}
+
+/// The first tasks of a job that may be offered: so many chunks at most, or the end.
+fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
+    let task = |work| Task { lane: lane_of(job), job: job.id(), folder: job.folder(), work };
+    let (mut tasks, mut is_complete) = (VecDeque::new(), true);
+    job.missing_chunks(|chunk| {
+        is_complete = false;
+        let next = task(Work::Chunk(chunk));
+        if tasks.len() < count && may_offer(&next) {
+            tasks.push_back(next);
+        }
+        tasks.len() < count
+    });
+    if is_complete {
+        tasks.extend(Some(task(Work::End)).filter(|end| may_offer(end)));
+    }
+    tasks
+}

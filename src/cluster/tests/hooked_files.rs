@@ -1,0 +1,96 @@
+//! Files that call something first.
+
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::jobs::{Created, Files, WriteFile};
+
+/// A method of [`Files`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    Put,
+    Get,
+    CreatedAt,
+    Other,
+}
+
+type Hook = dyn Fn(Call, &str) -> io::Result<()> + Send + Sync;
+
+/// Files whose calls fail if the hook does, which is called before each.
+pub(super) struct HookedFiles {
+    files: Arc<dyn Files>,
+    hook: Box<Hook>,
+}
+
+impl HookedFiles {
+    pub(super) fn over(
+        files: &Arc<dyn Files>,
+        hook: impl Fn(Call, &str) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Arc<dyn Files> {
+        Arc::new(Self { files: Arc::clone(files), hook: Box::new(hook) })
+    }
+}
+
+impl std::fmt::Debug for HookedFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HookedFiles").finish_non_exhaustive()
+    }
+}
+
+impl Files for HookedFiles {
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.files.path_of(name)
+    }
+
+    fn create_folder(&self, name: &str) -> io::Result<()> {
+        (self.hook)(Call::Other, name)?;
+        self.files.create_folder(name)
+    }
+
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+        (self.hook)(Call::Put, name)?;
+        self.files.put_with(name, write)
+    }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        (self.hook)(Call::Get, name)?;
+        self.files.get(name)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        (self.hook)(Call::Get, name)?;
+        self.files.open(name)
+    }
+
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
+        (self.hook)(Call::CreatedAt, name)?;
+        self.files.created_at(name)
+    }
+
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        (self.hook)(Call::Other, folder)?;
+        self.files.list_after(folder, after, visit)
+    }
+
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        (self.hook)(Call::Other, folder)?;
+        self.files.list_folders(folder, visit)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        (self.hook)(Call::Other, name)?;
+        self.files.remove(name)
+    }
+
+    fn remove_folder(&self, name: &str) -> io::Result<()> {
+        (self.hook)(Call::Other, name)?;
+        self.files.remove_folder(name)
+    }
+
+    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        (self.hook)(Call::Other, folder)?;
+        self.files.clean(folder, is_useless)
+    }
+}

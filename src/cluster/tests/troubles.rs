@@ -1,0 +1,158 @@
+//! Workers that cannot do what they take, and stores that fail or are slow.
+
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::hooked_files::{Call, HookedFiles};
+use super::*;
+
+/// Boards of any solver, in chunks of a moment.
+fn lengths() -> Draft {
+    let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
+    let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1000).unwrap());
+    Draft { boards, want: Want::Length, limits: RequestedLimits::default(), folder: None }
+}
+
+fn other_solver() -> Arc<Service> {
+    Service::start(ServiceSettings { tables: Tier::Standard, ..ServiceSettings::for_tests() })
+}
+
+/// Asserts that a job whose tasks are refused has few of them for a while, and leaves room to others. Returns it.
+async fn assert_few_tasks(place: &Place, replica: &Replica, reason: WaitingFor, other: Option<Draft>) -> Arc<Job> {
+    let job = replica.create(draft(1 << 20)).await;
+    replica.until(&job, |view| view.waiting_for == Some(reason)).await;
+    let before = place.queue.0.leases();
+    let time = 3 * LEASE_TIME;
+    tokio::time::sleep(time).await;
+    let (leases, most) = (place.queue.0.leases() - before, place.queue.0.most());
+    assert!(leases < 100, "{leases} tasks in {time:?}");
+    assert!(most < 100, "{most} tasks at a time");
+    if let Some(other) = other {
+        let other = replica.create(other).await;
+        assert_eq!(replica.completed(&other).await.state, JobState::Completed);
+    }
+    let view = replica.engine.view(&job);
+    assert_eq!((view.counts.done, view.waiting_for), (0, Some(reason)));
+    job
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_another_solver_has_few_tasks_and_says_so() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let workers = [place.worker(&other_solver(), 4), place.worker(&other_solver(), 4)];
+    let job = assert_few_tasks(&place, &replica, WaitingFor::Version, Some(lengths())).await;
+    let mut files = Vec::new();
+    job.stored().files().list("trying", &mut |name| files.push(name.to_owned())).unwrap();
+    assert_eq!(files, [""; 0], "a refusal is no sign of a deadly board");
+    // One that can do them gets them.
+    let own = place.worker(&service, 2);
+    replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
+    own.kill();
+    workers.into_iter().for_each(RunningWorker::kill);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_with_another_store_takes_few_tasks_and_jobs_say_so() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let wrong = Place { files: Arc::new(FilesInMemory::default()), ..place.clone() }.worker(&service, 4);
+    let job = assert_few_tasks(&place, &replica, WaitingFor::Disk, None).await;
+    // One with the right store makes parts beside it.
+    let right = place.worker(&service, 2);
+    replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
+    right.kill();
+    wrong.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_that_one_worker_cannot_store_is_made_by_another() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let refuses_parts = |call, name: &str| match call {
+        Call::Put if name.contains("parts/") => Err(ErrorKind::PermissionDenied.into()),
+        _ => Ok(()),
+    };
+    let files = HookedFiles::over(&place.files, refuses_parts);
+    let one = Place { files, ..place.clone() }.worker(&service, 1);
+    let job = replica.create(draft(1)).await;
+    replica.until(&job, |view| view.waiting_for == Some(WaitingFor::Disk)).await;
+    let other = place.worker(&service, 1);
+    assert_eq!(replica.completed(&job).await.state, JobState::Completed);
+    one.kill();
+    other.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_is_extended_across_the_phases_of_slow_work() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let files = HookedFiles::over(&place.files, |_, _| {
+        std::thread::sleep(Duration::from_millis(150));
+        Ok(())
+    });
+    let worker = Place { files, ..place.clone() }.worker(&service, 1);
+    let job = replica.create(draft(1)).await;
+    replica.until(&job, |view| view.counts.stored_parts == 1).await;
+    assert!(place.queue.0.extensions() > 0);
+    worker.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_ends_gives_back_the_end_of_a_job_with_many_parts() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let job = replica.create(draft(200)).await;
+    let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
+    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    assert_eq!(run(job.stored(), Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
+    let reads = Arc::new(AtomicUsize::new(0));
+    let slow = {
+        let reads = Arc::clone(&reads);
+        move |call, name: &str| {
+            if call == Call::Get && name.contains("parts/") {
+                reads.fetch_add(1, Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            Ok(())
+        }
+    };
+    let files = HookedFiles::over(&place.files, slow);
+    let worker = Place { files, ..place.clone() }.worker_with_grace(&service, 1, Duration::ZERO);
+    while reads.load(Ordering::Relaxed) == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (begun, flushes) = (Instant::now(), place.queue.0.flushes());
+    worker.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert_eq!(place.queue.0.flushes(), flushes + 1, "the process may end at once");
+    let lane = if job.core_seconds() < 10.0 { Lane::Quick } else { Lane::Bulk };
+    let returned = tokio::time::timeout(LEASE_TIME / 4, place.queue.take(lane)).await;
+    assert!(matches!(returned, Ok(Ok(Some(_)))), "{returned:?}");
+    assert!(!job.state().is_ended());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let after = reads.load(Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(reads.load(Ordering::Relaxed), after, "the parts are not read further");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_asks_for_the_time_of_an_end_only_if_there_is_one() {
+    let (place, service) = (Place::new(), service());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let files = {
+        let asked = Arc::clone(&asked);
+        HookedFiles::over(&place.files, move |call, name| {
+            asked.fetch_add((call == Call::CreatedAt && name.ends_with("/end.json")).into(), Ordering::Relaxed);
+            Ok(())
+        })
+    };
+    let replica = Place { files, ..place.clone() }.replica(&service).await;
+    let job = replica.create(draft(20)).await;
+    replica.until(&job, |view| view.waiting_for == Some(WaitingFor::Workers)).await;
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    let worker = place.worker(&service, 1);
+    replica.completed(&job).await;
+    assert!(asked.load(Ordering::Relaxed) > 0);
+    worker.kill();
+}
