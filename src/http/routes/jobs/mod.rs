@@ -1,5 +1,6 @@
 //! `/jobs`: many boards, solved with the workers that nothing else needs, as long as it takes (docs/adr/0047).
 
+mod blocking;
 mod caller;
 mod events;
 mod failure;
@@ -21,6 +22,7 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::jobs::Job;
+use blocking::blocking;
 use caller::Caller;
 pub(super) use events::events;
 pub(super) use list::list;
@@ -78,8 +80,7 @@ pub(super) async fn delete(caller: Caller, id: Path<String>, headers: HeaderMap)
     let job = caller.job(&id).await?;
     let was_unfinished = {
         let (engine, job) = (caller.engine.clone(), job.clone());
-        let deleted = tokio::task::spawn_blocking(move || engine.cancel_or_delete(&job)).await;
-        deleted.map_err(|_| Problem::internal())?.map_err(|error| failure::of_store(&error))?
+        blocking(move || engine.cancel_or_delete(&job)).await?.map_err(|error| failure::of_store(&error))?
     };
     if was_unfinished {
         Ok(document(&caller, &job).response(&HeaderMap::new()))

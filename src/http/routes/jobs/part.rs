@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
+use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::of_store;
 use crate::http::media_type::MediaType;
@@ -30,8 +31,7 @@ pub(in crate::http::routes) async fn part(
     let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
     let read = move || job.stored().part_bytes(number).map(|bytes| bytes.map(|bytes| (sha256_hex(&bytes), bytes)));
-    let read = tokio::task::spawn_blocking(read).await.map_err(|_| Problem::internal())?;
-    let (digest, bytes) = read.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
+    let (digest, bytes) = blocking(read).await?.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
     let bytes = reserved_if_long(state.service(), bytes)?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
     respond(&headers, bytes, &tag)
