@@ -95,10 +95,11 @@ impl RowReader {
     /// Creates a reader when the first line is there, which may be a header. Returns true beside it if it is one.
     ///
     /// # Errors
-    /// The problem of a header.
+    /// The problem of a header, and `content-too-large` if the first line of CSV is too long to be looked at.
     pub(crate) fn begin(options: RowOptions, format: &RowFormat, first: &[u8]) -> Result<(Self, bool), Problem> {
         match format {
             RowFormat::Csv(_) => {
+                check_length(first, "first line")?;
                 let header = CsvInput::of_first_line(first).map_err(header_problem)?;
                 let is_header = header.is_some();
                 Ok((Self::new(options, RowFormat::Csv(header.unwrap_or_default())), is_header))
@@ -144,10 +145,7 @@ impl RowReader {
 
     /// The id and the members of a line.
     fn fields(&self, line: &[u8]) -> Result<Fields, Problem> {
-        if line.len() > MAX_LINE {
-            let detail = format!("The line exceeds the maximum of {MAX_LINE} bytes. A line is one board.");
-            return Err(Problem::new(ProblemKind::ContentTooLarge, detail));
-        }
+        check_length(line, "line")?;
         let not_utf8 = |error: std::str::Utf8Error| {
             let detail = format!("The line is not valid UTF-8 at byte {}.", error.valid_up_to() + 1);
             Problem::new(ProblemKind::MalformedJson, detail)
@@ -230,6 +228,14 @@ fn id_json(id: &Json) -> Option<Vec<u8>> {
         Json::String(id) if id.len() <= MAX_ID => Some(json(id)),
         _ => None,
     }
+}
+
+fn check_length(line: &[u8], name: &str) -> Result<(), Problem> {
+    if line.len() <= MAX_LINE {
+        return Ok(());
+    }
+    let detail = format!("The {name} exceeds the maximum of {MAX_LINE} bytes. A line is one board.");
+    Err(Problem::new(ProblemKind::ContentTooLarge, detail))
 }
 
 fn header_problem(reason: String) -> Problem {
@@ -322,6 +328,9 @@ mod tests {
         assert!(unknown.detail.starts_with("The line has 2 errors"), "{}", unknown.detail);
         assert!(problem(b"[[1,2],\xff").detail.contains("UTF-8 at byte 8"));
         assert_eq!(problem("[".repeat(MAX_LINE + 1).as_bytes()).kind, ProblemKind::ContentTooLarge);
+        let header = "board,".repeat(MAX_LINE / 6 + 1);
+        let begun = RowReader::begin(RowOptions::default(), &RowFormat::Csv(CsvInput::default()), header.as_bytes());
+        assert_eq!(begun.unwrap_err().kind, ProblemKind::ContentTooLarge);
     }
 
     #[test]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::request::Parts;
 
+use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::{of_create, of_store, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::request::{close_connection, parse_query};
-use crate::http::routes::batch::lines::{Line, LineReceiver};
+use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
 use crate::jobs::{
@@ -52,17 +53,16 @@ async fn receive(
     }
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
-    let mut receiver = LineReceiver::new(body, BatchLimits { boards, bytes }, http.body_timeout)?;
-    let (want, limits) = (options.want, options.limits);
+    let limits = BatchLimits { boards, bytes };
+    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?;
     let folder = engine.begin_upload().await.map_err(|error| of_store(&error))?;
+    let (want, limits) = (options.want, options.limits);
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
     while let Some(lines) = receiver.next().await? {
         // Reading boards takes time.
-        let packing = tokio::task::spawn_blocking(move || packer.add(&lines).map(|()| packer));
-        packer = packing.await.map_err(|_| Problem::internal())??;
+        packer = blocking(move || packer.add(&lines).map(|()| packer)).await??;
     }
-    let packing = tokio::task::spawn_blocking(move || packer.finish());
-    let (folder, record) = packing.await.map_err(|_| Problem::internal())??;
+    let (folder, record) = blocking(move || packer.finish()).await??;
     if !Sweep::serves(want, record.goal().size()) {
         return Err(unserved(record.goal().size()));
     }
