@@ -121,6 +121,11 @@ async fn parts_have_ranges() {
     for range in ["rows=0-1", "bytes=5-4", "bytes=0-1,3-4", "bytes"] {
         assert_eq!(ranged(range).await.expect(200).body, bytes, "{range}");
     }
+    assert_eq!(whole.header("cache-control"), "private, no-cache", "another job may have the path later");
+    for range in ["bytes=0-7", "bytes=1084-"] {
+        let head = Question::new(Method::HEAD, &part(&created, 0).target).header("range", range);
+        assert_eq!(taquin.send(head).await.expect(200).header("content-length"), "1084", "a range is for GET alone");
+    }
     let tag = whole.header("etag").to_owned();
     taquin.send(part(&created, 0).header("if-none-match", &tag)).await.expect(304);
     let same = part(&created, 0).header("range", "bytes=0-7").header("if-range", &tag);
