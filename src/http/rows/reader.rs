@@ -34,12 +34,15 @@ impl RowFormat {
     /// The media types of lines, as a list for a header.
     pub(crate) const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv";
 
-    /// True for the media types of lines of JSON, in lower case.
-    pub(crate) fn is_json_lines(essence: &str) -> bool {
-        matches!(
-            essence,
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines"
-        )
+    /// The format of a media type of lines, in lower case.
+    pub(crate) fn of_media_type(essence: &str) -> Option<Self> {
+        match essence {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
+                Some(Self::Json)
+            }
+            "text/csv" => Some(Self::Csv(CsvInput::default())),
+            _ => None,
+        }
     }
 
     /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
@@ -57,10 +60,8 @@ impl RowFormat {
         };
         let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
         match &*essence {
-            lines if Self::is_json_lines(lines) => Ok(Self::Json),
-            "text/csv" => Ok(Self::Csv(CsvInput::default())),
             "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(Self::Json),
-            _ => Err(unsupported(WRONG_TYPE)),
+            lines => Self::of_media_type(lines).ok_or_else(|| unsupported(WRONG_TYPE)),
         }
     }
 }

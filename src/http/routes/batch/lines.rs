@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::request::close_connection;
+use crate::http::request::{BodyDigest, close_connection};
 use crate::http::rows::{MAX_LINE, RowReader};
 use crate::http::state::BatchLimits;
 
@@ -33,6 +33,7 @@ pub(in crate::http::routes) enum LinesOf {
 pub(in crate::http::routes) struct LineReceiver {
     body: Body,
     of: LinesOf,
+    digest: Option<BodyDigest>,
     limits: BatchLimits,
     /// Time for each mebibyte.
     timeout: Duration,
@@ -64,7 +65,12 @@ impl LineReceiver {
             return Err(of.too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
         let (begun, rest) = (Instant::now(), BytesMut::new());
-        Ok(Self { body, of, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
+        Ok(Self { body, of, digest: None, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
+    }
+
+    /// Compares the body with its digest, at its end.
+    pub(in crate::http::routes) fn with_digest(self, digest: Option<BodyDigest>) -> Self {
+        Self { digest, ..self }
     }
 
     /// Maximum size of the body, in bytes, as far as it is known.
@@ -82,6 +88,7 @@ impl LineReceiver {
                 Some(data) => self.append(&data)?,
                 None => {
                     self.is_over = true;
+                    self.digest.take().map_or(Ok(()), BodyDigest::finish)?;
                     // The last line needs no end.
                     let last = self.rest.split().freeze();
                     if last.is_empty() { Vec::new() } else { self.rows_of(last) }
@@ -122,6 +129,9 @@ impl LineReceiver {
         self.received += data.len();
         if self.received > self.limits.bytes {
             return Err(self.of.too_large(&format!("The body exceeds the maximum of {} bytes", self.limits.bytes)));
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(data);
         }
         let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else {
             self.keep(data);

@@ -11,7 +11,7 @@ use super::caller::Caller;
 use super::failure::{of_create, of_store, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::request::{close_connection, parse_query};
+use crate::http::request::{BodyDigest, close_connection, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
@@ -26,16 +26,18 @@ use crate::service::Sweep;
 /// The problem of the query, of the body, or of the disk. After it the connection is closed.
 pub(super) async fn draft(
     head: &Parts,
+    format: RowFormat,
     body: Body,
     state: &AppState,
     caller: &Caller,
     key: Option<&str>,
 ) -> Result<Draft, Problem> {
-    receive(head, body, state, caller, key).await.map_err(close_connection)
+    receive(head, format, body, state, caller, key).await.map_err(close_connection)
 }
 
 async fn receive(
     head: &Parts,
+    format: RowFormat,
     body: Body,
     state: &AppState,
     caller: &Caller,
@@ -43,7 +45,7 @@ async fn receive(
 ) -> Result<Draft, Problem> {
     let (http, engine) = (state.settings(), &caller.engine);
     let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
-    let format = RowFormat::of(&head.headers, http.strict_content_type)?;
+    let digest = BodyDigest::of(&head.headers)?;
     let existing = match key {
         Some(key) => engine.find(caller.owner, JobId::of_key(caller.owner, key)).await,
         None => Ok(None),
@@ -54,7 +56,7 @@ async fn receive(
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
     let limits = BatchLimits { boards, bytes };
-    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?;
+    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?.with_digest(digest);
     let folder = engine.begin_upload().await.map_err(|error| of_store(&error))?;
     let (want, limits) = (options.want, options.limits);
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
