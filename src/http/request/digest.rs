@@ -25,9 +25,9 @@ impl BodyDigest {
     /// `invalid-header` if it is not a digest.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let lines = headers.get_all(CONTENT_DIGEST).iter().filter_map(|line| line.to_str().ok());
-        let members = lines.flat_map(|line| line.split(',')).filter_map(|member| member.trim().split_once('='));
+        let mut members = lines.flat_map(|line| line.split(',')).filter_map(|member| member.trim().split_once('='));
         // Of equal names, the last one counts (RFC 9651, section 4.2.2).
-        let Some((_, value)) = members.filter(|(name, _)| *name == SHA_256).last() else { return Ok(None) };
+        let Some((_, value)) = members.rfind(|(name, _)| *name == SHA_256) else { return Ok(None) };
         let expected = bytes_of(value).ok_or_else(|| {
             let detail =
                 "`Content-Digest` must be as in `sha-256=:BASE64:`, with the 32 bytes of a SHA-256 (RFC 9530).";

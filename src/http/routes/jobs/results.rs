@@ -139,12 +139,15 @@ struct RowWriter {
     has_header: bool,
     /// The parts that are not begun.
     parts: Range<u64>,
-    /// The rows of a part that are left, each with its index and its board.
+    /// The rows of a part that are left.
     rows: Option<PartRows>,
     _reservation: Reservation,
 }
 
-type PartRows = Box<dyn Iterator<Item = ((u64, Option<Puzzle>), Row)> + Send>;
+/// A row with its index and its board.
+type IndexedRow = ((u64, Option<Puzzle>), Row);
+
+type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
 
 impl RowWriter {
     fn new(job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
@@ -166,7 +169,7 @@ impl RowWriter {
         Ok((!out.is_empty()).then_some(out))
     }
 
-    fn next_row(&mut self) -> io::Result<Option<((u64, Option<Puzzle>), Row)>> {
+    fn next_row(&mut self) -> io::Result<Option<IndexedRow>> {
         loop {
             if let Some(row) = self.rows.as_mut().and_then(Iterator::next) {
                 return Ok(Some(row));
