@@ -128,7 +128,7 @@ enum Role {
 
 /// The runtime that serves connections. Searches have threads of their own.
 fn runtime(config: &Config) -> io::Result<tokio::runtime::Runtime> {
-    /// Enough for name resolution and the parsing of large bodies.
+    /// Enough for name resolution, the parsing of large bodies, and files of jobs. None of these waits for a client.
     const BLOCKING: usize = 4;
     /// A store that other processes share may be slow; those that wait for it must not delay name resolution.
     const WITH_STORE: usize = 64;

@@ -2,7 +2,7 @@
 
 import { announce, counted, el, field, formatNumber, words } from './dom.js';
 import { errorText } from './editor.js';
-import { asProblem, deleteJob, file, getJob } from './service.js';
+import { asProblem, cancelJob, deleteJob, file, getJob } from './service.js';
 
 /** What a job finds out, in words. */
 export const WANTS = {
@@ -133,16 +133,14 @@ export class JobEntry {
     }
   }
 
-  /** Cancels the job. A job that has ended would be deleted by the same request, so its state is requested first. */
+  /** Cancels the job. A job that has just ended is shown as it is. */
   async cancelJob() {
-    const now = await getJob(this.id);
-    if (now.ended_at) {
-      this.show(now);
-      return;
+    try {
+      this.show(await cancelJob(this.id));
+    } catch (error) {
+      if (asProblem(error).slug !== 'job-state-conflict') throw error;
+      this.show(await getJob(this.id));
     }
-    const cancelled = await deleteJob(this.id);
-    if (cancelled) this.show(cancelled);
-    else this.deleted(this.id);
   }
 
   /** Deletes the job at the second press. The second click of a double click is ignored. */

@@ -11,7 +11,7 @@ const ABOUT = 'Random boards, with the size and the goal of the displayed board.
 /** Jobs that are listed first, and with each press of the button for older ones. */
 const PAGE = 20;
 
-/** Milliseconds between two lists while a job is unfinished. Events do not say what a job waits for, nor that its rate falls. */
+/** Milliseconds between two lists while a job is unfinished. Only some jobs are followed by events, and events do not say that a rate falls. */
 const PERIOD = 5000;
 
 /** Jobs whose events are followed. Browsers keep six connections to a service over HTTP/1.1. */

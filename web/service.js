@@ -135,11 +135,13 @@ export async function createJob(body, key) {
   return readWhole(response.json());
 }
 
-/** Cancels a job that has not ended, and returns it. Deletes a job that has ended, and returns null. */
-export async function deleteJob(id) {
-  const response = await checkStatus(await fetchResponse(`/jobs/${id}`, { ...request(undefined, 'application/json'), method: 'DELETE' }));
-  return response.status === 204 ? null : readWhole(response.json());
-}
+const endJob = async (id, only) => checkStatus(await fetchResponse(`/jobs/${id}?only=${only}`, { ...request(undefined, 'application/json'), method: 'DELETE' }));
+
+/** Cancels a job, and returns it. One that ended in another way is a problem, and remains. */
+export const cancelJob = async (id) => readWhole((await endJob(id, 'cancel')).json());
+
+/** Deletes a job. One that has not ended is a problem, and goes on. */
+export const deleteJob = (id) => endJob(id, 'delete');
 
 /** Calls `onJob(job)` for each event of a job until it has ended, or the service shuts down. */
 export async function watchJob(id, onJob, signal) {

@@ -199,7 +199,7 @@ impl Files for Objects {
         Ok(if_found(self.wait(read))?.map(Vec::from))
     }
 
-    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
         Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
     }
 

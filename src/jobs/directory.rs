@@ -101,7 +101,7 @@ impl Files for Directory {
         if_found(fs::read(self.path.join(name)))
     }
 
-    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
         let file = if_found(File::open(self.path.join(name)))?;
         Ok(file.map(|file| Box::new(BufReader::new(file)) as _))
     }

@@ -43,7 +43,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the place.
-    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>>;
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>>;
 
     /// When a file was created, by the clock of the place; `None` if there is none of this name.
     ///
@@ -163,7 +163,7 @@ pub(crate) mod tests {
             Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.clone()))
         }
 
-        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
             Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
         }
 
@@ -281,7 +281,7 @@ pub(crate) mod tests {
             self.call(|files| files.get(name))
         }
 
-        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
             self.call(|files| files.open(name))
         }
 

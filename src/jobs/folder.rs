@@ -43,7 +43,7 @@ impl Files for Folder {
         self.files.get(&self.of(name))
     }
 
-    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
         self.files.open(&self.of(name))
     }
 

@@ -70,27 +70,22 @@ impl InputProblemsWriter {
 }
 
 /// Reads the problems of rows.
-pub struct InputProblems<'f> {
-    files: &'f dyn Files,
+#[derive(Default)]
+pub struct InputProblems {
     /// The piece that is open, and the lines of it that were not read.
-    open: Option<(u64, Box<dyn BufRead>)>,
+    open: Option<(u64, Box<dyn BufRead + Send>)>,
     /// A line that was read, and belongs to a later row.
     ahead: Option<(u64, Vec<u8>)>,
 }
 
-impl<'f> InputProblems<'f> {
-    /// The problems among the files of a job.
-    pub fn new(files: &'f dyn Files) -> Self {
-        Self { files, open: None, ahead: None }
-    }
-
-    /// The line of a row; `None` if it has no problem. The rows are asked for in their order.
+impl InputProblems {
+    /// The line of a row among the files of a job; `None` if it has no problem. The rows are asked for in their order.
     ///
     /// # Errors
     /// Those of the files.
-    pub fn of(&mut self, row: u64) -> io::Result<Option<Vec<u8>>> {
+    pub fn of(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
         loop {
-            let Some((at, line)) = self.next(row / PIECE_ROWS)? else { return Ok(None) };
+            let Some((at, line)) = self.next(files, row / PIECE_ROWS)? else { return Ok(None) };
             if at == row {
                 return Ok(Some(line));
             }
@@ -102,10 +97,10 @@ impl<'f> InputProblems<'f> {
     }
 
     /// The next line of a piece, and its row.
-    fn next(&mut self, piece: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
+    fn next(&mut self, files: &dyn Files, piece: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != piece) {
             self.ahead = None;
-            let lines = self.files.open(&name(piece))?;
+            let lines = files.open(&name(piece))?;
             self.open = Some((piece, lines.unwrap_or_else(|| Box::new(io::empty()))));
         }
         if let Some(ahead) = self.ahead.take() {
@@ -119,9 +114,9 @@ impl<'f> InputProblems<'f> {
     }
 }
 
-impl std::fmt::Debug for InputProblems<'_> {
+impl std::fmt::Debug for InputProblems {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InputProblems").field("files", &self.files).finish_non_exhaustive()
+        f.debug_struct("InputProblems").finish_non_exhaustive()
     }
 }
 
@@ -153,10 +148,10 @@ mod tests {
         rows.iter().for_each(|row| writer.push(*row, &line(*row)).unwrap());
         writer.finish().unwrap();
         for (first, step) in [(0, 1), (4095, 1), (10_000, 3), (1, 5000), (39_999, 1)] {
-            let mut problems = InputProblems::new(&*files);
+            let mut problems = InputProblems::default();
             for row in (first..41_000).step_by(step) {
                 let expected = rows.binary_search(&row).is_ok().then(|| line(row));
-                assert_eq!(problems.of(row).unwrap(), expected, "row {row} from {first}");
+                assert_eq!(problems.of(&*files, row).unwrap(), expected, "row {row} from {first}");
             }
         }
         let mut pieces = Vec::new();
@@ -170,8 +165,8 @@ mod tests {
         let mut writer = InputProblemsWriter::new(files.clone()).at_most(10_000);
         (0..40_000).for_each(|row| writer.push(row, &line(row)).unwrap());
         writer.finish().unwrap();
-        let mut problems = InputProblems::new(&*files);
-        let stored: Vec<u64> = (0..40_000).filter(|row| problems.of(*row).unwrap().is_some()).collect();
+        let mut problems = InputProblems::default();
+        let stored: Vec<u64> = (0..40_000).filter(|row| problems.of(&*files, *row).unwrap().is_some()).collect();
         assert!(stored.len() > 300 && stored == (0..stored.len() as u64).collect::<Vec<_>>(), "{stored:?}");
         assert!(files.get(&name(0)).unwrap().unwrap().len() <= 10_000);
     }
@@ -180,7 +175,7 @@ mod tests {
     fn an_input_without_problems_has_no_pieces() {
         let files = Arc::new(FilesInMemory::default());
         InputProblemsWriter::new(files.clone()).finish().unwrap();
-        assert_eq!(InputProblems::new(&*files).of(5).unwrap(), None);
+        assert_eq!(InputProblems::default().of(&*files, 5).unwrap(), None);
         files.list(FOLDER, &mut |name| panic!("{name}")).unwrap();
     }
 }

@@ -169,28 +169,37 @@ impl Part {
 
     /// The rows, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
-        let mut moves = &self.moves[..];
-        (0..self.len()).map(move |at| {
-            let length = self.length[at];
-            let path = (self.want == Want::Moves).then(|| {
-                let (own, rest) = moves.split_at(usize::from(length).div_ceil(MOVES_PER_BYTE));
-                moves = rest;
-                let at = |nth: usize| own[nth / MOVES_PER_BYTE] >> (2 * (nth % MOVES_PER_BYTE)) & 3;
-                (0..usize::from(length)).map(|nth| Move::ALL[usize::from(at(nth))]).collect()
-            });
-            match self.status[at] {
-                status::SOLVED => {}
-                status::INVALID => return Row::Invalid,
-                _ => return Row::Failed,
-            }
-            let next = self.next.get(at).filter(|bits| **bits != NO_NEXT);
-            Row::Solved(Label {
-                lower_bound: self.lower_bound[at].into(),
-                length: length.into(),
-                next: next.map(|bits| Move::ALL.into_iter().filter(|mv| bits >> *mv as u8 & 1 == 1).collect()),
-                expanded: self.expanded.get(at).copied(),
-                path,
-            })
+        let mut moves = 0;
+        (0..self.len()).map(move |at| self.row(at, &mut moves))
+    }
+
+    /// The rows, in order, without the part.
+    pub fn into_rows(self) -> impl Iterator<Item = Row> {
+        let mut moves = 0;
+        (0..self.len()).map(move |at| self.row(at, &mut moves))
+    }
+
+    /// A row whose moves begin at the byte `moves`, which is then that of the next row.
+    fn row(&self, at: usize, moves: &mut usize) -> Row {
+        let length = self.length[at];
+        let path = (self.want == Want::Moves).then(|| {
+            let own = &self.moves[*moves..][..usize::from(length).div_ceil(MOVES_PER_BYTE)];
+            *moves += own.len();
+            let at = |nth: usize| own[nth / MOVES_PER_BYTE] >> (2 * (nth % MOVES_PER_BYTE)) & 3;
+            (0..usize::from(length)).map(|nth| Move::ALL[usize::from(at(nth))]).collect()
+        });
+        match self.status[at] {
+            status::SOLVED => {}
+            status::INVALID => return Row::Invalid,
+            _ => return Row::Failed,
+        }
+        let next = self.next.get(at).filter(|bits| **bits != NO_NEXT);
+        Row::Solved(Label {
+            lower_bound: self.lower_bound[at].into(),
+            length: length.into(),
+            next: next.map(|bits| Move::ALL.into_iter().filter(|mv| bits >> *mv as u8 & 1 == 1).collect()),
+            expanded: self.expanded.get(at).copied(),
+            path,
         })
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn shortened(body: &[u8]) -> String {
 }
 
 /// Slug and status of every problem type.
-pub(crate) const PROBLEMS: [(&str, u16); 29] = [
+pub(crate) const PROBLEMS: [(&str, u16); 30] = [
     ("malformed-json", 400),
     ("invalid-parameter", 400),
     ("invalid-header", 400),
@@ -100,6 +100,7 @@ pub(crate) const PROBLEMS: [(&str, u16); 29] = [
     ("not-acceptable", 406),
     ("precondition-failed", 412),
     ("range-not-satisfiable", 416),
+    ("job-state-conflict", 409),
     ("not-found", 404),
     ("method-not-allowed", 405),
     ("not-implemented", 501),

@@ -212,6 +212,11 @@ async fn a_faulty_row_is_a_problem_between_the_others() {
         assert_eq!(problem["errors"].is_null(), errors.is_empty(), "{line}: {row}");
     }
     assert_eq!((&rows[7]["id"], &rows[7]["problem"]["inversions"]), (&json!("a"), &json!(1)));
+    // A line that arrives in many pieces, and is longer than what is kept of it.
+    let longer = format!("{}\n[[1,2],[3,0]]\n", "x".repeat(2_000_000));
+    let longer = self::rows(&taquin, lines_of(longer)).await;
+    assert_eq!(longer[0]["problem"]["type"], "/problems/content-too-large", "{longer:?}");
+    assert_eq!((longer.len(), &longer[1]["length"]), (2, &json!(0)), "{longer:?}");
     // A line that is not UTF-8.
     let question = Question::post("/batch").body(NDJSON, b"[[1,2],[3,\xff]]\n[[1,2],[3,0]]\n".to_vec());
     let rows = self::rows(&taquin, question).await;
@@ -241,6 +246,10 @@ async fn csv_has_a_header_or_none() {
     ] {
         assert_eq!(found(body).await, expected, "{body}");
     }
+    // A first line that is too long says nothing about the others.
+    let header = format!("board{}\n1230\n", ",x".repeat(10_000));
+    let problem = taquin.send(csv(&header)).await.problem("content-too-large");
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("first line")), "{problem}");
     let faulty = rows(&taquin, csv("id,0,1,2,3\na,1,2,3,0\nb,1,2,3\nc,1,2,3,3\nd,2,1,3,0\n")).await;
     let kinds: Vec<_> = faulty.iter().map(|row| (row["id"].clone(), row["problem"]["type"].clone())).collect();
     let problem = |slug: &str| json!(format!("/problems/{slug}"));

@@ -49,7 +49,9 @@ impl Service {
         // Its own runtime outlives that of the test that starts it.
         let thread = std::thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
-            let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
+            // As many as the binary has.
+            runtime.worker_threads(2).max_blocking_threads(4);
+            let runtime = runtime.enable_all().build().expect("a runtime");
             runtime.block_on(async move {
                 let app = App::build(&config).await.expect("a service");
                 addr_sender.send(app.addr()).expect("a test that waits");

@@ -173,6 +173,10 @@ async fn a_recipe_becomes_a_job_as_understood() {
         let target = format!("/random?rows=2&cols=3&goal=blank_first&seed=%C3%A9/{}", row["index"]);
         assert_eq!(taquin.get(&target).await.json()["board"], row["board"]);
     }
+    // The longest seed.
+    let mut longest = recipe(2, 2, 10);
+    longest["random"]["seed"] = json!("s".repeat(126));
+    create(&taquin, &longest).await;
     // Members that are null are absent.
     let body = json!({ "random": recipe(2, 2, 1)["random"], "goal": null, "want": null, "limits": null });
     let job = create(&taquin, &body).await;
@@ -381,6 +385,79 @@ async fn a_job_is_cancelled_and_then_deleted() {
     taquin.send(delete(&created)).await.problem("not-found");
     assert!(!directory.job(&created).exists());
     assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }));
+}
+
+#[tokio::test]
+async fn a_request_that_may_only_cancel_or_only_delete_does_nothing_else() {
+    let directory = Directory::new("only");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let only = |job: &Value, only: &str| delete(job).query("only", only);
+    let done = completed(&taquin, &create(&taquin, &recipe(2, 2, 5)).await).await;
+    let problem = taquin.send(only(&done, "cancel")).await.problem("job-state-conflict");
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("is completed")), "{problem}");
+    assert_eq!(job(&taquin, &done).await, done, "its results remain");
+    let running = create(&taquin, &endless()).await;
+    taquin.send(only(&running, "delete")).await.problem("job-state-conflict");
+    assert_eq!(job(&taquin, &running).await["ended_at"], Value::Null, "it goes on");
+    for _ in 0..2 {
+        let cancelled = taquin.send(only(&running, "cancel")).await.expect(200).json();
+        assert_eq!(cancelled["state"], "cancelled", "{cancelled}");
+    }
+    for query in [("only", "stop"), ("state", "running")] {
+        taquin.send(delete(&running).query(query.0, query.1)).await.problem("invalid-parameter");
+    }
+    for ended in [&running, &done] {
+        taquin.send(only(ended, "delete")).await.expect(204);
+        taquin.send(only(ended, "delete")).await.problem("not-found");
+    }
+}
+
+#[tokio::test]
+async fn the_preconditions_of_a_deletion_are_checked() {
+    let directory = Directory::new("preconditions");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let done = completed(&taquin, &create(&taquin, &recipe(2, 2, 5)).await).await;
+    let tag = taquin.get(&format!("/jobs/{}", id(&done))).await.expect(200).header("etag").to_owned();
+    for (name, value) in [("if-match", "\"x\""), ("if-match", &*tag), ("if-none-match", "*"), ("if-none-match", &*tag)]
+    {
+        taquin.send(delete(&done).header(name, value)).await.problem("precondition-failed");
+    }
+    assert_eq!(job(&taquin, &done).await, done);
+    taquin.send(delete(&done).header("if-match", "*").header("if-none-match", "\"x\"")).await.expect(204);
+}
+
+#[tokio::test]
+async fn the_digest_of_an_upload_is_checked() {
+    let directory = Directory::new("digest");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let with = |digest: &str| upload("/jobs", NDJSON, "867254301").header("content-digest", digest);
+    for wrong in ["sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:", "sha-256=:867254301:"] {
+        taquin.send(with(wrong)).await.problem("invalid-header");
+    }
+    assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }), "none was created");
+    accepted(taquin.send(with("sha-256=:g+JCCcMmHPhzGKXrHoIqjrpCgeSjYweyCsjqnsYaIcA=:")).await);
+    accepted(taquin.send(with("md5=:AAAA:")).await);
+}
+
+#[tokio::test]
+async fn the_type_of_a_body_decides_what_it_is() {
+    let directory = Directory::new("types");
+    let strict = directory.start(&["--strict-content-type"]).await;
+    let body = recipe(2, 2, 1).to_string();
+    for media_type in ["text/plain", "application/x-www-form-urlencoded"] {
+        for body in [&body, "867254301"] {
+            let answer = strict.client().send(upload("/jobs", media_type, body)).await;
+            let types = "application/json, application/x-ndjson, application/jsonl, text/csv";
+            assert_eq!(answer.header("accept"), types, "{answer}");
+            answer.problem("unsupported-media-type");
+        }
+    }
+    stop(strict).await;
+    let lenient = directory.start(&[]).await;
+    accepted(lenient.client().send(upload("/jobs", "text/plain", &body)).await);
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Parts and results of jobs, and whose jobs they are.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hyper::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::answer::Answer;
 use crate::client::{Client, until};
@@ -118,12 +121,48 @@ async fn parts_have_ranges() {
     for range in ["rows=0-1", "bytes=5-4", "bytes=0-1,3-4", "bytes"] {
         assert_eq!(ranged(range).await.expect(200).body, bytes, "{range}");
     }
+    assert_eq!(whole.header("cache-control"), "private, no-cache", "another job may have the path later");
+    for range in ["bytes=0-7", "bytes=1084-"] {
+        let head = Question::new(Method::HEAD, &part(&created, 0).target).header("range", range);
+        assert_eq!(taquin.send(head).await.expect(200).header("content-length"), "1084", "a range is for GET alone");
+    }
     let tag = whole.header("etag").to_owned();
     taquin.send(part(&created, 0).header("if-none-match", &tag)).await.expect(304);
     let same = part(&created, 0).header("range", "bytes=0-7").header("if-range", &tag);
     assert_eq!(taquin.send(same).await.expect(206).body, bytes[..8]);
     let other = part(&created, 0).header("range", "bytes=0-7").header("if-range", "\"another\"");
     assert_eq!(taquin.send(other).await.expect(200).body, bytes);
+}
+
+#[tokio::test]
+async fn slow_readers_of_results_delay_no_other_request() {
+    let directory = Directory::new("slow");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let created = completed(&taquin, &create(&taquin, &recipe(3, 3, 400_000)).await).await;
+    let whole = taquin.get(&results(&created)).await.expect(200);
+    let mut readers = Vec::new();
+    for _ in 0..6 {
+        let mut reader = TcpStream::connect(taquin.addr()).await.expect("a connection");
+        let request = format!("GET {} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n", results(&created));
+        reader.write_all(request.as_bytes()).await.expect("a request is sent");
+        let mut status = [0; 12];
+        reader.read_exact(&mut status).await.expect("a response begins");
+        assert_eq!(&status, b"HTTP/1.1 200");
+        readers.push(reader);
+    }
+    let others = async {
+        // Until the buffers of the system are full.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        taquin.send(part(&created, 0)).await.expect(200);
+        let other = completed(&taquin, &create(&taquin, &recipe(2, 2, 5)).await).await;
+        let delete = Question::new(Method::DELETE, &format!("/jobs/{}", id(&other)));
+        taquin.send(delete).await.expect(204);
+    };
+    tokio::time::timeout(Duration::from_secs(15), others).await.expect("other requests have their responses");
+    let mut text = Vec::new();
+    readers[0].read_to_end(&mut text).await.expect("the rest");
+    assert!(text.len() > whole.body.len() && text.ends_with(b"\r\n0\r\n\r\n"), "{} bytes", text.len());
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ impl Files for HookedFiles {
         self.files.get(name)
     }
 
-    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
         (self.hook)(Call::Get, name)?;
         self.files.open(name)
     }

@@ -30,8 +30,11 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
         .allow_headers([
             header::ACCEPT,
             header::AUTHORIZATION,
+            HeaderName::from_static("content-digest"),
             header::CONTENT_TYPE,
+            header::IF_MATCH,
             header::IF_NONE_MATCH,
+            header::IF_RANGE,
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("prefer"),
             header::RANGE,

@@ -30,6 +30,7 @@ pub enum ProblemKind {
     NotAcceptable,
     PreconditionFailed,
     RangeNotSatisfiable,
+    JobStateConflict,
     NotFound,
     MethodNotAllowed,
     NotImplemented,
@@ -39,8 +40,8 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// All kinds, in the order of the contract.
-    pub const ALL: [Self; 29] = {
-        let mut kinds = [Self::Internal; 29];
+    pub const ALL: [Self; 30] = {
+        let mut kinds = [Self::Internal; 30];
         let mut at = 0;
         while at < kinds.len() {
             kinds[at] = TABLE[at].kind;
@@ -111,7 +112,7 @@ const fn row(
 }
 
 /// One row for each kind, in the order of the variants.
-static TABLE: [Row; 29] = [
+static TABLE: [Row; 30] = [
     row(
         ProblemKind::MalformedJson,
         "malformed-json",
@@ -135,7 +136,8 @@ static TABLE: [Row; 29] = [
         "invalid-header",
         StatusCode::BAD_REQUEST,
         "A header is not valid",
-        "A header that every request needs is missing, is given twice, or has a value that HTTP does not allow. The \
+        "A header that every request needs is missing, is given twice, or has a value that HTTP does not allow, or the \
+         digest in `Content-Digest` is not that of the body. The \
          detail names the header. HTTP libraries and curl send valid headers by themselves; a program that writes \
          requests by hand must send exactly one `Host`.",
     ),
@@ -307,8 +309,8 @@ static TABLE: [Row; 29] = [
         "precondition-failed",
         StatusCode::PRECONDITION_FAILED,
         "The precondition is not met",
-        "No tag in `If-Match` matches the response. The comparison is strong and all tags of this service are weak, \
-         so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
+        "No tag in `If-Match` matches the response. The comparison is strong and all tags but those of parts of jobs are \
+         weak, so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
     ),
     row(
         ProblemKind::RangeNotSatisfiable,
@@ -317,6 +319,14 @@ static TABLE: [Row; 29] = [
         "The range is beyond the end",
         "The range in `Range` begins behind the last byte of the part. `Content-Range` has the length of the part. Ask for a \
          range within it, or omit the header.",
+    ),
+    row(
+        ProblemKind::JobStateConflict,
+        "job-state-conflict",
+        StatusCode::CONFLICT,
+        "The job is in another state",
+        "A job that has ended cannot be cancelled, and one that has not ended cannot be deleted. `only` of the request \
+         allowed one of the two, and nothing was changed. `GET /jobs/{id}` has the state of the job.",
     ),
     row(
         ProblemKind::NotFound,

@@ -2,6 +2,7 @@
 
 mod board;
 mod body;
+mod digest;
 mod errors;
 mod field;
 mod fields;
@@ -16,6 +17,7 @@ mod value;
 
 pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
 pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields, close_connection, essence};
+pub(crate) use digest::BodyDigest;
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use json::Json;
 pub(crate) use moves::{MAX_MOVES, moves};

@@ -1,5 +1,7 @@
 //! Lines of CSV: their fields, and the columns that a header names.
 
+use std::collections::HashMap;
+
 use csv_core::{ReadRecordResult, Reader};
 
 /// The columns of a CSV file.
@@ -34,7 +36,9 @@ impl CsvInput {
     /// The reason why a header does not say where the boards are.
     pub(crate) fn of_first_line(line: &[u8]) -> Result<Option<Self>, String> {
         let names: Vec<String> = fields(without_mark(line)).iter().map(|name| name.trim().to_lowercase()).collect();
-        let find = |name: &str| names.iter().position(|own| own == name);
+        // Of equal names, the first one counts.
+        let places: HashMap<&str, usize> = names.iter().enumerate().rev().map(|(at, name)| (&**name, at)).collect();
+        let find = |name: &str| places.get(name).copied();
         let cells: Vec<usize> = (0..names.len()).map_while(|cell| find(&cell.to_string())).collect();
         let is_row_of_cells = names.len() > 1 && cells.len() == names.len() && cells.is_sorted();
         let is_header = is_row_of_cells || names.iter().any(|name| is_name(name));
@@ -117,6 +121,7 @@ mod tests {
         assert_eq!(of("\u{feff}id,cost,3,2,1,0"), columns(Some(0), &[5, 4, 3, 2]));
         assert_eq!(of("\"board\",ID\r"), columns(Some(1), &[0]));
         assert_eq!(of("0,1,2,3"), columns(None, &[0, 1, 2, 3]));
+        assert_eq!(of("board,id,BOARD,id"), columns(Some(1), &[0]), "of equal names, the first one counts");
         assert!(CsvInput::of_first_line(b"name,cost").unwrap_err().contains("`board`"));
     }
 

@@ -34,12 +34,15 @@ impl RowFormat {
     /// The media types of lines, as a list for a header.
     pub(crate) const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv";
 
-    /// True for the media types of lines of JSON, in lower case.
-    pub(crate) fn is_json_lines(essence: &str) -> bool {
-        matches!(
-            essence,
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines"
-        )
+    /// The format of a media type of lines, in lower case.
+    pub(crate) fn of_media_type(essence: &str) -> Option<Self> {
+        match essence {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
+                Some(Self::Json)
+            }
+            "text/csv" => Some(Self::Csv(CsvInput::default())),
+            _ => None,
+        }
     }
 
     /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
@@ -57,10 +60,8 @@ impl RowFormat {
         };
         let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
         match &*essence {
-            lines if Self::is_json_lines(lines) => Ok(Self::Json),
-            "text/csv" => Ok(Self::Csv(CsvInput::default())),
             "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(Self::Json),
-            _ => Err(unsupported(WRONG_TYPE)),
+            lines => Self::of_media_type(lines).ok_or_else(|| unsupported(WRONG_TYPE)),
         }
     }
 }
@@ -95,10 +96,11 @@ impl RowReader {
     /// Creates a reader when the first line is there, which may be a header. Returns true beside it if it is one.
     ///
     /// # Errors
-    /// The problem of a header.
+    /// The problem of a header, and `content-too-large` if the first line of CSV is too long to be looked at.
     pub(crate) fn begin(options: RowOptions, format: &RowFormat, first: &[u8]) -> Result<(Self, bool), Problem> {
         match format {
             RowFormat::Csv(_) => {
+                check_length(first, "first line")?;
                 let header = CsvInput::of_first_line(first).map_err(header_problem)?;
                 let is_header = header.is_some();
                 Ok((Self::new(options, RowFormat::Csv(header.unwrap_or_default())), is_header))
@@ -144,10 +146,7 @@ impl RowReader {
 
     /// The id and the members of a line.
     fn fields(&self, line: &[u8]) -> Result<Fields, Problem> {
-        if line.len() > MAX_LINE {
-            let detail = format!("The line exceeds the maximum of {MAX_LINE} bytes. A line is one board.");
-            return Err(Problem::new(ProblemKind::ContentTooLarge, detail));
-        }
+        check_length(line, "line")?;
         let not_utf8 = |error: std::str::Utf8Error| {
             let detail = format!("The line is not valid UTF-8 at byte {}.", error.valid_up_to() + 1);
             Problem::new(ProblemKind::MalformedJson, detail)
@@ -230,6 +229,14 @@ fn id_json(id: &Json) -> Option<Vec<u8>> {
         Json::String(id) if id.len() <= MAX_ID => Some(json(id)),
         _ => None,
     }
+}
+
+fn check_length(line: &[u8], name: &str) -> Result<(), Problem> {
+    if line.len() <= MAX_LINE {
+        return Ok(());
+    }
+    let detail = format!("The {name} exceeds the maximum of {MAX_LINE} bytes. A line is one board.");
+    Err(Problem::new(ProblemKind::ContentTooLarge, detail))
 }
 
 fn header_problem(reason: String) -> Problem {
@@ -322,6 +329,9 @@ mod tests {
         assert!(unknown.detail.starts_with("The line has 2 errors"), "{}", unknown.detail);
         assert!(problem(b"[[1,2],\xff").detail.contains("UTF-8 at byte 8"));
         assert_eq!(problem("[".repeat(MAX_LINE + 1).as_bytes()).kind, ProblemKind::ContentTooLarge);
+        let header = "board,".repeat(MAX_LINE / 6 + 1);
+        let begun = RowReader::begin(RowOptions::default(), &RowFormat::Csv(CsvInput::default()), header.as_bytes());
+        assert_eq!(begun.unwrap_err().kind, ProblemKind::ContentTooLarge);
     }
 
     #[test]

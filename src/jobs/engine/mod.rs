@@ -293,16 +293,35 @@ impl JobEngine {
     /// # Errors
     /// [`JobError`] if that cannot be stored.
     pub fn cancel_or_delete(&self, job: &Arc<Job>) -> Result<bool, JobError> {
-        if job.state().is_ended() {
-            if self.remove(job)? == Removal::ByAnother {
-                return Err(self.file_error(io::ErrorKind::ResourceBusy.into()));
-            }
-            tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
-            return Ok(false);
+        let was_unfinished = !job.state().is_ended();
+        if was_unfinished {
+            self.cancel(job)?
+        } else {
+            self.delete(job)?
         }
+        Ok(was_unfinished)
+    }
+
+    /// Ends a job as cancelled, unless it has ended. It blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if that cannot be stored.
+    pub fn cancel(&self, job: &Job) -> Result<(), JobError> {
         job.cancel()?;
         self.wake.notify_one();
-        Ok(true)
+        Ok(())
+    }
+
+    /// Deletes a job that has ended. It blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if that cannot be stored.
+    pub fn delete(&self, job: &Arc<Job>) -> Result<(), JobError> {
+        if self.remove(job)? == Removal::ByAnother {
+            return Err(self.file_error(io::ErrorKind::ResourceBusy.into()));
+        }
+        tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
+        Ok(())
     }
 
     fn file_error(&self, source: io::Error) -> JobError {

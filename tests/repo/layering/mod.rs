@@ -66,6 +66,7 @@ const RULES: [Rule; 12] = [
         parts: &["domain", "search", "service", "jobs", "http"],
         crates: &[
             "axum",
+            "base64", // digests of bodies
             "bytes",
             "csv_core",
             "flate2",       // documents compressed once
@@ -84,7 +85,7 @@ const RULES: [Rule; 12] = [
             "serde",
             "serde_json",
             "serde_saphyr",
-            "sha2", // tokens
+            "sha2", // tokens, and digests of bodies
             "strsim",
             "subtle",
             "tokio",

@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::request::close_connection;
-use crate::http::rows::RowReader;
+use crate::http::request::{BodyDigest, close_connection};
+use crate::http::rows::{MAX_LINE, RowReader};
 use crate::http::state::BatchLimits;
 
 /// A line that is a row.
@@ -22,20 +22,32 @@ pub(in crate::http::routes) struct Line {
     pub(in crate::http::routes) text: Bytes,
 }
 
+/// What the lines of a body are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::http::routes) enum LinesOf {
+    Batch,
+    Job,
+}
+
 /// Reads a body within limits of size and time.
 pub(in crate::http::routes) struct LineReceiver {
     body: Body,
+    of: LinesOf,
+    digest: Option<BodyDigest>,
     limits: BatchLimits,
     /// Time for each mebibyte.
     timeout: Duration,
     begun: Instant,
     received: usize,
-    /// Bytes after the last complete line.
+    /// Bytes after the last complete line. Of a line that is too long, only the first ones are kept.
     rest: BytesMut,
     /// Number of lines before the rest.
     lines: u64,
     is_over: bool,
 }
+
+/// Bytes of a line from which on the others are not kept. A reader of rows sees that it is too long.
+const KEPT: usize = MAX_LINE + 1;
 
 impl LineReceiver {
     /// Begins to read a body.
@@ -43,12 +55,22 @@ impl LineReceiver {
     /// # Errors
     /// `content-too-large` if its length is known and exceeds the limit, before a client that waits for `100 Continue`
     /// sends it.
-    pub(in crate::http::routes) fn new(body: Body, limits: BatchLimits, timeout: Duration) -> Result<Self, Problem> {
+    pub(in crate::http::routes) fn new(
+        body: Body,
+        of: LinesOf,
+        limits: BatchLimits,
+        timeout: Duration,
+    ) -> Result<Self, Problem> {
         if body.size_hint().lower() > limits.bytes as u64 {
-            return Err(too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
+            return Err(of.too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
         let (begun, rest) = (Instant::now(), BytesMut::new());
-        Ok(Self { body, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
+        Ok(Self { body, of, digest: None, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
+    }
+
+    /// Compares the body with its digest, at its end.
+    pub(in crate::http::routes) fn with_digest(self, digest: Option<BodyDigest>) -> Self {
+        Self { digest, ..self }
     }
 
     /// Maximum size of the body, in bytes, as far as it is known.
@@ -66,6 +88,7 @@ impl LineReceiver {
                 Some(data) => self.append(&data)?,
                 None => {
                     self.is_over = true;
+                    self.digest.take().map_or(Ok(()), BodyDigest::finish)?;
                     // The last line needs no end.
                     let last = self.rest.split().freeze();
                     if last.is_empty() { Vec::new() } else { self.rows_of(last) }
@@ -105,12 +128,33 @@ impl LineReceiver {
     fn append(&mut self, data: &[u8]) -> Result<Vec<Line>, Problem> {
         self.received += data.len();
         if self.received > self.limits.bytes {
-            return Err(too_large(&format!("The body exceeds the maximum of {} bytes", self.limits.bytes)));
+            return Err(self.of.too_large(&format!("The body exceeds the maximum of {} bytes", self.limits.bytes)));
         }
-        self.rest.extend_from_slice(data);
-        let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else { return Ok(Vec::new()) };
-        let complete = self.rest.split_to(self.rest.len() - (data.len() - 1 - end));
-        Ok(self.rows_of(complete.freeze()))
+        if let Some(digest) = &mut self.digest {
+            digest.update(data);
+        }
+        let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else {
+            self.keep(data);
+            return Ok(Vec::new());
+        };
+        let (complete, rest) = data.split_at(end + 1);
+        self.rest.extend_from_slice(complete);
+        let complete = self.rest.split().freeze();
+        self.keep(rest);
+        Ok(self.rows_of(complete))
+    }
+
+    /// Keeps bytes of a line that is not complete, unless it is too long already.
+    fn keep(&mut self, data: &[u8]) {
+        let (kept, dropped) = data.split_at(data.len().min(KEPT.saturating_sub(self.rest.len())));
+        self.rest.extend_from_slice(kept);
+        // A line is not blank if any byte of it is not.
+        if !RowReader::is_blank(dropped)
+            && RowReader::is_blank(&self.rest)
+            && let Some(last) = self.rest.last_mut()
+        {
+            *last = b'?';
+        }
     }
 
     /// The rows of complete lines.
@@ -128,17 +172,33 @@ impl LineReceiver {
     fn too_late(&self) -> Problem {
         let (received, seconds) = (self.received, self.timeout.as_secs_f64());
         let detail = format!(
-            "The body did not arrive in time: {received} bytes came, and each mebibyte may take {seconds} s. Send smaller \
-             batches."
+            "The body did not arrive in time: {received} bytes came, and each mebibyte may take {seconds} s. {}.",
+            self.of.less()
         );
         close_connection(Problem::new(ProblemKind::RequestTimeout, detail))
     }
 }
 
-/// The problem of a batch that exceeds a limit.
-pub(super) fn too_large(what: &str) -> Problem {
-    let detail = format!("{what}. Send several batches, or use the command `taquin batch`, which has no limit.");
-    close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
+impl LinesOf {
+    /// The problem of a body that exceeds a limit.
+    pub(in crate::http::routes) fn too_large(self, what: &str) -> Problem {
+        let detail = format!("{what}. {}, or use the command `taquin batch`, which has no limit.", self.several());
+        close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
+    }
+
+    fn several(self) -> &'static str {
+        match self {
+            Self::Batch => "Send several batches",
+            Self::Job => "Create several jobs",
+        }
+    }
+
+    fn less(self) -> &'static str {
+        match self {
+            Self::Batch => "Send smaller batches",
+            Self::Job => "Create several jobs with fewer boards",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -158,7 +218,7 @@ mod tests {
     }
 
     async fn all(body: Body) -> Result<Vec<(u64, String)>, Problem> {
-        let mut receiver = LineReceiver::new(body, LIMITS, TIME)?;
+        let mut receiver = LineReceiver::new(body, LinesOf::Batch, LIMITS, TIME)?;
         let mut all = Vec::new();
         while let Some(lines) = receiver.next().await? {
             all.extend(lines.iter().map(|line| (line.number, String::from_utf8(line.text.to_vec()).unwrap())));
@@ -177,6 +237,32 @@ mod tests {
             }
         }
         assert_eq!(all(Body::empty()).await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn of_a_line_that_is_too_long_little_is_kept() {
+        const FRAME: usize = 64 << 10;
+        const FRAMES: usize = 1 << 10;
+        let limits = BatchLimits { boards: 4, bytes: 256 << 20 };
+        for (filler, text) in [(b'x', "x"), (b' ', "x"), (b' ', "")] {
+            let frames = std::iter::repeat_n(Bytes::from(vec![filler; FRAME]), FRAMES);
+            let frames = frames.chain([Bytes::from(text), Bytes::from("\n1230")]).map(Ok::<_, Infallible>);
+            let body = Body::from_stream(iter(frames));
+            let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, Duration::from_secs(60)).unwrap();
+            for _ in 0..=FRAMES {
+                let frame = receiver.frame().await.unwrap().unwrap();
+                assert!(receiver.append(&frame).unwrap().is_empty());
+                assert!(receiver.rest.capacity() <= 2 * FRAME, "{}", receiver.rest.capacity());
+            }
+            let mut lines = Vec::new();
+            while let Some(more) = receiver.next().await.unwrap() {
+                lines.extend(more);
+            }
+            let last = lines.pop().unwrap();
+            assert_eq!((last.number, &last.text[..]), (2, &b"1230"[..]));
+            assert_eq!(lines.len(), usize::from(!text.is_empty()), "a blank line is no row");
+            assert!(lines.iter().all(|line| line.number == 1 && line.text.len() > MAX_LINE));
+        }
     }
 
     #[tokio::test]

@@ -23,7 +23,7 @@ use crate::http::request::parse_query;
 use crate::http::rows::{RowFormat, RowOptions};
 use crate::http::state::AppState;
 use crate::service::{BulkError, BulkWork};
-use lines::LineReceiver;
+use lines::{LineReceiver, LinesOf};
 use reply::BatchReply;
 use work::BatchWork;
 
@@ -41,7 +41,7 @@ pub(crate) async fn batch(
     let (head, body) = request.into_parts();
     let (options, format) = read_head(&head, settings.strict_content_type)?;
     let limits = settings.batch;
-    let mut receiver = LineReceiver::new(body, limits, settings.body_timeout)?;
+    let mut receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
     let reservation =
         service.reserve_reply(limits.memory(receiver.most_bytes())).map_err(|error| service_failure(&error))?;
     let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use super::lines::{Line, too_large};
+use super::lines::{Line, LinesOf};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::rows::{RowFormat, RowOptions, RowReader};
 use crate::http::state::BatchLimits;
@@ -114,7 +114,7 @@ impl BatchWork {
         }
         let mut rows = self.rows.lock();
         if rows.lines.len() + lines.len() > self.max_rows {
-            return Err(too_large(&format!("The batch has more than {} boards", self.max_rows)));
+            return Err(LinesOf::Batch.too_large(&format!("The batch has more than {} boards", self.max_rows)));
         }
         rows.lines.append(&mut lines);
         Ok(())

@@ -53,8 +53,34 @@ pub(super) fn of_store(error: &JobError) -> Problem {
     Problem::internal()
 }
 
+/// The problem of a job that could not be cancelled.
+pub(super) fn of_cancel(error: &JobError) -> Problem {
+    if error.is_disk_full() {
+        let detail = "The disk of the jobs is full, so that the end of the job cannot be stored. The job is as it was. Delete a \
+                      job that has ended, which needs no room, or ask the operator for room, and send the request again.";
+        return Problem::new(ProblemKind::StorageFull, detail);
+    }
+    of_store(error)
+}
+
 /// The problem of a job that exceeds a limit.
 pub(super) fn too_large(what: &str) -> Problem {
     let detail = format!("{what}. Create several jobs, or use the command `taquin batch`, which has no limit.");
     Problem::new(ProblemKind::ContentTooLarge, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_a_full_disk_depends_on_the_request() {
+        let full = JobError::File { path: "jobs".into(), source: io::ErrorKind::StorageFull.into() };
+        let (created, cancelled) = (of_store(&full), of_cancel(&full));
+        assert_eq!((created.kind, cancelled.kind), (ProblemKind::StorageFull, ProblemKind::StorageFull));
+        assert!(created.detail.contains("no longer needed"), "{}", created.detail);
+        assert!(cancelled.detail.contains("a job that has ended"), "{}", cancelled.detail);
+    }
 }

@@ -1,6 +1,8 @@
 //! `/jobs`: many boards, solved with the workers that nothing else needs, as long as it takes (docs/adr/0047).
 
+mod blocking;
 mod caller;
+mod delete;
 mod events;
 mod failure;
 mod list;
@@ -14,7 +16,7 @@ mod upload;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -22,10 +24,11 @@ use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::jobs::Job;
 use caller::Caller;
+pub(super) use delete::delete;
 pub(super) use events::events;
 pub(super) use list::list;
 pub(super) use part::part;
-use recipe::is_recipe;
+use recipe::JobBody;
 pub(super) use results::results;
 
 /// Handles POST: creates a job from a recipe or from the rows of the body.
@@ -37,10 +40,9 @@ pub(super) async fn create(
     let (head, body) = request.into_parts();
     choose(&head.headers, &[MediaType::Json])?;
     let key = caller::idempotency_key(&head.headers)?;
-    let draft = if is_recipe(&head.headers)? {
-        recipe::draft(&head, body, &state, &caller).await?
-    } else {
-        upload::draft(&head, body, &state, &caller, key.as_deref()).await?
+    let draft = match JobBody::of(&head.headers, state.settings().strict_content_type)? {
+        JobBody::Recipe => recipe::draft(&head, body, &state, &caller).await?,
+        JobBody::Rows(format) => upload::draft(&head, format, body, &state, &caller, key.as_deref()).await?,
     };
     let created = caller.engine.create(caller.owner, key.as_deref(), draft).await;
     let job = created.map_err(|error| failure::of_create(&error))?;
@@ -70,22 +72,6 @@ pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) ->
         response.headers_mut().insert(prefer::PREFERENCE_APPLIED, applied);
     }
     Ok(response)
-}
-
-/// Handles DELETE: cancels a job that has not ended, and removes one that has.
-pub(super) async fn delete(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
-    choose(&headers, &[MediaType::Json])?;
-    let job = caller.job(&id).await?;
-    let was_unfinished = {
-        let (engine, job) = (caller.engine.clone(), job.clone());
-        let deleted = tokio::task::spawn_blocking(move || engine.cancel_or_delete(&job)).await;
-        deleted.map_err(|_| Problem::internal())?.map_err(|error| failure::of_store(&error))?
-    };
-    if was_unfinished {
-        Ok(document(&caller, &job).response(&HeaderMap::new()))
-    } else {
-        Ok(StatusCode::NO_CONTENT.into_response())
-    }
 }
 
 fn document(caller: &Caller, job: &Job) -> Document {

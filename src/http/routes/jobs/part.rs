@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
+use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::of_store;
 use crate::http::media_type::MediaType;
@@ -16,25 +17,25 @@ use crate::http::reply::reserved_if_long;
 use crate::http::state::AppState;
 use crate::jobs::{Job, sha256_hex};
 
-/// A stored part never changes.
-const FOR_EVER: &str = "private, max-age=31536000, immutable";
+/// A part never changes, but a job that is created with the key of a deleted one has the path of that one.
+const CACHE_CONTROL: &str = "private, no-cache";
 
 /// Handles GET.
 pub(in crate::http::routes) async fn part(
     State(state): State<AppState>,
     caller: Caller,
     Path((id, part)): Path<(String, String)>,
+    method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Binary])?;
     let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
     let read = move || job.stored().part_bytes(number).map(|bytes| bytes.map(|bytes| (sha256_hex(&bytes), bytes)));
-    let read = tokio::task::spawn_blocking(read).await.map_err(|_| Problem::internal())?;
-    let (digest, bytes) = read.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
+    let (digest, bytes) = blocking(read).await?.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
     let bytes = reserved_if_long(state.service(), bytes)?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
-    respond(&headers, bytes, &tag)
+    respond(&method, &headers, bytes, &tag)
 }
 
 /// The number of a part, if the job has one of this number.
@@ -64,7 +65,7 @@ pub(super) fn not_yet(number: u64) -> Problem {
 }
 
 /// Responds with bytes, or with a range of them (RFC 9110, section 14).
-fn respond(headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue) -> Result<Response, Problem> {
+fn respond(method: &Method, headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue) -> Result<Response, Problem> {
     if !is_matched(headers, Some(tag)) {
         let detail = "No tag in `If-Match` is that of the part.";
         return Err(Problem::new(ProblemKind::PreconditionFailed, detail));
@@ -72,7 +73,9 @@ fn respond(headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue) -> Result<Respo
     let mut response = if is_known(headers, tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        match range_of(headers, bytes.len(), tag)? {
+        // A range is for GET alone (section 14.2).
+        let range = if *method == Method::GET { range_of(headers, bytes.len(), tag)? } else { None };
+        match range {
             None => bytes.into_response(),
             Some(range) => {
                 let content = format!("bytes {}-{}/{}", range.start, range.end - 1, bytes.len());
@@ -87,7 +90,7 @@ fn respond(headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue) -> Result<Respo
     let own = response.headers_mut();
     own.insert(header::CONTENT_TYPE, HeaderValue::from_static(MediaType::Binary.content_type()));
     own.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    own.insert(header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
+    own.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_CONTROL));
     own.insert(header::ETAG, tag.clone());
     Ok(response)
 }

@@ -53,7 +53,8 @@ pub(super) async fn wait_until(engine: &JobEngine, job: &Job, is_new: impl Fn(&J
     }
 }
 
-fn etag_of(view: &JobView) -> HeaderValue {
+/// The tag of the response with the job.
+pub(super) fn etag_of(view: &JobView) -> HeaderValue {
     weak_etag(&[MediaType::Json.content_type().as_bytes(), &tag_of(view)])
 }
 

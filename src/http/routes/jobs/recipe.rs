@@ -17,30 +17,35 @@ use crate::service::{Sweep, Want};
 const FIELDS: [&str; 8] =
     ["random.rows", "random.cols", "random.seed", "random.count", "goal", "want", "limits.time_ms", "limits.expanded"];
 
-/// True if the body is a recipe, and not rows.
-///
-/// # Errors
-/// `unsupported-media-type` if it is neither.
-pub(super) fn is_recipe(headers: &HeaderMap) -> Result<bool, Problem> {
-    const WRONG_TYPE: &str = "The body of a job is application/json with a recipe, or application/x-ndjson (or \
+/// What the body of a job is.
+pub(super) enum JobBody {
+    Recipe,
+    Rows(RowFormat),
+}
+
+impl JobBody {
+    /// What the content type says. Unless it is strict, the types of clients that name none are those of a recipe.
+    ///
+    /// # Errors
+    /// `unsupported-media-type`.
+    pub(super) fn of(headers: &HeaderMap, is_strict: bool) -> Result<Self, Problem> {
+        const WRONG_TYPE: &str = "The body of a job is application/json with a recipe, or application/x-ndjson (or \
                               application/jsonl) or text/csv with a board in each line. With curl, use `--json '…'`, or \
                               `-H 'Content-Type: application/x-ndjson' --data-binary @FILE`.";
-    let unsupported = |detail: &str| {
-        let types = format!("application/json, {}", RowFormat::MEDIA_TYPES);
-        let problem = Problem::new(ProblemKind::UnsupportedMediaType, detail);
-        match HeaderValue::try_from(types) {
-            Ok(types) => problem.with_header(header::ACCEPT, types),
-            Err(_) => problem,
+        let unsupported = |detail: &str| {
+            let types = format!("application/json, {}", RowFormat::MEDIA_TYPES);
+            let problem = Problem::new(ProblemKind::UnsupportedMediaType, detail);
+            match HeaderValue::try_from(types) {
+                Ok(types) => problem.with_header(header::ACCEPT, types),
+                Err(_) => problem,
+            }
+        };
+        let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
+        match &*essence {
+            "application/json" => Ok(Self::Recipe),
+            "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(Self::Recipe),
+            rows => RowFormat::of_media_type(rows).map(Self::Rows).ok_or_else(|| unsupported(WRONG_TYPE)),
         }
-    };
-    let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
-    match &*essence {
-        "application/json" => Ok(true),
-        // Requests with rows name their type; these are the defaults of clients that send JSON.
-        "text/plain" | "application/x-www-form-urlencoded" => Ok(true),
-        "text/csv" => Ok(false),
-        lines if RowFormat::is_json_lines(lines) => Ok(false),
-        _ => Err(unsupported(WRONG_TYPE)),
     }
 }
 

@@ -10,9 +10,9 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use tokio::sync::mpsc::{Sender, channel};
-use tracing::Level;
+use tracing::{Instrument, Level, Span};
 
+use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::of_store;
 use super::part::{existing, not_yet, number_of};
@@ -27,6 +27,7 @@ use crate::http::rows::LabelLines;
 use crate::http::state::AppState;
 use crate::jobs::{InputProblems, Job, JobState, Row};
 use crate::search::Named;
+use crate::service::Reservation;
 
 /// Most rows of a response.
 const MAX_ROWS: u64 = 10_000_000;
@@ -67,17 +68,18 @@ pub(in crate::http::routes) async fn results(
     let most = state.service().settings().reply_memory as usize / 4;
     let memory = (spec.chunk as usize * BYTES_OF_A_ROW + 4 * PIECE).min(most);
     let reservation = state.service().reserve_reply(memory).map_err(|error| service_failure(&error))?;
-    let (sender, receiver) = channel(2);
-    tokio::task::spawn_blocking(move || {
-        let _reservation = reservation;
-        let problems = InputProblems::new(job.stored().files());
-        RowWriter { job: &job, lines, problems, sender: &sender }.run(parts);
-    });
+    let writer = RowWriter::new(job, lines, parts, reservation);
+    let span = Span::current();
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
         line.status = StatusCode::OK;
-        Body::from_stream(unfold((receiver, line), |(mut receiver, line)| async {
-            let piece: io::Result<Bytes> = receiver.recv().await?;
-            Some((piece, (receiver, line)))
+        Body::from_stream(unfold((Some(writer), line), move |(writer, line)| {
+            let piece = async {
+                Some(match next_piece(writer?).await.transpose()? {
+                    Ok((piece, writer)) => (Ok(piece), (Some(writer), line)),
+                    Err(error) => (Err(error), (None, line)),
+                })
+            };
+            piece.instrument(span.clone())
         }))
     }));
     Ok(response)
@@ -86,8 +88,7 @@ pub(in crate::http::routes) async fn results(
 async fn of_one_part(job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {
     let number = existing(Some(part), job)?;
     let job = Arc::clone(job);
-    let look = tokio::task::spawn_blocking(move || job.stored().has_part(number));
-    let is_there = look.await.map_err(|_| Problem::internal())?.map_err(|error| of_store(&error))?;
+    let is_there = blocking(move || job.stored().has_part(number)).await?.map_err(|error| of_store(&error))?;
     if is_there { Ok(number..number + 1) } else { Err(not_yet(number)) }
 }
 
@@ -114,58 +115,85 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     Err(Problem::new(ProblemKind::NotFound, detail))
 }
 
-/// Writes rows in pieces, on a thread that waits for the client.
-struct RowWriter<'j> {
-    job: &'j Arc<Job>,
-    lines: LabelLines,
-    problems: InputProblems<'j>,
-    sender: &'j Sender<io::Result<Bytes>>,
-}
-
-impl RowWriter<'_> {
-    /// Writes the rows of parts. After an error the response ends early, so that the client sees that it was cut.
-    fn run(mut self, parts: Range<u64>) {
-        if let Err(error) = self.write(parts)
-            && error.kind() != ErrorKind::BrokenPipe
-        {
-            tracing::event!(target: "taquin::jobs", Level::ERROR, message = "results cannot be read", job.id = %self.job.id(), %error);
-            let _ = self.sender.blocking_send(Err(error));
+/// Has a writer write its next piece; `None` after the last one. No thread is held while the client reads a piece.
+///
+/// # Errors
+/// Those of the files. The response then ends early, so that the client sees that it was cut.
+async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWriter)>> {
+    let id = writer.job.id();
+    let written = blocking(move || writer.piece().map(|piece| (piece, writer))).await;
+    match written.unwrap_or_else(|problem| Err(io::Error::other(problem.detail))) {
+        Ok((piece, writer)) => Ok(piece.map(|piece| (piece.into(), writer))),
+        Err(error) => {
+            tracing::event!(target: "taquin::jobs", Level::ERROR, message = "results cannot be read", job.id = %id, %error);
+            Err(error)
         }
     }
+}
 
-    fn write(&mut self, parts: Range<u64>) -> io::Result<()> {
+/// Writes rows piece by piece.
+struct RowWriter {
+    job: Arc<Job>,
+    lines: LabelLines,
+    problems: InputProblems,
+    has_header: bool,
+    /// The parts that are not begun.
+    parts: Range<u64>,
+    /// The rows of a part that are left.
+    rows: Option<PartRows>,
+    _reservation: Reservation,
+}
+
+/// A row with its index and its board.
+type IndexedRow = ((u64, Option<Puzzle>), Row);
+
+type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
+
+impl RowWriter {
+    fn new(job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
+        let problems = InputProblems::default();
+        Self { job, lines, problems, has_header: false, parts, rows: None, _reservation }
+    }
+
+    /// Writes a piece; `None` if there are no more rows.
+    fn piece(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut out = Vec::with_capacity(PIECE + PIECE / 8);
-        self.lines.header(&mut out);
-        let stored = self.job.stored();
-        for chunk in parts {
+        if !std::mem::replace(&mut self.has_header, true) {
+            self.lines.header(&mut out);
+        }
+        while out.len() < PIECE
+            && let Some(((index, board), row)) = self.next_row()?
+        {
+            self.row(index, board.as_ref(), &row, &mut out)?;
+        }
+        Ok((!out.is_empty()).then_some(out))
+    }
+
+    fn next_row(&mut self) -> io::Result<Option<IndexedRow>> {
+        loop {
+            if let Some(row) = self.rows.as_mut().and_then(Iterator::next) {
+                return Ok(Some(row));
+            }
+            // The memory of a part is free before the next one is read.
+            self.rows = None;
+            let Some(chunk) = self.parts.next() else { return Ok(None) };
+            let stored = self.job.stored();
             let (part, _) = stored.part(chunk).map_err(io::Error::other)?.ok_or(ErrorKind::NotFound)?;
             let indices = stored.spec().boards_of(chunk);
             let boards = stored.boards(indices.clone()).map_err(io::Error::other)?;
-            for ((index, board), row) in indices.zip(boards).zip(part.rows()) {
-                self.row(index, board.as_ref(), &row, &mut out)?;
-                if out.len() >= PIECE {
-                    let rest = Vec::with_capacity(out.capacity());
-                    self.send(std::mem::replace(&mut out, rest))?;
-                }
-            }
+            self.rows = Some(Box::new(indices.zip(boards).zip(part.into_rows())));
         }
-        self.send(out)
     }
 
     fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> io::Result<()> {
         if *row == Row::Invalid
             && !self.lines.is_csv()
-            && let Some(line) = self.problems.of(index)?
+            && let Some(line) = self.problems.of(self.job.stored().files(), index)?
         {
             out.extend_from_slice(&line);
             return Ok(());
         }
         self.lines.write(index, board.map(Puzzle::start), row, out);
         Ok(())
-    }
-
-    fn send(&self, piece: Vec<u8>) -> io::Result<()> {
-        // The client has left.
-        self.sender.blocking_send(Ok(piece.into())).map_err(|_| ErrorKind::BrokenPipe.into())
     }
 }

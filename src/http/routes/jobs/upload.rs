@@ -6,12 +6,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::request::Parts;
 
+use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::{of_create, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::request::{close_connection, parse_query};
-use crate::http::routes::batch::lines::{Line, LineReceiver};
+use crate::http::request::{BodyDigest, close_connection, parse_query};
+use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
 use crate::jobs::{CreateError, Draft, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, NewFolder};
@@ -26,16 +27,18 @@ const MAX_PROBLEM_BYTES: u64 = 64 << 20;
 /// The problem of the query, of the body, or of the disk. After it the connection is closed.
 pub(super) async fn draft(
     head: &Parts,
+    format: RowFormat,
     body: Body,
     state: &AppState,
     caller: &Caller,
     key: Option<&str>,
 ) -> Result<Draft, Problem> {
-    receive(head, body, state, caller, key).await.map_err(close_connection)
+    receive(head, format, body, state, caller, key).await.map_err(close_connection)
 }
 
 async fn receive(
     head: &Parts,
+    format: RowFormat,
     body: Body,
     state: &AppState,
     caller: &Caller,
@@ -43,21 +46,20 @@ async fn receive(
 ) -> Result<Draft, Problem> {
     let (http, engine) = (state.settings(), &caller.engine);
     let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
-    let format = RowFormat::of(&head.headers, http.strict_content_type)?;
+    let digest = BodyDigest::of(&head.headers)?;
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
-    let mut receiver = LineReceiver::new(body, BatchLimits { boards, bytes }, http.body_timeout)?;
+    let limits = BatchLimits { boards, bytes };
+    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?.with_digest(digest);
     let (want, limits) = (options.want, options.limits);
     let folder = engine.begin_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
     while let Some(lines) = receiver.next().await? {
         packer.folder.check_time().map_err(|error| of_create(&error))?;
         // Reading boards takes time.
-        let packing = tokio::task::spawn_blocking(move || packer.add(&lines).map(|()| packer));
-        packer = packing.await.map_err(|_| Problem::internal())??;
+        packer = blocking(move || packer.add(&lines).map(|()| packer)).await??;
     }
-    let packing = tokio::task::spawn_blocking(move || packer.finish());
-    let (folder, record) = packing.await.map_err(|_| Problem::internal())??;
+    let (folder, record) = blocking(move || packer.finish()).await??;
     if !Sweep::serves(want, record.goal().size()) {
         return Err(unserved(record.goal().size()));
     }
