@@ -35,6 +35,13 @@ pub(super) struct Checkpoint {
     expanded: u64,
 }
 
+impl Checkpoint {
+    /// Number of nodes expanded since an earlier one.
+    pub(super) fn nodes_since(self, earlier: Self) -> u64 {
+        self.expanded - earlier.expanded
+    }
+}
+
 /// Why a search ended without a solution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StopReason {

@@ -10,20 +10,20 @@ mod stages;
 pub use constructive::constructive;
 pub use stages::Stages;
 
-use super::beam::{Accounting, Beam, HeuristicGuide, beam};
+use super::beam::{Accounting, Beam, beam};
 use super::budget::Checkpoint;
 use super::observer::PartObserver;
 use super::{Budget, IdaStar, Observer, Outcome, Progress, Space, Stats, StopReason, Trace};
 use crate::domain::{Packed, Path, Size};
 use path_shortening::{PathWindows, shorten};
-use stages::StagePosition;
 
 /// Returns a first solution at once, then searches for shorter ones until the budget is exhausted or one is proven
 /// optimal.
 ///
-/// The first solution is the [constructive](constructive()) one. Rounds follow, each with twice the effort of the one
-/// before: a beam search for a shorter solution; shorter paths between boards of the best solution; and IDA\*, whose
-/// completed iterations raise the lower bound.
+/// The first solution is the [constructive](constructive()) one. Rounds follow, each with four times the effort of the
+/// one before: a beam search for a shorter solution; shorter paths between boards of the best solution, if the heuristic
+/// is weak; and IDA\*, whose completed iterations raise the lower bound. The last beam is as wide as the rest of the
+/// budget allows.
 ///
 /// Under a limit on expansions the result is reproducible. If the deadline limited the width of a beam, it is not, and
 /// the search reports [`StopReason::Time`].
@@ -47,15 +47,18 @@ pub fn anytime<P: Packed, H: IdaStar<P>>(
         objective,
         budget,
         stages,
-        accounting: Accounting { meter: budget.meter(), stats: Stats { initial_h, ..constructed.stats } },
+        accounting: Accounting {
+            meter: budget.meter(),
+            stats: Stats { initial_h, ..constructed.stats },
+            is_time_limited: false,
+        },
         best: constructed.result.expect("the constructive solver always succeeds"),
         lower_bound: initial_h,
-        is_time_limited: false,
     };
     search.report_bound();
     search.accounting.meter.found(&search.best);
     let stopped = search.run().err().filter(|_| !search.is_proven());
-    let Anytime { accounting: Accounting { stats, .. }, best, lower_bound, is_time_limited, .. } = search;
+    let Anytime { accounting: Accounting { stats, is_time_limited, .. }, best, lower_bound, .. } = search;
     match stopped {
         // The deadline limited a beam, so the result is not reproducible.
         Some(StopReason::Expanded) if is_time_limited => {
@@ -85,6 +88,22 @@ pub fn bytes_per_beam_node() -> u64 {
     Beam::BYTES_PER_NODE
 }
 
+/// A beam search that has run to its end.
+#[derive(Clone, Copy)]
+struct FinishedBeam {
+    width: usize,
+    /// Its beginning and its end.
+    span: [Checkpoint; 2],
+}
+
+impl FinishedBeam {
+    /// Number of expanded nodes.
+    fn nodes(&self) -> u64 {
+        let [begin, end] = self.span;
+        end.nodes_since(begin)
+    }
+}
+
 struct Anytime<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
@@ -94,17 +113,19 @@ struct Anytime<'a, P, H> {
     accounting: Accounting<'a>,
     best: Path,
     lower_bound: u32,
-    /// True if the deadline limited the width of a beam.
-    is_time_limited: bool,
 }
 
 impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     const FIRST_WIDTH: usize = 16;
+    /// The effort of a round, divided by that of the one before.
+    const GROWTH: usize = 4;
+    /// If a beam of this many times the effort cannot finish, the round has the last beam.
+    const LAST_EFFORTS: usize = 3;
     /// Larger boards are solved in stages: on them heuristics lead into dead ends that even wide beams cannot leave.
     const MAX_CELLS_WITHOUT_STAGES: usize = 25;
 
     fn run(&mut self) -> Result<(), StopReason> {
-        let (mut effort, mut in_time) = (Self::FIRST_WIDTH, u64::MAX);
+        let (mut effort, mut last) = (Self::FIRST_WIDTH, None::<FinishedBeam>);
         if !self.is_proven() {
             self.stages.prepare(&self.accounting.meter)?;
         }
@@ -112,18 +133,23 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
             if self.is_proven() {
                 break;
             }
-            let width = self.width(effort, in_time);
-            let before = self.checkpoint();
-            let is_found = self.search_with_beam(width, round)?;
-            let after = self.checkpoint();
-            if !self.is_proven() {
+            let width = self.width(effort, last);
+            // A beam that is not wider finds nothing new.
+            let is_wider = last.is_none_or(|last| width > last.width);
+            let mut is_found = false;
+            if is_wider {
+                let before = self.checkpoint();
+                is_found = self.search_with_beam(width, round)?;
+                last = Some(FinishedBeam { width, span: [before, self.checkpoint()] });
+            }
+            if !self.is_proven() && !H::PRUNES {
                 self.shorten(width, round)?;
             }
             if !self.is_proven() {
-                self.prove(self.proof_budget(effort, is_found))?;
+                let is_last = H::PRUNES && !is_wider;
+                self.prove(if is_last { u64::MAX } else { self.proof_budget(effort, is_found) })?;
             }
-            effort = effort.saturating_mul(2);
-            in_time = self.accounting.meter.in_time([before, after]);
+            effort = effort.saturating_mul(Self::GROWTH);
         }
         Ok(())
     }
@@ -134,27 +160,34 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         const WIDE_BEAM: usize = 1024;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
         // With pattern databases a node takes a tenth of the time.
-        let factor = if H::PRUNES { 4 } else { 1 };
         let is_far = is_found && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
         match self.objective {
             Objective::Proven if effort >= WIDE_BEAM => u64::MAX,
-            Objective::Proven => beam_nodes.saturating_mul(4 * factor),
+            Objective::Proven => beam_nodes.saturating_mul(if H::PRUNES { 16 } else { 4 }),
             // A proof is out of reach while solutions still become shorter.
             Objective::Short if is_far => beam_nodes / 16,
-            Objective::Short => beam_nodes.saturating_mul(factor) / 2,
+            // Solutions become shorter sooner by wider beams than by IDA\*, which raises the bound alone.
+            Objective::Short if H::PRUNES => beam_nodes / 4,
+            Objective::Short => beam_nodes / 2,
         }
     }
 
-    /// Width of a round's beam. An unfinished beam finds nothing, so nodes and time limit the width of the last one.
-    fn width(&mut self, effort: usize, in_time: u64) -> usize {
+    /// Width of a round's beam. The last beam is as wide as nodes and time allow.
+    fn width(&mut self, effort: usize, last: Option<FinishedBeam>) -> usize {
         let length = self.best.len() as u64;
-        let allowed = self.accounting.meter.allowed(self.accounting.stats.expanded);
-        let widest = |nodes: u64| usize::try_from(nodes / 10 * 9 / length).unwrap_or(usize::MAX);
-        let room = Beam::widest::<P, H::Memo>(self.budget.nodes, length);
-        let room = room.min(Beam::widest::<P, StagePosition>(self.budget.nodes, length));
-        let width = effort.min(widest(allowed)).min(usize::try_from(room).unwrap_or(usize::MAX));
-        self.is_time_limited |= widest(in_time) < width;
-        width.min(widest(in_time)).max(1)
+        let room = self.heuristic.widest_beam(self.budget.nodes, length);
+        let room = room.min(Beam::widest::<P, Stages>(self.budget.nodes, length));
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let meter = &self.accounting.meter;
+        let allowed = meter.allowed(self.accounting.stats.expanded);
+        let in_time = last.map_or(u64::MAX, |last| meter.in_time(last.span));
+        // A beam is thinner where boards cannot lead to a shorter solution any more.
+        let nodes_of_board = last.map_or(length, |last| last.nodes().div_ceil(last.width as u64)).max(1);
+        let widest = |nodes: u64| usize::try_from(nodes / nodes_of_board).unwrap_or(usize::MAX);
+        let most_efforts = effort.saturating_mul(Self::LAST_EFFORTS);
+        let most = widest(in_time.min(allowed));
+        self.accounting.is_time_limited |= in_time < allowed && most < most_efforts.min(room);
+        (if most < most_efforts { most } else { effort }).min(room).max(1)
     }
 
     fn checkpoint(&self) -> Checkpoint {
@@ -174,18 +207,18 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     }
 
     fn report_bound(&self) {
-        let Self { accounting: Accounting { meter, stats }, lower_bound, .. } = self;
+        let Self { accounting: Accounting { meter, stats, .. }, lower_bound, .. } = self;
         meter.reached(|| Progress { lower_bound: *lower_bound, ..Progress::from(stats) });
     }
 
     /// Searches for a shorter solution from the start. Returns true if one was found.
     fn search_with_beam(&mut self, width: usize, round: u64) -> Result<bool, StopReason> {
-        let options = Beam { width, shorter_than: self.best.len() };
+        let options = Beam { width, shorter_than: self.best.len(), ends_in_budget: true };
         let is_in_stages = self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES || round == 0;
         let found = if is_in_stages {
             beam(self.space, self.stages, options, &mut self.accounting)?
         } else {
-            beam(self.space, &HeuristicGuide(self.heuristic), options, &mut self.accounting)?
+            self.heuristic.beam(self.space, options, &mut self.accounting)?
         };
         let is_found = found.is_some();
         if let Some(path) = found {

@@ -31,7 +31,7 @@ pub(super) fn shorten<P: Packed>(
         let last = after(first, &path.moves()[at..end]);
         let puzzle = Puzzle::try_new(first, last).expect("a path leads from one board to the other");
         let heuristic = LinearConflict::new(puzzle.size(), last.blank());
-        let options = Beam { width: windows.width, shorter_than: end - at };
+        let options = Beam { width: windows.width, shorter_than: end - at, ends_in_budget: false };
         let shorter = if puzzle.start() == puzzle.goal() {
             Some(Path::default())
         } else {

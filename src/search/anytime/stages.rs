@@ -6,7 +6,7 @@ use super::cell_set::{cells_of, set_of};
 use super::outer_lines::OuterLines;
 use super::stage::{Stage, Tiles};
 use crate::domain::{Cell, Packed, Size};
-use crate::search::beam::{Guide, Score};
+use crate::search::beam::{ExpandedBoard, Guide, Score};
 use crate::search::{Meter, Slide, State, StopReason};
 
 /// A sequence of stages. Each places two tiles, outer lines first, and closes their cells.
@@ -157,6 +157,33 @@ impl Stages {
         StagePosition { at, rest: position.rest - counted, ..position }
     }
 
+    /// The position after a slide on the board `before`; `None` if the slide is not allowed.
+    fn position_after<P: Packed>(
+        &self,
+        mut position: StagePosition,
+        slide: &Slide,
+        before: &State<P>,
+    ) -> Option<StagePosition> {
+        let stage = &self.stages[usize::from(position.stage)];
+        if !stage.is_open(slide.from) {
+            return None;
+        }
+        let mut is_of_stage = false;
+        for (tile, at) in stage.tiles.iter().zip(&mut position.at) {
+            if *tile == slide.label {
+                *at = slide.to;
+                is_of_stage = true;
+            }
+        }
+        if !is_of_stage {
+            position.rest = position.rest + self.squared_distance(slide.label, slide.to)
+                - self.squared_distance(slide.label, slide.from);
+        }
+        self.skip_completed(position, slide.from, |tile| {
+            if tile == slide.label { slide.to } else { self.cell_of(before, tile) }
+        })
+    }
+
     fn cell_of<P: Packed>(&self, state: &State<P>, tile: u8) -> Cell {
         let mut cells = (0..self.size.cells() as Cell).filter(|cell| *cell != state.blank);
         cells.find(|cell| state.tiles.get(*cell) == tile).expect("every tile is on the board")
@@ -183,36 +210,35 @@ impl Stages {
 
 impl<P: Packed> Guide<P> for Stages {
     type Memo = StagePosition;
+    type Note = StagePosition;
 
     const SHARES: usize = 5;
 
-    fn begin(&self, start: &State<P>) -> StagePosition {
+    fn begin(&self, start: &State<P>) -> (StagePosition, StagePosition) {
         let cells = (0..self.size.cells() as Cell).filter(|cell| *cell != start.blank);
         let rest = cells.map(|cell| self.squared_distance(start.tiles.get(cell), cell)).sum();
         let cell_of = |tile| self.cell_of(start, tile);
         let position = self.enter(StagePosition { stage: 0, moves: 0, at: [0; 2], rest }, cell_of);
-        self.skip_completed(position, start.blank, cell_of).expect("a puzzle's goal is reachable")
+        let position = self.skip_completed(position, start.blank, cell_of).expect("a puzzle's goal is reachable");
+        (position, position)
     }
 
-    fn after(&self, mut position: StagePosition, slide: &Slide, before: &State<P>) -> Option<StagePosition> {
-        let stage = &self.stages[usize::from(position.stage)];
-        if !stage.is_open(slide.from) {
-            return None;
-        }
-        let mut is_of_stage = false;
-        for (tile, at) in stage.tiles.iter().zip(&mut position.at) {
-            if *tile == slide.label {
-                *at = slide.to;
-                is_of_stage = true;
-            }
-        }
-        if !is_of_stage {
-            position.rest = position.rest + self.squared_distance(slide.label, slide.to)
-                - self.squared_distance(slide.label, slide.from);
-        }
-        self.skip_completed(position, slide.from, |tile| {
-            if tile == slide.label { slide.to } else { self.cell_of(before, tile) }
-        })
+    #[inline]
+    fn add_notes(
+        &self,
+        boards: &[ExpandedBoard<P, StagePosition>],
+        slides: &[(u32, Slide)],
+        notes: &mut Vec<Option<StagePosition>>,
+    ) {
+        notes.extend(slides.iter().map(|(nth, slide)| {
+            let ExpandedBoard { state, memo } = &boards[*nth as usize];
+            self.position_after(*memo, slide, state)
+        }));
+    }
+
+    #[inline]
+    fn after(&self, _: &StagePosition, _: &Slide, position: StagePosition) -> StagePosition {
+        position
     }
 
     #[inline]
@@ -245,7 +271,7 @@ mod tests {
         let moves = space.moves_except(at.0.blank, MoveSet::EMPTY).into_iter();
         let successor = |mv| {
             let slide = space.slide(&at.0, mv);
-            Some((at.0.after(&slide), stages.after(at.1, &slide, &at.0)?))
+            Some((at.0.after(&slide), stages.position_after(at.1, &slide, &at.0)?))
         };
         moves.filter_map(successor).collect()
     }
@@ -262,7 +288,7 @@ mod tests {
         for size in Size::all().filter(|size| size.cells() <= 36 || size.rows() == size.cols()) {
             let space = space(size, &mut random);
             let stages = Stages::new(size, space.goal_blank());
-            let mut at = (space.start(), stages.begin(&space.start()));
+            let mut at = (space.start(), stages.begin(&space.start()).0);
             while score(&stages, at.1).least > 0 {
                 let before = score(&stages, at.1);
                 let successors = successors(&stages, &space, at);
@@ -295,9 +321,9 @@ mod tests {
             let size = Size::try_from((rows, cols)).unwrap();
             let space = space(size, &mut random);
             let stages = Stages::new(size, space.goal_blank());
-            let mut at = (space.start(), stages.begin(&space.start()));
+            let mut at = (space.start(), stages.begin(&space.start()).0);
             for _ in 0..2_000 {
-                let scratch = stages.begin(&at.0);
+                let scratch = stages.begin(&at.0).0;
                 let fields = |position: StagePosition| (position.stage, position.moves, position.at, position.rest);
                 assert_eq!(fields(at.1), fields(scratch), "{size}");
                 // Three moves in four lead nearer, so that all stages are reached.

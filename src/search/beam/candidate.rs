@@ -5,10 +5,10 @@ use crate::domain::Move;
 
 /// A board of the next level, stored as its parent and move.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<M> {
+pub(super) struct Candidate<N> {
     /// Zobrist hash of the tiles' cells, relative to the start.
     pub hash: u64,
-    pub memo: M,
+    pub note: N,
     pub priority: Priority,
     pub step: ParentMove,
 }

@@ -1,13 +1,14 @@
 //! One level of a beam, and its expansion by several threads.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, ParentMove, Priority};
-use super::guide::Guide;
+use super::guide::{BOARDS, ExpandedBoard, Guide, MAX_SLIDES};
 use crate::domain::{MoveSet, Packed, mix};
 use crate::search::budget::HELPER_POLL_INTERVAL;
-use crate::search::{Space, State, StopReason};
+use crate::search::{Slide, Space, State, StopReason};
 
 /// Number of boards that one thread expands at a time; a power of two, small on small levels.
 #[derive(Clone, Copy)]
@@ -34,55 +35,71 @@ impl PartSize {
 }
 
 /// Results of expanding consecutive boards. They do not depend on the thread that expands them.
-pub(super) struct LevelPart<P, M> {
+pub(super) struct LevelPart<P, G: Guide<P>> {
     /// The expanded boards.
-    states: Vec<State<P>>,
+    boards: Vec<ExpandedBoard<P, G::Memo>>,
     /// Their successors, without those that cannot lead to a short enough solution.
-    pub candidates: Vec<Candidate<M>>,
+    pub candidates: Vec<Candidate<G::Note>>,
     pub generated: u64,
     /// The move that reaches the goal, if any. All boards before it were expanded.
     pub goal: Option<ParentMove>,
 }
 
-impl<P, M> LevelPart<P, M> {
+impl<P, G: Guide<P>> LevelPart<P, G> {
     pub(super) fn expanded(&self) -> u64 {
-        self.states.len() as u64
+        self.boards.len() as u64
     }
 }
 
 /// Results of expanding a level.
-pub(super) struct LevelParts<P, M> {
-    pub all: Vec<LevelPart<P, M>>,
+pub(super) struct LevelParts<P, G: Guide<P>> {
+    pub all: Vec<LevelPart<P, G>>,
     size: PartSize,
 }
 
 /// Parents of the boards of a level.
-pub(super) enum Parents<P> {
+pub(super) enum Parents<P, M> {
     /// The level consists of the start, which has no parent.
-    Start(State<P>),
+    Start(ExpandedBoard<P, M>),
     /// The boards of the level before, by part.
-    Before(Vec<Vec<State<P>>>, PartSize),
+    Before(Vec<Vec<ExpandedBoard<P, M>>>, PartSize),
 }
 
-impl<P: Packed> Parents<P> {
+impl<P, M> Default for Parents<P, M> {
+    /// No board.
+    fn default() -> Self {
+        Self::Before(Vec::new(), PartSize { bits: 0 })
+    }
+}
+
+impl<P: Packed, M: Copy> Parents<P, M> {
+    pub(super) fn start(state: State<P>, memo: M) -> Self {
+        Self::Start(ExpandedBoard { state, memo })
+    }
+
     /// The board of a candidate, and the moves to skip because they undo its last one.
     #[inline]
-    fn board(&self, space: &Space<P>, step: ParentMove) -> (State<P>, MoveSet) {
+    fn board<G>(&self, space: &Space<P>, guide: &G, candidate: &Candidate<G::Note>) -> (ExpandedBoard<P, M>, MoveSet)
+    where
+        G: Guide<P, Memo = M>,
+    {
         match self {
             Self::Start(start) => (*start, MoveSet::EMPTY),
             Self::Before(parts, size) => {
+                let step = candidate.step;
                 let (part, nth) = size.locate(step.parent());
-                let mut state = parts[part][nth];
-                space.make(&mut state, step.mv());
-                (state, MoveSet::back(step.mv()))
+                let ExpandedBoard { mut state, memo } = parts[part][nth];
+                let slide = space.make(&mut state, step.mv());
+                let memo = guide.after(&memo, &slide, candidate.note);
+                (ExpandedBoard { state, memo }, MoveSet::back(step.mv()))
             }
         }
     }
 }
 
-impl<P, M> From<LevelParts<P, M>> for Parents<P> {
-    fn from(LevelParts { all, size }: LevelParts<P, M>) -> Self {
-        Self::Before(all.into_iter().map(|part| part.states).collect(), size)
+impl<P, G: Guide<P>> From<LevelParts<P, G>> for Parents<P, G::Memo> {
+    fn from(LevelParts { all, size }: LevelParts<P, G>) -> Self {
+        Self::Before(all.into_iter().map(|part| part.boards).collect(), size)
     }
 }
 
@@ -96,23 +113,23 @@ pub(super) struct Level<'a, P, G: Guide<P>> {
     pub g: usize,
     /// Number of levels since a new stage was last reached.
     pub stalled_levels: usize,
-    pub parents: Parents<P>,
-    pub members: Vec<Candidate<G::Memo>>,
+    pub parents: Parents<P, G::Memo>,
+    pub members: Vec<Candidate<G::Note>>,
     /// Number of members to expand.
     pub count: usize,
-    pub progress: LevelProgress<P, G::Memo>,
+    pub progress: LevelProgress<P, G>,
 }
 
 /// Progress of a level's expansion.
-pub(super) struct LevelProgress<P, M> {
+pub(super) struct LevelProgress<P, G: Guide<P>> {
     size: PartSize,
     next: AtomicUsize,
-    parts: Mutex<Vec<Option<LevelPart<P, M>>>>,
+    parts: Mutex<Vec<Option<LevelPart<P, G>>>>,
     done: AtomicUsize,
     part_done: Condvar,
 }
 
-impl<P, M> LevelProgress<P, M> {
+impl<P, G: Guide<P>> LevelProgress<P, G> {
     /// No board of `count` is expanded yet.
     pub(super) fn new(count: usize) -> Self {
         let size = PartSize::of(count);
@@ -169,7 +186,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     pub(super) fn finish(
         &self,
         mut check_budget: impl FnMut() -> Result<(), StopReason>,
-    ) -> Result<LevelParts<P, G::Memo>, StopReason> {
+    ) -> Result<LevelParts<P, G>, StopReason> {
         let LevelProgress { size, parts, done, part_done, .. } = &self.progress;
         let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
         while !spin_until(is_done) {
@@ -180,42 +197,72 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     }
 
     /// The results so far.
-    pub(super) fn done(&self) -> LevelParts<P, G::Memo> {
+    pub(super) fn done(&self) -> LevelParts<P, G> {
         let LevelProgress { size, parts, .. } = &self.progress;
         LevelParts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
     }
 
-    fn expand(&self, nth: usize) -> LevelPart<P, G::Memo> {
-        let Self { space, guide, shorter_than, g, stalled_levels, parents, members, count, progress } = self;
-        let boards = progress.size.boards();
-        let range = nth * boards..((nth + 1) * boards).min(*count);
+    fn expand(&self, nth: usize) -> LevelPart<P, G> {
+        let boards = self.progress.size.boards();
+        let range = nth * boards..((nth + 1) * boards).min(self.count);
         let mut part = LevelPart {
-            states: Vec::with_capacity(range.len()),
+            boards: Vec::with_capacity(range.len()),
             candidates: Vec::with_capacity(2 * range.len()),
             generated: 0,
             goal: None,
         };
-        for (parent, member) in range.clone().zip(&members[range]) {
-            let (state, back) = parents.board(space, member.step);
-            part.states.push(state);
-            for mv in space.moves_except(state.blank, back) {
-                part.generated += 1;
-                let slide = space.slide(&state, mv);
-                let Some(memo) = guide.after(member.memo, &slide, &state) else { continue };
-                let score = guide.score(memo, *stalled_levels);
-                let step = ParentMove::new(parent, mv);
-                if score.least == 0 && space.is_goal(&state.after(&slide)) {
-                    part.goal = Some(step);
-                    return part;
-                }
-                if g + score.least.max(1) as usize >= *shorter_than {
-                    continue;
-                }
-                let hash = member.hash ^ zobrist(slide.label, slide.from) ^ zobrist(slide.label, slide.to);
-                part.candidates.push(Candidate { hash, memo, priority: Priority::of(score), step });
+        let (mut slides, mut notes) = (Vec::with_capacity(MAX_SLIDES), Vec::with_capacity(MAX_SLIDES));
+        for begin in range.clone().step_by(BOARDS) {
+            slides.clear();
+            notes.clear();
+            self.add_boards(begin..range.end.min(begin + BOARDS), &mut part, &mut slides);
+            self.guide.add_notes(&part.boards, &slides, &mut notes);
+            self.add_candidates(range.start, &mut part, &slides, &notes);
+            if part.goal.is_some() {
+                break;
             }
         }
         part
+    }
+
+    /// Adds some members to the boards of a part, and lists the slides on them.
+    #[inline(always)]
+    fn add_boards(&self, members: Range<usize>, part: &mut LevelPart<P, G>, slides: &mut Vec<(u32, Slide)>) {
+        for member in &self.members[members] {
+            let (board, back) = self.parents.board(self.space, self.guide, member);
+            let nth = part.boards.len() as u32;
+            let moves = self.space.moves_except(board.state.blank, back).into_iter();
+            slides.extend(moves.map(|mv| (nth, self.space.slide(&board.state, mv))));
+            part.boards.push(board);
+        }
+    }
+
+    /// Adds the successors to a part, up to the goal. `first` is the index of the part's first board in the level.
+    #[inline(always)]
+    fn add_candidates(
+        &self,
+        first: usize,
+        part: &mut LevelPart<P, G>,
+        slides: &[(u32, Slide)],
+        notes: &[Option<G::Note>],
+    ) {
+        let Self { space, guide, shorter_than, g, stalled_levels, members, .. } = self;
+        for ((nth, slide), note) in slides.iter().zip(notes) {
+            part.generated += 1;
+            let Some(note) = *note else { continue };
+            let (nth, score) = (*nth as usize, guide.score(note, *stalled_levels));
+            let step = ParentMove::new(first + nth, slide.mv);
+            if score.least == 0 && space.is_goal(&part.boards[nth].state.after(slide)) {
+                part.goal = Some(step);
+                part.boards.truncate(nth + 1);
+                return;
+            }
+            if g + score.least.max(1) as usize >= *shorter_than {
+                continue;
+            }
+            let hash = members[first + nth].hash ^ zobrist(slide.label, slide.from) ^ zobrist(slide.label, slide.to);
+            part.candidates.push(Candidate { hash, note, priority: Priority::of(score), step });
+        }
     }
 }
 

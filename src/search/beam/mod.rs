@@ -6,11 +6,12 @@ mod level;
 mod order;
 mod recent;
 
-pub(super) use guide::{Guide, HeuristicGuide, Score};
+pub(super) use guide::{ExpandedBoard, Guide, HeuristicGuide, PatternGuide, Score};
 
 use std::sync::Arc;
 
-use super::{Meter, Progress, Space, State, Stats, StopReason};
+use super::budget::Checkpoint;
+use super::{Meter, Progress, Space, Stats, StopReason};
 use crate::domain::{Move, Packed, Path};
 use candidate::{Candidate, ParentMove, Priority};
 use level::{CloseOnDrop, Level, LevelParts, LevelProgress, Parents, SharedLevel};
@@ -18,18 +19,22 @@ use order::{CandidateIndex, CandidateOrder};
 use recent::RecentHashes;
 
 /// Budget and counters of a search that consists of several parts.
-pub(super) struct Accounting<'a> {
+pub struct Accounting<'a> {
     pub meter: Meter<'a>,
     pub stats: Stats,
+    /// True if the deadline limited the width of a beam, so that the result is not reproducible.
+    pub is_time_limited: bool,
 }
 
 /// Options of a beam search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beam {
+pub struct Beam {
     /// Maximum number of boards expanded per level.
     pub width: usize,
     /// Only solutions shorter than this count.
     pub shorter_than: usize,
+    /// True if levels are narrower than `width` where the rest of the budget needs it. An unfinished beam finds nothing.
+    pub ends_in_budget: bool,
 }
 
 impl Beam {
@@ -42,11 +47,11 @@ impl Beam {
 
     /// The greatest width at which a beam of `levels` levels needs no more memory than `nodes` nodes. The boards of
     /// the current level and their candidates need as much memory as several more levels.
-    pub(super) fn widest<P: Packed, M>(nodes: u64, levels: u64) -> u64 {
+    pub(super) fn widest<P: Packed, G: Guide<P>>(nodes: u64, levels: u64) -> u64 {
         // The boards of two levels; up to three successors of each, in vectors that double as they grow, and their
         // order; and twice the candidates that are selected.
-        let bytes_of_board = 2 * size_of::<State<P>>()
-            + (2 * 3 + 2) * size_of::<Candidate<M>>()
+        let bytes_of_board = 2 * size_of::<ExpandedBoard<P, G::Memo>>()
+            + (2 * 3 + 2) * size_of::<Candidate<G::Note>>()
             + 3 * size_of::<CandidateIndex>()
             + RecentHashes::BYTES_PER_BOARD;
         let widest = nodes / (levels + (bytes_of_board as u64).div_ceil(Self::BYTES_PER_NODE));
@@ -88,15 +93,15 @@ struct SharedWork<'w, 'a, P, G: Guide<P>> {
 }
 
 /// A level and the results of its expansion.
-type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, LevelParts<P, <G as Guide<P>>::Memo>);
+type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, LevelParts<P, G>);
 
 struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     space: &'a Space<P>,
     guide: &'a G,
     beam: Beam,
     accounting: &'s mut Accounting<'b>,
-    parents: Parents<P>,
-    level: Vec<Candidate<G::Memo>>,
+    parents: Parents<P, G::Memo>,
+    level: Vec<Candidate<G::Note>>,
     /// By level, from the second: the parent and move of each board.
     steps: Vec<Vec<ParentMove>>,
     recent: RecentHashes,
@@ -105,13 +110,15 @@ struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     fewest_stages: u8,
     /// The number of levels since that minimum fell.
     stalled_levels: usize,
+    begun: Checkpoint,
 }
 
 impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     fn new(space: &'a Space<P>, guide: &'a G, beam: Beam, accounting: &'s mut Accounting<'b>) -> Self {
-        let memo = guide.begin(&space.start());
-        let priority = Priority::of(guide.score(memo, 0));
-        let start = Candidate { hash: 0, memo, priority, step: ParentMove::new(0, Move::Up) };
+        let (memo, note) = guide.begin(&space.start());
+        let priority = Priority::of(guide.score(note, 0));
+        let start = Candidate { hash: 0, note, priority, step: ParentMove::new(0, Move::Up) };
+        let begun = accounting.meter.checkpoint(accounting.stats.expanded);
         let mut recent = RecentHashes::for_levels_of(beam.width);
         recent.insert(start.hash);
         accounting.stats.generated += 1;
@@ -120,13 +127,14 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             guide,
             beam,
             accounting,
-            parents: Parents::Start(space.start()),
+            parents: Parents::start(space.start(), memo),
             level: vec![start],
             steps: Vec::new(),
             recent,
             order_by_priority: CandidateOrder::default(),
             fewest_stages: priority.stages(),
             stalled_levels: 0,
+            begun,
         }
     }
 
@@ -139,7 +147,8 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
             if level.count < level.members.len() {
                 return Err(StopReason::Expanded);
             }
-            self.select(&parts)?;
+            let width = self.width(g);
+            self.select(&parts, width)?;
             if self.level.is_empty() {
                 break;
             }
@@ -155,9 +164,9 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         shared: Option<&SharedWork<'_, 'a, P, G>>,
     ) -> Result<Expanded<'a, P, G>, StopReason> {
         let Self { space, guide, beam, stalled_levels, .. } = *self;
-        let Accounting { meter, stats } = &mut *self.accounting;
+        let Accounting { meter, stats, .. } = &mut *self.accounting;
         let members = std::mem::take(&mut self.level);
-        let parents = std::mem::replace(&mut self.parents, Parents::Start(space.start()));
+        let parents = std::mem::take(&mut self.parents);
         let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
         let count = members.len().min(allowed);
         let level = Arc::new(Level {
@@ -191,7 +200,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     }
 
     /// Adds the counters of a level's parts, up to the goal if it was found.
-    fn count(&mut self, parts: &LevelParts<P, G::Memo>) -> Option<ParentMove> {
+    fn count(&mut self, parts: &LevelParts<P, G>) -> Option<ParentMove> {
         for part in &parts.all {
             self.accounting.stats.expanded += part.expanded();
             self.accounting.stats.generated += part.generated;
@@ -202,16 +211,33 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         None
     }
 
+    /// Width of the level after `g` moves.
+    fn width(&mut self, g: usize) -> usize {
+        let Beam { width, shorter_than, ends_in_budget } = self.beam;
+        // The first levels are too narrow to tell the speed.
+        if !ends_in_budget || 8 * g < shorter_than {
+            return width;
+        }
+        let Accounting { meter, stats, is_time_limited } = &mut *self.accounting;
+        let now = meter.checkpoint(stats.expanded);
+        // A part is left for the end of the search.
+        let in_time = meter.in_time([self.begun, now]) / 64 * 63;
+        let allowed = meter.allowed(stats.expanded);
+        let most = usize::try_from(in_time.min(allowed) / (shorter_than - g) as u64).unwrap_or(usize::MAX);
+        *is_time_limited |= in_time < allowed && most < width;
+        most.clamp(1, width)
+    }
+
     /// Selects the best candidates as the next level.
-    fn select(&mut self, parts: &LevelParts<P, G::Memo>) -> Result<(), StopReason> {
+    fn select(&mut self, parts: &LevelParts<P, G>, width: usize) -> Result<(), StopReason> {
         /// Candidates between two checks of the clock.
         const INTERVAL: usize = 1 << 12;
-        let Self { beam, accounting, recent, order_by_priority, .. } = self;
+        let Self { accounting, recent, order_by_priority, .. } = self;
         let lists = parts.all.iter().map(|part| part.candidates.as_slice());
-        let most = beam.width.min(lists.clone().map(<[_]>::len).sum());
+        let most = width.min(lists.clone().map(<[_]>::len).sum());
         let mut next = Vec::with_capacity(most);
-        let share = beam.width.div_ceil(G::SHARES);
-        let (mut total, mut examined) = (beam.width, 0);
+        let share = width.div_ceil(G::SHARES);
+        let (mut total, mut examined) = (width, 0);
         for stage in order_by_priority.sort(lists, G::SHARES, || accounting.meter.check())? {
             let mut left = share.min(total);
             total -= left;
@@ -239,7 +265,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     }
 
     /// Makes the selected candidates the current level.
-    fn advance_to(&mut self, next: Vec<Candidate<G::Memo>>) {
+    fn advance_to(&mut self, next: Vec<Candidate<G::Note>>) {
         let fewest_stages = next.first().map_or(self.fewest_stages, |foremost| foremost.priority.stages());
         self.stalled_levels = if fewest_stages < self.fewest_stages { 0 } else { self.stalled_levels + 1 };
         self.fewest_stages = self.fewest_stages.min(fewest_stages);
@@ -262,10 +288,12 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::heuristic::{Manhattan, Zero};
+    use super::super::heuristic::{
+        Geometry, GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, PatternTable, Zero,
+    };
     use super::super::{Budget, Trace, breadth_first};
     use super::*;
-    use crate::domain::{Board, Packed64, Puzzle};
+    use crate::domain::{Board, Packed64, Packed128, Puzzle, Size, SplitMix, random_board};
 
     fn puzzle(start: &str) -> Puzzle {
         let raw = crate::domain::RawBoard::parse(start);
@@ -273,18 +301,37 @@ mod tests {
         Puzzle::try_new(start, Board::blank_last(start.size())).unwrap()
     }
 
+    type Found = (Result<Option<Path>, StopReason>, Stats);
+
+    /// Runs a beam that may expand `expanded` boards, and replays the path.
+    fn run<P: Packed, G: Guide<P>>(space: &Space<P>, guide: &G, options: Beam, expanded: u64) -> Found {
+        let budget = Budget { expanded, ..Budget::UNLIMITED };
+        let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default(), is_time_limited: false };
+        let found = beam(space, guide, options, &mut accounting);
+        if let Ok(Some(path)) = &found {
+            path.replay(space.puzzle()).unwrap();
+        }
+        (found, accounting.stats)
+    }
+
     fn found(start: &str, width: usize, shorter_than: usize) -> (Option<Path>, Stats) {
         let puzzle = puzzle(start);
         let heuristic = Manhattan::new(puzzle.size(), puzzle.goal().blank());
-        let budget = Budget::UNLIMITED;
-        let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default() };
-        let options = Beam { width, shorter_than };
-        let path =
-            beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&heuristic), options, &mut accounting).unwrap();
-        if let Some(path) = &path {
-            path.replay(&puzzle).unwrap();
-        }
-        (path, accounting.stats)
+        let options = Beam { width, shorter_than, ends_in_budget: false };
+        let (path, stats) = run(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&heuristic), options, u64::MAX);
+        (path.unwrap(), stats)
+    }
+
+    /// Partitions of patterns of three tiles.
+    fn partitions(class: GoalClass) -> Vec<Partition> {
+        let geometry = Arc::new(Geometry::new(class.size, 3));
+        let labels: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
+        let (rest, threes) = labels.split_at(labels.len() % 3);
+        let rest_geometry = Arc::new(Geometry::new(class.size, rest.len().max(1)));
+        let build = |labels: &[u8], geometry| PatternTable::build(class.size, class.goal_blank, labels, geometry);
+        let mut tables: Vec<_> = threes.chunks(3).map(|labels| build(labels, &geometry)).collect();
+        tables.extend((!rest.is_empty()).then(|| build(rest, &rest_geometry)));
+        vec![Partition::new(class, tables)]
     }
 
     #[test]
@@ -313,12 +360,46 @@ mod tests {
 
     #[test]
     fn a_beam_without_guidance_ends() {
-        let puzzle = puzzle("8 6 7/2 5 4/3 0 1");
-        let budget = Budget { expanded: 5_000, ..Budget::UNLIMITED };
-        let mut accounting = Accounting { meter: budget.meter(), stats: Stats::default() };
-        let options = Beam { width: 100, shorter_than: 1_000 };
-        let stopped = beam(&Space::<Packed64>::new(&puzzle), &HeuristicGuide(&Zero), options, &mut accounting);
+        let space = Space::<Packed64>::new(&puzzle("8 6 7/2 5 4/3 0 1"));
+        let options = Beam { width: 100, shorter_than: 1_000, ends_in_budget: false };
+        let (stopped, stats) = run(&space, &HeuristicGuide(&Zero), options, 5_000);
         assert!(matches!(stopped, Ok(None) | Err(StopReason::Expanded)), "{stopped:?}");
-        assert!(accounting.stats.expanded <= 5_000);
+        assert!(stats.expanded <= 5_000);
+    }
+
+    #[test]
+    fn a_beam_guided_by_patterns_is_that_of_their_heuristic() {
+        let mut random = SplitMix(7);
+        for (rows, cols, blank) in [(5, 5, 24), (4, 5, 3), (3, 7, 10)] {
+            let size = Size::try_from((rows, cols)).unwrap();
+            let any = Board::blank_last(size);
+            let mut goals = std::iter::repeat_with(|| random_board(&any, &mut random));
+            let goal = goals.find(|goal| goal.blank() == blank).unwrap();
+            let class = GoalClass::of(size, blank);
+            let partitions = partitions(class);
+            let patterns = LargeAdditivePatterns::<12>::new(size, blank, &partitions);
+            for width in [1, 30, 300] {
+                let space = Space::<Packed128>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
+                let options = Beam { width, shorter_than: 200, ends_in_budget: false };
+                let fast = run(&space, &PatternGuide(&patterns), options, u64::MAX);
+                let plain = run(&space, &HeuristicGuide(&patterns), options, u64::MAX);
+                assert_eq!(fast, plain, "{size}, {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_beam_narrows_to_end_in_its_budget() {
+        let puzzle = puzzle("5 10 14 7/8 3 6 1/15 0 12 9/2 11 4 13");
+        let heuristic = LinearConflict::new(puzzle.size(), puzzle.goal().blank());
+        let space = Space::<Packed64>::new(&puzzle);
+        let options = |ends_in_budget| Beam { width: 1_000, shorter_than: 100, ends_in_budget };
+        let (path, all) = run(&space, &HeuristicGuide(&heuristic), options(true), u64::MAX);
+        assert!(path.unwrap().is_some());
+        let half = all.expanded / 2;
+        let (path, stats) = run(&space, &HeuristicGuide(&heuristic), options(true), half);
+        assert!(path.unwrap().is_some() && stats.expanded <= half);
+        let (path, _) = run(&space, &HeuristicGuide(&heuristic), options(false), half);
+        assert_eq!(path, Err(StopReason::Expanded));
     }
 }

@@ -111,7 +111,7 @@ mod tests {
 
     fn candidate(stages: u8, key: u32) -> Candidate<()> {
         let priority = Priority::of(Score { stages, key, least: 0 });
-        Candidate { hash: 0, memo: (), priority, step: ParentMove::new(0, Move::Up) }
+        Candidate { hash: 0, note: (), priority, step: ParentMove::new(0, Move::Up) }
     }
 
     /// Compares the order with that of a stable sort.

@@ -22,8 +22,8 @@ pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
 pub use part::{Line, Part, PartOf};
 pub use pattern::{
-    AdditivePatterns, Costs, Geometry, GoalClass, HugeVec, LargeAdditivePatterns, LargeCosts, Partition, PatternTable,
-    Patterns, Symmetry, TableUpgrade, Tier,
+    AdditivePatterns, Costs, Geometry, GoalClass, HugeVec, LargeAdditivePatterns, LargeCosts, LargeSums, Partition,
+    PatternTable, Patterns, Symmetry, TableUpgrade, Tier,
 };
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 

@@ -11,6 +11,7 @@ mod subtrees;
 
 pub use move_automaton::{MoveAutomaton, MoveHistory};
 
+use super::beam::{Accounting, Beam, HeuristicGuide, PatternGuide, beam};
 use super::heuristic::{
     AdditivePatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns, LinearConflict,
     Manhattan, Sum, WalkingDistance, Zero,
@@ -45,6 +46,24 @@ pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
     /// skipped.
     fn ida_star(&self, space: &Space<P>, proven: u32, budget: &Budget<'_>, trace: &mut Trace) -> Outcome {
         sequential(space, self, proven, budget, trace)
+    }
+
+    /// Runs a beam search that this heuristic guides. `None` if no solution was found.
+    ///
+    /// # Errors
+    /// If the budget is exhausted.
+    fn beam(
+        &self,
+        space: &Space<P>,
+        options: Beam,
+        accounting: &mut Accounting<'_>,
+    ) -> Result<Option<Path>, StopReason> {
+        beam(space, &HeuristicGuide(self), options, accounting)
+    }
+
+    /// The greatest width at which [`beam`](Self::beam) of `levels` levels needs no more memory than `nodes` nodes.
+    fn widest_beam(&self, nodes: u64, levels: u64) -> u64 {
+        Beam::widest::<P, HeuristicGuide<'_, Self>>(nodes, levels)
     }
 }
 
@@ -101,11 +120,37 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
         parallel_ida_star::<Form25, _>(self, space, proven, budget, trace, &|| self.has_upgrade())
             .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
+
+    fn beam(
+        &self,
+        space: &Space<Packed128>,
+        options: Beam,
+        accounting: &mut Accounting<'_>,
+    ) -> Result<Option<Path>, StopReason> {
+        beam(space, &PatternGuide(self), options, accounting)
+    }
+
+    fn widest_beam(&self, nodes: u64, levels: u64) -> u64 {
+        Beam::widest::<Packed128, PatternGuide<'_, '_, N>>(nodes, levels)
+    }
 }
 
 /// Boards of more than 25 cells have tables of one size only.
 impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
+
+    fn beam(
+        &self,
+        space: &Space<PackedBytes>,
+        options: Beam,
+        accounting: &mut Accounting<'_>,
+    ) -> Result<Option<Path>, StopReason> {
+        beam(space, &PatternGuide(self), options, accounting)
+    }
+
+    fn widest_beam(&self, nodes: u64, levels: u64) -> u64 {
+        Beam::widest::<PackedBytes, PatternGuide<'_, '_, N>>(nodes, levels)
+    }
 }
 
 /// Depth-first search within f ≤ threshold. The threshold rises to the least f that exceeded it (Korf 1985). Memory is

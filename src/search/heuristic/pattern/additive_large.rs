@@ -1,7 +1,7 @@
 //! Additive pattern databases on boards of more than sixteen cells.
 
 use super::database::{Lookup36, PatternTable};
-use super::index_36::{Placement36, TileStep36};
+use super::index_36::{Layout36, Placement36, TileStep36};
 use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
 use super::upgrade::{TableUpgrade, Upgrade};
@@ -34,7 +34,34 @@ pub struct LargeCosts<const N: usize> {
     sums: [u16; VIEWS],
 }
 
+/// By view: the sum of the costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LargeSums([u16; VIEWS]);
+
+/// A look-up of a board after a slide, in one view.
+#[derive(Clone, Copy, Debug)]
+struct LargeProbe<'t> {
+    layout: &'t Layout36,
+    word: &'t u64,
+    placement: Placement36,
+    /// The pattern of the tile.
+    pattern: u8,
+}
+
+impl LargeSums {
+    /// The greatest sum.
+    #[inline]
+    pub(crate) fn greatest(self) -> u32 {
+        self.0.into_iter().max().map_or(0, u32::from)
+    }
+}
+
 impl<const N: usize> LargeCosts<N> {
+    /// The sums of the costs.
+    pub(crate) fn sums(&self) -> LargeSums {
+        LargeSums(self.sums)
+    }
+
     /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
     pub(crate) fn placed(&self, view: usize, pattern: usize) -> (Placement36, u8) {
         if pattern < N { (self.placements[view][pattern], self.costs[view][pattern]) } else { (Placement36::NONE, 0) }
@@ -98,6 +125,63 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     /// The number of patterns of the largest partition.
     pub(crate) fn max_patterns(&self) -> usize {
         self.views().map(|view| view.tables().len()).max().unwrap_or(0)
+    }
+
+    /// The sums of the costs after several slides, given the costs before each.
+    ///
+    /// The look-ups of all slides overlap: each of the three steps prefetches the memory that the next one reads.
+    ///
+    /// # Panics
+    /// If there are more than `MAX` slides.
+    #[inline(always)]
+    pub(crate) fn sums_after<'a, const MAX: usize>(
+        &self,
+        slides: impl Iterator<Item = (&'a LargeCosts<N>, &'a Slide)> + Clone,
+        mut add: impl FnMut(LargeSums),
+    ) {
+        let mut probes =
+            [[LargeProbe { layout: &Layout36::NONE, word: &0, placement: Placement36::NONE, pattern: 0 }; VIEWS]; MAX];
+        for ((before, slide), probes) in slides.clone().zip(&mut probes) {
+            for (nth, (View36 { view, lookups, steps }, probe)) in self.views.iter().zip(probes).enumerate() {
+                let pattern = view.pattern(slide.label);
+                let step = &steps[usize::from(slide.to)][slide.mv as usize];
+                probe.pattern = pattern as u8;
+                probe.placement = lookups[pattern].place(before.placements[nth][pattern], step);
+                probe.layout = lookups[pattern].layout(probe.placement);
+            }
+        }
+        for ((_, slide), probes) in slides.clone().zip(&mut probes) {
+            for (View36 { lookups, steps, .. }, probe) in self.views.iter().zip(probes) {
+                let step = &steps[usize::from(slide.to)][slide.mv as usize];
+                probe.word = lookups[usize::from(probe.pattern)].word(probe.layout, probe.placement, step);
+            }
+        }
+        for ((before, _), probes) in slides.zip(&probes) {
+            let mut sums = before.sums;
+            for (view, (sum, LargeProbe { word, placement, pattern, .. })) in
+                sums.iter_mut().zip(probes).take(self.views.len()).enumerate()
+            {
+                let cost = before.costs[view][usize::from(*pattern)];
+                *sum = *sum + u16::from(Lookup36::cost(**word, placement.order() % 64, cost)) - u16::from(cost);
+            }
+            add(LargeSums(sums));
+        }
+    }
+
+    /// The costs after a slide, given the sums that look-ups have found.
+    #[inline]
+    pub(crate) fn after_sums(&self, before: &LargeCosts<N>, slide: &Slide, sums: LargeSums) -> LargeCosts<N> {
+        let mut costs = *before;
+        for (nth, View36 { view, lookups, steps }) in self.views.iter().enumerate() {
+            let pattern = view.pattern(slide.label);
+            let step = &steps[usize::from(slide.to)][slide.mv as usize];
+            let placement = &mut costs.placements[nth][pattern];
+            *placement = lookups[pattern].place(*placement, step);
+            let change = sums.0[nth].wrapping_sub(before.sums[nth]) as u8;
+            costs.costs[nth][pattern] = costs.costs[nth][pattern].wrapping_add(change);
+        }
+        costs.sums = sums.0;
+        costs
     }
 
     /// Updates one view after a slide. Returns the sum of its costs.

@@ -7,7 +7,7 @@ use super::generate::{bytes_beside, generate};
 use super::huge_vec::HugeVec;
 use super::index::PatternIndex;
 use super::index_16::{Index16, TileStep16};
-use super::index_36::{Index36, Placement36, TileStep36};
+use super::index_36::{Index36, Layout36, Placement36, TileStep36};
 use super::permutation::{Permutations, Shifts, pack, unpack};
 use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
@@ -130,19 +130,44 @@ impl<'t> Lookup36<'t> {
     #[inline(always)]
     pub(super) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
         let (placement, word) = self.begin(placement, step);
-        let up = cost.wrapping_add(1);
-        let is_down = (*word >> (placement.order() % 64)) as u8 & 1 ^ up >> 1 & 1;
-        (placement, up.wrapping_sub(2 * is_down))
+        (placement, Self::cost(*word, placement.order() % 64, cost))
+    }
+
+    /// The cost after a move, given the one before it and the bit.
+    #[inline(always)]
+    pub(super) fn cost(word: u64, bit: u32, before: u8) -> u8 {
+        let up = before.wrapping_add(1);
+        let is_down = (word >> bit) as u8 & 1 ^ up >> 1 & 1;
+        up.wrapping_sub(2 * is_down)
+    }
+
+    /// The placement after a move of one of the tiles.
+    #[inline(always)]
+    pub(super) fn place(&self, placement: Placement36, step: &TileStep36) -> Placement36 {
+        placement.after(self.shifts, step)
+    }
+
+    /// The data of the set of a placement, which is prefetched.
+    #[inline(always)]
+    pub(super) fn layout(&self, placement: Placement36) -> &'t Layout36 {
+        let layout = self.index.layout(placement);
+        prefetch(layout);
+        layout
+    }
+
+    /// The word that holds the bit of a placement after a move, which is prefetched.
+    #[inline(always)]
+    pub(super) fn word(&self, layout: &Layout36, placement: Placement36, step: &TileStep36) -> &'t u64 {
+        let word = &self.bits[layout.slot(step.from) * self.row + (placement.order() / 64) as usize];
+        prefetch(word);
+        word
     }
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
     pub(crate) fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
-        let Self { index, shifts, row, bits } = self;
-        let (placement, slot) = index.after(shifts, placement, step);
-        let word = &bits[slot * row + (placement.order() / 64) as usize];
-        prefetch(word);
-        (placement, word)
+        let placement = self.place(placement, step);
+        (placement, self.word(self.index.layout(placement), placement, step))
     }
 }
 

@@ -26,11 +26,12 @@ struct SetRanks36 {
 
 /// Data of a set: three bits a cell for the index of its region, and above them the slot of the first region.
 #[derive(Clone, Copy, Debug)]
-struct Layout36(u128);
+pub(super) struct Layout36(u128);
 
 impl Layout36 {
     const BITS: u32 = 3;
     const FIRST: u32 = Self::BITS * MAX_CELLS as u32;
+    pub(super) const NONE: Self = Self(0);
 
     fn new(slot: usize, regions: &Regions) -> Self {
         assert!(regions.len() <= 1 << Self::BITS, "a set leaves at most eight regions");
@@ -40,8 +41,9 @@ impl Layout36 {
         Self((slot as u128) << Self::FIRST | of_cells)
     }
 
+    /// The slot of the set and a blank cell outside it.
     #[inline(always)]
-    fn slot(self, blank: Cell) -> usize {
+    pub(super) fn slot(self, blank: Cell) -> usize {
         (self.0 >> Self::FIRST) as usize + ((self.0 >> (Self::BITS * u32::from(blank))) as usize & 7)
     }
 }
@@ -69,6 +71,16 @@ impl Placement36 {
     pub(crate) fn order(self) -> u32 {
         (self.0 >> Self::ORDER) as u32
     }
+
+    /// The placement after a move of a tile.
+    #[inline(always)]
+    pub(super) fn after(self, shifts: &Shifts, step: &TileStep36) -> Self {
+        let before_it = before(self.set(), step.from);
+        let moved = Self(self.0 ^ step.cells);
+        let number = Shifts::number(before_it, before(moved.set(), step.to)) & step.mask;
+        let added = shifts.added(number, self.order());
+        Self(moved.0.wrapping_add(u64::from(added) << Self::ORDER))
+    }
 }
 
 /// Move of a tile into the adjacent blank.
@@ -76,7 +88,7 @@ impl Placement36 {
 pub(crate) struct TileStep36 {
     /// Both cells.
     cells: Cells,
-    from: Cell,
+    pub(super) from: Cell,
     to: Cell,
     /// Mask of the shift's number: a horizontal move passes no tile, so it has no shift.
     mask: u8,
@@ -133,26 +145,15 @@ impl Index36 {
         self.layouts.push(Layout36::new(slot, regions));
     }
 
+    /// The data of the set of a placement.
     #[inline(always)]
-    fn layout(&self, set: Cells) -> Layout36 {
-        self.layouts[self.ranks.of(set)]
+    pub(super) fn layout(&self, placement: Placement36) -> &Layout36 {
+        &self.layouts[self.ranks.of(placement.set())]
     }
 
     /// The slot of a set and a blank cell outside it.
     pub(crate) fn slot(&self, set: Cells, blank: Cell) -> usize {
-        self.layout(set).slot(blank)
-    }
-
-    /// The placement after a move of a tile, and its slot.
-    #[inline(always)]
-    pub(super) fn after(&self, shifts: &Shifts, placement: Placement36, step: &TileStep36) -> (Placement36, usize) {
-        let before_it = before(placement.set(), step.from);
-        let moved = placement.0 ^ step.cells;
-        let set = Placement36(moved).set();
-        let number = Shifts::number(before_it, before(set, step.to)) & step.mask;
-        let added = shifts.added(number, placement.order());
-        let placement = Placement36(moved.wrapping_add(u64::from(added) << Placement36::ORDER));
-        (placement, self.layout(set).slot(step.from))
+        self.layouts[self.ranks.of(set)].slot(blank)
     }
 
     /// Memory of the index in bytes.

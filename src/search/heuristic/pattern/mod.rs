@@ -18,7 +18,7 @@ mod upgrade;
 pub(crate) mod view;
 
 pub use additive::{AdditivePatterns, Costs};
-pub use additive_large::{LargeAdditivePatterns, LargeCosts};
+pub use additive_large::{LargeAdditivePatterns, LargeCosts, LargeSums};
 pub use database::{Geometry, PatternTable};
 pub use huge_vec::HugeVec;
 pub use partition::{Partition, Patterns, Tier};
