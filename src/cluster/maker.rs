@@ -209,7 +209,8 @@ impl Maker {
             progress.labelled.fetch_add(1, Ordering::Relaxed);
             !cancel.load(Ordering::Relaxed)
         };
-        if job.ended_at()?.is_none() && !job.complete_while(goes_on)? {
+        // Another worker may end it meanwhile, and end itself before it writes the card.
+        if job.ended_at()?.is_none() && !job.complete_while(goes_on)? && job.ended_at()?.is_none() {
             return Ok(false);
         }
         job.put_card().map(|()| true)

@@ -228,28 +228,46 @@ async fn until_done(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
+    /// After a failure a worker waits for some seconds, so several calls are tried at once.
+    const AT_ONCE: usize = 8;
     let service = service();
     for failure in [Failure::NotMade, Failure::ResultLost] {
-        for call in 0.. {
-            let memory = Arc::new(FilesInMemory::default());
-            let place = Place::with(Arc::clone(&memory) as _);
-            let replica = place.replica(&service).await;
-            let job = replica.create(draft(2)).await;
-            let failing = Arc::new(FailingFiles::new(memory, call, failure).off(Handle::current()));
-            let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(&service, 1);
-            let view = replica.completed(&job).await;
-            assert_eq!(view.state, JobState::Completed, "{failure:?}, call {call}: {view:?}");
-            // The last call may be the one that fails, and is made again.
-            until_done(&place).await;
-            worker.stop().await;
-            assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
-            assert!(job.stored().files().get("README.md").unwrap().is_some(), "{failure:?}, call {call}");
-            if !failing.have_failed() {
-                assert!(call > 10, "there are {call} calls");
+        for first in (0..).step_by(AT_ONCE) {
+            let turn = tokio::sync::Mutex::new(());
+            let calls =
+                (first..first + AT_ONCE).map(|call| is_call_of_a_worker_survived(&service, &turn, failure, call));
+            let have_failed = futures_util::future::join_all(calls).await;
+            if have_failed.contains(&false) {
+                assert!(first > 0, "there are few calls");
                 break;
             }
         }
     }
+}
+
+/// Checks a job of which one call of the worker fails. Returns false if there are not so many calls.
+async fn is_call_of_a_worker_survived(
+    service: &Arc<Service>,
+    turn: &tokio::sync::Mutex<()>,
+    failure: Failure,
+    call: usize,
+) -> bool {
+    let memory = Arc::new(FilesInMemory::default());
+    let place = Place::with(Arc::clone(&memory) as _);
+    let replica = place.replica(service).await;
+    let creation = turn.lock().await;
+    let job = replica.create(draft(2)).await;
+    drop(creation);
+    let failing = Arc::new(FailingFiles::new(memory, call, failure).off(Handle::current()));
+    let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(service, 1);
+    let view = replica.completed(&job).await;
+    assert_eq!(view.state, JobState::Completed, "{failure:?}, call {call}: {view:?}");
+    // The last call may be the one that fails, and is made again.
+    until_done(&place).await;
+    worker.stop().await;
+    assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
+    assert!(job.stored().files().get("README.md").unwrap().is_some(), "{failure:?}, call {call}");
+    failing.have_failed()
 }
 
 #[tokio::test(flavor = "multi_thread")]

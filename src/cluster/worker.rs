@@ -127,7 +127,7 @@ impl<Q: Queue> Worker<Q> {
         let _ = self.stage.subscribe().wait_for(|reached| *reached >= stage).await;
     }
 
-    /// Does a task. Returns false if the store fails.
+    /// Does a task. Returns false if this worker cannot do it, and may not be able to do others.
     async fn serve(&self, lease: &Q::Lease) -> bool {
         self.figures.leases.inc();
         let outcome = self.make(lease).await;
@@ -142,7 +142,7 @@ impl<Q: Queue> Worker<Q> {
             // It will be handed out again, and the part found.
             tracing::debug!(target: "taquin::worker", %task, %error, "task is not acknowledged");
         }
-        result != TaskResult::NoStore
+        !matches!(result, TaskResult::NoStore | TaskResult::Refused)
     }
 
     async fn make(&self, lease: &Q::Lease) -> Outcome {
@@ -230,9 +230,12 @@ impl<Q: Queue> Worker<Q> {
     /// Labels the boards of a chunk, and stores its part.
     async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
         pulse.begin(Duration::MAX);
+        // Another worker makes it if no thread becomes free, as where a file system hangs.
+        let patience = STORE_PATIENCE.max(Maker::board_time(&job));
         let permit = tokio::select! {
             biased;
             () = self.reached(Stage::Draining) => return RELEASED,
+            () = tokio::time::sleep(patience) => return RELEASED,
             permit = self.thread(lease.task().lane) => permit,
         };
         let busy = self.figures.busy();

@@ -23,7 +23,7 @@ impl Layout {
         format!("{}.workers", self.stream)
     }
 
-    /// The subject of the reports of workers, which have the name of a folder. It is not one of the stream.
+    /// The subject of the reports of workers: what they cannot do, and why. It is not one of the stream.
     pub(super) fn reports(&self) -> String {
         format!("{}.reports", self.stream)
     }

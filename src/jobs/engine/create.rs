@@ -61,10 +61,15 @@ impl JobEngine {
             return Ok(job);
         }
         self.refresh_for_quota().await;
-        self.check_quota(owner)?;
         let folder = match folder {
-            Some(folder) => folder,
-            None => self.begin_folder().await?,
+            Some(folder) => {
+                self.check_quota(owner, 0)?;
+                folder
+            }
+            None => {
+                self.check_quota(owner, self.uploads.of(owner))?;
+                self.begin_folder().await?
+            }
         };
         let cost = self.cost(&draft, &folder).await?;
         let job = self.blocking(move |engine| engine.commit(owner, id, &draft, folder, cost)).await?;
@@ -97,7 +102,7 @@ impl JobEngine {
             0
         } else {
             self.refresh_for_quota().await;
-            self.check_quota(owner)?;
+            self.check_quota(owner, 0)?;
             self.unfinished(owner)
         };
         let most = self.settings.max_unfinished.saturating_sub(unfinished);
@@ -132,12 +137,12 @@ impl JobEngine {
         }
     }
 
-    /// Checks that an owner may have another unfinished job.
+    /// Checks that an owner may have another unfinished job beside a number of uploads.
     ///
     /// # Errors
     /// [`CreateError::TooMany`].
-    fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
-        let unfinished = self.unfinished(owner);
+    fn check_quota(&self, owner: JobOwner, uploads: usize) -> Result<(), CreateError> {
+        let unfinished = self.unfinished(owner) + uploads;
         if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
     }
 
@@ -191,7 +196,7 @@ impl JobEngine {
         let core_seconds = cost.as_secs_f64() * count as f64;
         let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name() };
         let _commit = self.commit.lock();
-        self.check_quota(owner)?;
+        self.check_quota(owner, 0)?;
         if self.store.create(id, &record, folder)? == Created::New {
             tracing::event!(
                 target: "taquin::jobs",

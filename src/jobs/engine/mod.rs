@@ -61,8 +61,8 @@ pub struct JobEngine {
     dispatch: Arc<dyn Dispatch>,
     /// True if the store could be read when it was last searched.
     has_store: AtomicBool,
-    /// Held while the store is searched for jobs. When the last search that found all of them began.
-    searched: Mutex<Option<Instant>>,
+    /// Held while the store is searched for jobs. When the last search began, and why it failed.
+    searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
     /// Changes at the end of each search. True once all jobs were found.
     has_searched: watch::Sender<bool>,
     /// When a client last had the store searched.
@@ -200,6 +200,9 @@ impl JobEngine {
         }
         let Some(now) = self.store.now() else { return };
         for (_, job) in ended.into_iter().filter(|(expires, _)| *expires <= now) {
+            if *self.is_draining.borrow() {
+                return;
+            }
             match self.remove(&job) {
                 Ok(Removal::ByAnother) => {}
                 Ok(Removal::Done) => {
@@ -209,6 +212,10 @@ impl JobEngine {
                 Err(error) => {
                     let message = "job cannot be removed";
                     tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %job.id(), %error);
+                    // The others would fail too, and keep creations waiting meanwhile.
+                    if error.is_temporary() {
+                        return;
+                    }
                 }
             }
         }
@@ -310,6 +317,17 @@ impl JobEngine {
         job.cancel()?;
         self.wake.notify_one();
         Ok(())
+    }
+
+    /// True if a job has ended, by its files if this process does not know of an end yet. It blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if the files cannot be read.
+    pub fn has_ended(&self, job: &Job) -> Result<bool, JobError> {
+        if !job.state().is_ended() && self.store.is_shared() {
+            job.read_end()?;
+        }
+        Ok(job.state().is_ended())
     }
 
     /// Deletes a job that has ended. It blocks.

@@ -24,15 +24,15 @@ impl JobEngine {
     pub(super) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();
-        if searched.is_some_and(|begun| begun >= asked) {
-            return Ok(());
+        if let Some((begun, failure)) = *searched
+            && begun >= asked
+        {
+            return failure.map_or(Ok(()), |failure| Err(failure.into()));
         }
         let begun = Instant::now();
         let listed = self.list_jobs();
         self.has_store.store(listed.is_ok(), Ordering::Relaxed);
-        if listed.is_ok() {
-            *searched = Some(begun);
-        }
+        *searched = Some((begun, listed.as_ref().err().map(io::Error::kind)));
         self.has_searched.send_modify(|has_searched| *has_searched |= listed.is_ok());
         listed
     }
@@ -50,33 +50,40 @@ impl JobEngine {
         self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
     }
 
-    /// Looks jobs up, and logs which of them cannot be read.
+    /// Looks jobs up, and logs which of them cannot be read. Some are left out if the store fails for some seconds.
     ///
     /// # Errors
-    /// If the store cannot be read now, or the service shuts down. A damaged record is none.
+    /// If the store cannot be read now, or the service shuts down. A damaged record is none, nor is a job that could
+    /// not be read before either: others must not wait for it.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
-        let failure = Mutex::new(None);
+        /// Time for which other jobs are tried after a failure.
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let failure = Mutex::new(None::<(Instant, io::Error)>);
+        let fail = |error| {
+            failure.lock().get_or_insert((Instant::now(), error));
+        };
         self.store.for_each(ids, |id| {
             match self.look_up(id) {
                 Ok(_) => drop(self.unreadable.lock().remove(&id)),
                 Err(error) => {
-                    if self.unreadable.lock().insert(id) {
+                    let is_new = self.unreadable.lock().insert(id);
+                    if is_new {
                         let message = "job cannot be read";
                         tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
                     }
                     // Of a directory, the other jobs are known all the same.
-                    if error.is_temporary() && self.store.is_shared() {
-                        failure.lock().get_or_insert(io::Error::other(error));
+                    if is_new && error.is_temporary() && self.store.is_shared() {
+                        fail(io::Error::other(error));
                     }
                 }
             }
-            let is_draining = *self.is_draining.borrow();
-            if is_draining {
-                failure.lock().get_or_insert(io::ErrorKind::Interrupted.into());
+            if *self.is_draining.borrow() {
+                fail(io::ErrorKind::Interrupted.into());
+                return false;
             }
-            !is_draining
+            failure.lock().as_ref().is_none_or(|(at, _)| at.elapsed() < PATIENCE)
         });
-        failure.into_inner().map_or(Ok(()), Err)
+        failure.into_inner().map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
@@ -139,7 +146,7 @@ impl JobEngine {
         }
     }
 
-    /// Notes which jobs other processes have created and deleted up to a second ago.
+    /// Notes which jobs other processes have created and deleted up to a second ago. Waits for the first search.
     ///
     /// # Errors
     /// [`JobError`] if the store is shared and cannot be read.
@@ -148,15 +155,20 @@ impl JobEngine {
             return Ok(());
         }
         let mut has_searched = self.has_searched.subscribe();
-        if is_due(&mut self.listed.lock(), LIST_PERIOD) {
+        let is_first = !*has_searched.borrow_and_update();
+        // The first search may take long. Others would only wait for it, each on a thread.
+        if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
             return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
         }
-        if *has_searched.borrow_and_update() {
+        if !is_first {
             return Ok(());
         }
-        // One that has failed is an answer too.
-        let _ = has_searched.changed().await;
-        let has_searched = *has_searched.borrow();
+        // One that fails is an answer too. None begins while the service drains.
+        tokio::select! {
+            _ = has_searched.changed() => {}
+            () = self.drained() => {}
+        }
+        let has_searched = *self.has_searched.borrow();
         if has_searched { Ok(()) } else { Err(self.file_error(io::ErrorKind::NotConnected.into())) }
     }
 }

@@ -31,12 +31,17 @@ pub struct JobStore {
     files: Arc<dyn Files>,
     /// When this process first saw the folders that no record names.
     unnamed: Mutex<HashMap<FolderName, Instant>>,
+    /// The folders in which this process makes jobs.
+    making: Arc<Mutex<HashSet<FolderName>>>,
     clock: Mutex<StoreClock>,
     /// The name under which this process deletes jobs.
     deleter: OnceLock<FolderName>,
     /// Locked as long as it is open, if one process has all jobs.
     lock: Option<File>,
 }
+
+/// The ids and folders of jobs, and what is wrong with the record of another one.
+type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
 
 /// What this process knows of the clock of a shared store.
 #[derive(Debug, Default)]
@@ -52,6 +57,7 @@ struct StoreClock {
 pub struct NewFolder {
     name: FolderName,
     files: Arc<dyn Files>,
+    making: Arc<Mutex<HashSet<FolderName>>>,
     /// When it is given up, if other processes use the place too.
     deadline: Option<Instant>,
     is_kept: bool,
@@ -98,8 +104,8 @@ const DELETED: &str = "deleted";
 
 /// Time after which a job that is being made is given up, if other processes use the place too.
 const MAKING_TIME: Duration = Duration::from_secs(3600);
-/// Time after which a process that has not ended a deletion does not go on with it.
-const DELETION_TIME: Duration = Duration::from_secs(600);
+/// Time after which a process that has not ended a deletion does not go on with it: longer than its last request takes.
+const DELETION_TIME: Duration = Duration::from_secs(120);
 /// Records that are read at a time from a shared place.
 const READERS: usize = 16;
 /// Time after which a folder without a record is removed: much longer than the time for making a job, since another
@@ -130,7 +136,7 @@ impl JobStore {
     /// The jobs in a place that other processes use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
         let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        Self { files, unnamed, clock, deleter, lock: None }
+        Self { files, unnamed, making: Arc::default(), clock, deleter, lock: None }
     }
 
     /// Creates what is missing. If the place is that of this process alone, removes what is of no use, unless a record
@@ -191,8 +197,10 @@ impl JobStore {
         let name = FolderName::random()?;
         self.files.create_folder(&format!("{FOLDERS}/{name}"))?;
         let files = Arc::new(self.folder(name));
+        let making = Arc::clone(&self.making);
+        making.lock().insert(name);
         let deadline = self.is_shared().then(|| Instant::now() + MAKING_TIME);
-        Ok(NewFolder { name, files, deadline, is_kept: false, upload: None })
+        Ok(NewFolder { name, files, making, deadline, is_kept: false, upload: None })
     }
 
     fn folder(&self, name: FolderName) -> Folder {
@@ -274,7 +282,11 @@ impl JobStore {
     /// [`JobError`]. The job may be gone.
     pub(super) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
         if self.names(id, folder)? {
-            let claimed = self.claim_deletion(folder)?;
+            let claimed = match self.claim_deletion(folder) {
+                // A deletion makes room.
+                Err(error) if error.is_disk_full() => true,
+                claimed => claimed?,
+            };
             // In this order: as long as the record names the folder, none but the one that has claimed it removes it.
             if self.names(id, folder)? {
                 if !claimed {
@@ -343,12 +355,16 @@ impl JobStore {
         });
     }
 
-    /// The folders of all jobs.
-    fn records(&self) -> io::Result<Vec<(JobId, FolderName)>> {
-        let (records, failure) = (Mutex::new(Vec::new()), Mutex::new(None));
+    /// The folders of all jobs, and what is wrong with a damaged record, if there is one.
+    fn records(&self) -> io::Result<FoldersOfJobs> {
+        let (records, damage, failure) = (Mutex::new(Vec::new()), Mutex::new(None), Mutex::new(None));
         self.for_each(&self.ids()?, |id| match self.record(id) {
             Ok(record) => {
                 records.lock().extend(record.map(|record| (id, record.folder)));
+                true
+            }
+            Err(error) if !error.is_temporary() => {
+                damage.lock().get_or_insert(io::Error::other(error));
                 true
             }
             Err(error) => {
@@ -356,20 +372,27 @@ impl JobStore {
                 false
             }
         });
-        failure.into_inner().map_or(Ok(records.into_inner()), |error| Err(io::Error::other(error)))
+        let found = (records.into_inner(), damage.into_inner());
+        failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
     }
 
     /// Removes folders that no record names, if this process has seen them for some time. Returns the ids and folders of
     /// all jobs.
     ///
     /// # Errors
-    /// Those of the files. Nothing is removed if a record cannot be read.
+    /// Those of the files. Nothing is removed if a record cannot be read, or is damaged.
     pub(super) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
         // In this order: a folder that is there before all records are read, and that none of them names, was not named
         // then.
         let mut folders = Vec::new();
         self.files.list_folders(FOLDERS, &mut |name| folders.extend(name.parse::<FolderName>()))?;
-        let records = self.records()?;
+        // Before the records are read: what is not being made any more is named by then.
+        folders.retain(|folder| !self.making.lock().contains(folder));
+        let (records, damaged) = self.records()?;
+        if let Some(error) = damaged {
+            report_useless(&error);
+            return Ok(records);
+        }
         let named: HashSet<FolderName> = records.iter().map(|(_, folder)| *folder).collect();
         folders.retain(|folder| !named.contains(folder));
         let mut unnamed = self.unnamed.lock();
@@ -422,6 +445,7 @@ impl NewFolder {
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
+        self.making.lock().remove(&self.name);
         if self.is_kept {
             return;
         }
@@ -645,24 +669,25 @@ mod tests {
 
     #[test]
     fn folders_without_a_record_are_removed_after_their_time() {
-        let store = JobStore::shared(Arc::new(FilesInMemory::default()));
-        let (making, kept) = (store.begin().unwrap(), store.begin().unwrap());
-        making.write(&spec(5)).unwrap();
+        let files = Arc::new(FilesInMemory::default());
+        let (store, other) = (JobStore::shared(files.clone()), JobStore::shared(files));
+        let (making, left, kept) = (store.begin().unwrap(), other.begin().unwrap(), store.begin().unwrap());
+        [&making, &left].into_iter().for_each(|folder| folder.write(&spec(5)).unwrap());
         kept.write(&spec(6)).unwrap();
-        let (record, name) = (record(&kept), making.name());
+        let (record, name) = (record(&kept), left.name());
         store.create(JobId::random().unwrap(), &record, kept).unwrap();
         store.remove_unnamed(UNNAMED_TIME).unwrap();
-        assert_eq!(folders(&store).len(), 2);
+        assert_eq!(folders(&store).len(), 3);
         assert_eq!(store.unnamed.lock().keys().collect::<Vec<_>>(), [&name]);
         store.remove_unnamed(Duration::ZERO).unwrap();
-        assert_eq!(folders(&store), [record.folder]);
-        // If a record cannot be read, its folder is not known.
+        let found: HashSet<FolderName> = folders(&store).into_iter().collect();
+        assert_eq!(found, [making.name(), record.folder].into(), "what this process makes is not removed");
         drop(making);
-        store.begin().unwrap().write(&spec(7)).unwrap();
-        let other = store.begin().unwrap();
-        other.write(&spec(7)).unwrap();
+        // If a record is damaged, its folder is not known.
+        let left = other.begin().unwrap();
+        left.write(&spec(7)).unwrap();
         store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();
-        store.remove_unnamed(Duration::ZERO).unwrap_err();
+        assert_eq!(store.remove_unnamed(Duration::ZERO).unwrap().len(), 1, "the others are found");
         assert_eq!(folders(&store).len(), 2);
     }
 

@@ -19,6 +19,11 @@ pub(super) struct Upload {
 }
 
 impl Uploads {
+    /// Number of uploads of an owner.
+    pub(super) fn of(&self, owner: JobOwner) -> usize {
+        self.0.lock().get(&owner).copied().unwrap_or_default()
+    }
+
     /// Begins an upload if the owner has less than `most` under way. Returns their number otherwise.
     pub(super) fn begin(&self, owner: JobOwner, most: usize) -> Result<Upload, usize> {
         let mut uploads = self.0.lock();
@@ -60,6 +65,7 @@ mod tests {
         let first = uploads.begin(one, 2).unwrap();
         let _second = uploads.begin(one, 2).unwrap();
         assert_eq!(uploads.begin(one, 2).err(), Some(2));
+        assert_eq!((uploads.of(one), uploads.of(other)), (2, 0));
         assert!(uploads.begin(other, 2).is_ok());
         drop(first);
         assert!(uploads.begin(one, 2).is_ok());

@@ -142,11 +142,13 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
                 is_found = self.search_with_beam(width, round)?;
                 last = Some(FinishedBeam { width, span: [before, self.checkpoint()] });
             }
-            if !self.is_proven() && !H::PRUNES {
+            // With pattern databases, wider beams find as much as windows do, where there is memory for them.
+            let is_full = width >= self.widest_in_memory();
+            if !self.is_proven() && (!H::PRUNES || !is_wider && is_full) {
                 self.shorten(width, round)?;
             }
             if !self.is_proven() {
-                let is_last = H::PRUNES && !is_wider;
+                let is_last = H::PRUNES && !is_wider && !is_full;
                 self.prove(if is_last { u64::MAX } else { self.proof_budget(effort, is_found) })?;
             }
             effort = effort.saturating_mul(Self::GROWTH);
@@ -174,20 +176,28 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
 
     /// Width of a round's beam. The last beam is as wide as nodes and time allow.
     fn width(&mut self, effort: usize, last: Option<FinishedBeam>) -> usize {
-        let length = self.best.len() as u64;
-        let room = self.heuristic.widest_beam(self.budget.nodes, length);
-        let room = room.min(Beam::widest::<P, Stages>(self.budget.nodes, length));
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
         let meter = &self.accounting.meter;
         let allowed = meter.allowed(self.accounting.stats.expanded);
         let in_time = last.map_or(u64::MAX, |last| meter.in_time(last.span));
         // A beam is thinner where boards cannot lead to a shorter solution any more.
+        let length = self.best.len() as u64;
         let nodes_of_board = last.map_or(length, |last| last.nodes().div_ceil(last.width as u64)).max(1);
-        let widest = |nodes: u64| usize::try_from(nodes / nodes_of_board).unwrap_or(usize::MAX);
-        let most_efforts = effort.saturating_mul(Self::LAST_EFFORTS);
-        let most = widest(in_time.min(allowed));
-        self.accounting.is_time_limited |= in_time < allowed && most < most_efforts.min(room);
-        (if most < most_efforts { most } else { effort }).min(room).max(1)
+        let in_memory = self.widest_in_memory();
+        let width = |nodes: u64| {
+            let most = usize::try_from(nodes / nodes_of_board).unwrap_or(usize::MAX);
+            let width = if most < effort.saturating_mul(Self::LAST_EFFORTS) { most } else { effort };
+            width.min(in_memory).max(1)
+        };
+        let (timeless, width) = (width(allowed), width(allowed.min(in_time)));
+        self.accounting.is_time_limited |= width != timeless;
+        width
+    }
+
+    /// Width of the widest beam for which there is memory.
+    fn widest_in_memory(&self) -> usize {
+        let (nodes, length) = (self.budget.nodes, self.best.len() as u64);
+        let widest = self.heuristic.widest_beam(nodes, length).min(Beam::widest::<P, Stages>(nodes, length));
+        usize::try_from(widest).unwrap_or(usize::MAX).max(1)
     }
 
     fn checkpoint(&self) -> Checkpoint {

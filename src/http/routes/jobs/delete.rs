@@ -74,7 +74,9 @@ fn end(engine: &JobEngine, job: &Arc<Job>, only: Option<Only>) -> Result<bool, P
             // It may have ended in another way at the same time.
             if job.state() == JobState::Cancelled { Ok(true) } else { Err(other_state(job, Only::Cancel)) }
         }
-        Some(Only::Delete) if was_ended => engine.delete(job).map(|()| false).map_err(failure),
+        Some(Only::Delete) if engine.has_ended(job).map_err(failure)? => {
+            engine.delete(job).map(|()| false).map_err(failure)
+        }
         Some(Only::Delete) => Err(other_state(job, Only::Delete)),
     }
 }

@@ -131,8 +131,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     ///
     /// The look-ups of all slides overlap: each of the three steps prefetches the memory that the next one reads.
     ///
-    /// # Panics
-    /// If there are more than `MAX` slides.
+    /// There are at most `MAX` slides.
     #[inline(always)]
     pub(crate) fn sums_after<'a, const MAX: usize>(
         &self,
