@@ -12,7 +12,7 @@ const FLAGS = [
 ];
 
 /** Chromium logs these responses as errors; the pages handle them. */
-const EXPECTED = /^Failed to load resource: the server responded with a status of (404|422|400)/;
+const EXPECTED = /^Failed to load resource: the server responded with a status of (400|404|409|422)/;
 
 export class Browser {
   static async launch(base) {
