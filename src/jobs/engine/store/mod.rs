@@ -1,0 +1,235 @@
+//! Where the jobs of an engine are: a record for each job, and a folder with its files.
+
+mod clock;
+mod deletion;
+mod new_folder;
+mod record;
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use tracing::Level;
+
+use super::id::{FolderName, JobId};
+use super::settings::{CreateError, EngineError};
+use crate::jobs::directory::Directory;
+use crate::jobs::files::{Created, Files};
+use crate::jobs::folder::Folder;
+use crate::jobs::stored_job::{JobError, StoredJob};
+use clock::StoreClock;
+pub(super) use deletion::{Removal, UNNAMED_TIME};
+pub use new_folder::NewFolder;
+pub(super) use record::{JobRecord, millis};
+use record::{RECORDS, id_of, name_of};
+
+/// Where the jobs of engines are (docs/adr/0050).
+///
+/// A job is made in a folder of `data` with a random name, which no other folder ever has. Creating the record
+/// `jobs/ID.json`, which names the folder, creates the job. A folder that no record names is of no use, once the request
+/// that made it has ended.
+#[derive(Debug)]
+pub struct JobStore {
+    files: Arc<dyn Files>,
+    /// When this process first saw the folders that no record names.
+    unnamed: Mutex<HashMap<FolderName, Instant>>,
+    /// The folders in which this process makes jobs.
+    making: Arc<Mutex<HashSet<FolderName>>>,
+    clock: Mutex<StoreClock>,
+    /// The name under which this process deletes jobs.
+    deleter: OnceLock<FolderName>,
+    /// Locked as long as it is open, if one process has all jobs.
+    lock: Option<File>,
+}
+
+const FOLDERS: &str = "data";
+/// Records that are read at a time from a shared place.
+const READERS: usize = 16;
+
+impl JobStore {
+    /// The jobs in a directory, for this process alone. The directory is created if it is missing.
+    ///
+    /// # Errors
+    /// [`EngineError`].
+    pub fn in_directory(path: &Path) -> Result<Self, EngineError> {
+        let error = |source| EngineError::Directory { path: path.to_owned(), source };
+        let root = Directory::create(path).map_err(error)?;
+        let lock =
+            OpenOptions::new().create(true).write(true).truncate(false).open(path.join("lock")).map_err(error)?;
+        lock.try_lock().map_err(|refusal| match refusal {
+            TryLockError::WouldBlock => EngineError::InUse(path.to_owned()),
+            TryLockError::Error(source) => error(source),
+        })?;
+        Ok(Self { lock: Some(lock), ..Self::shared(Arc::new(root)) })
+    }
+
+    /// The jobs in a place that other processes use too.
+    pub fn shared(files: Arc<dyn Files>) -> Self {
+        let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
+        Self { files, unnamed, making: Arc::default(), clock, deleter, lock: None }
+    }
+
+    /// Creates what is missing. If the place is that of this process alone, removes what is of no use, unless a record
+    /// cannot be read.
+    ///
+    /// # Errors
+    /// Those of the files.
+    pub(super) fn prepare(&self) -> io::Result<()> {
+        self.files.create_folder(RECORDS)?;
+        self.files.create_folder(FOLDERS)?;
+        if !self.is_shared()
+            && let Err(error) = self.remove_unnamed(Duration::ZERO)
+        {
+            report_useless(&error);
+        }
+        Ok(())
+    }
+
+    /// True if other processes use the place too.
+    pub(super) fn is_shared(&self) -> bool {
+        self.lock.is_none()
+    }
+
+    /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one if
+    /// the place is shared.
+    pub(super) fn now(&self) -> Option<SystemTime> {
+        if !self.is_shared() {
+            return Some(SystemTime::now());
+        }
+        self.clock.lock().now(|| self.look_at_clock())
+    }
+
+    /// Has the place date a file.
+    fn look_at_clock(&self) -> io::Result<SystemTime> {
+        const NAME: &str = "clock";
+        let folder = self.begin()?;
+        folder.files().put(NAME, b"")?;
+        folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// The place, for messages.
+    pub(super) fn files(&self) -> &dyn Files {
+        &*self.files
+    }
+
+    /// Begins a folder for a job.
+    ///
+    /// # Errors
+    /// Those of the files.
+    pub(super) fn begin(&self) -> io::Result<NewFolder> {
+        let name = FolderName::random()?;
+        self.files.create_folder(&format!("{FOLDERS}/{name}"))?;
+        let files = Arc::new(self.folder(name));
+        Ok(NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared()))
+    }
+
+    fn folder(&self, name: FolderName) -> Folder {
+        Folder::new(&self.files, format!("{FOLDERS}/{name}"))
+    }
+
+    /// Creates a job in the folder that the record names. Returns [`Created::Existed`] if there is one of this id.
+    ///
+    /// # Errors
+    /// [`CreateError`]. The job may have been created, unless the disk is full or it is too late.
+    pub(super) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
+        let name = name_of(id);
+        folder.check_time()?;
+        // From now on the record may name it, whatever fails.
+        folder.is_kept = true;
+        match self.files.put(&name, &record.to_json()) {
+            Ok(Created::New) => Ok(Created::New),
+            // The first of two attempts may have created it.
+            Ok(Created::Existed) => {
+                folder.is_kept = self.names(id, record.folder)?;
+                Ok(if folder.is_kept { Created::New } else { Created::Existed })
+            }
+            Err(source) => {
+                let error = self.error(&name, source);
+                folder.is_kept = !(error.is_disk_full() && matches!(self.record(id), Ok(None)));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// True if the record of this id names a folder.
+    ///
+    /// # Errors
+    /// [`JobError`].
+    pub(super) fn names(&self, id: JobId, folder: FolderName) -> Result<bool, JobError> {
+        Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
+    }
+
+    /// Reads the record of a job; `None` if there is no job of this id.
+    ///
+    /// # Errors
+    /// [`JobError`].
+    pub(super) fn record(&self, id: JobId) -> Result<Option<JobRecord>, JobError> {
+        let name = name_of(id);
+        let Some(bytes) = self.files.get(&name).map_err(|source| self.error(&name, source))? else { return Ok(None) };
+        let record = JobRecord::of_json(&bytes);
+        record.map(Some).ok_or_else(|| self.error(&name, ErrorKind::InvalidData.into()))
+    }
+
+    /// Stands for the job in a folder whose specification is damaged.
+    pub(super) fn damaged(&self, folder: FolderName) -> StoredJob {
+        StoredJob::damaged(Arc::new(self.folder(folder)))
+    }
+
+    /// Opens the job in a folder.
+    ///
+    /// # Errors
+    /// [`JobError`].
+    pub fn open(&self, folder: FolderName) -> Result<StoredJob, JobError> {
+        StoredJob::open_in(Arc::new(self.folder(folder)))
+    }
+
+    /// The ids of all jobs.
+    ///
+    /// # Errors
+    /// Those of the files.
+    pub(super) fn ids(&self) -> io::Result<Vec<JobId>> {
+        let mut ids = Vec::new();
+        self.files.list(RECORDS, &mut |name| {
+            ids.extend(id_of(name));
+        })?;
+        Ok(ids)
+    }
+
+    /// Calls `read` with each id, on several threads if the place is shared, as long as it returns true.
+    pub(super) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            while !is_over.load(Ordering::Relaxed)
+                && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
+            {
+                is_over.fetch_or(!read(*id), Ordering::Relaxed);
+            }
+        };
+        let threads = if self.is_shared() { READERS.min(ids.len()) } else { 1 };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // If no thread can be created, the others do its work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    fn error(&self, name: &str, source: io::Error) -> JobError {
+        JobError::File { path: self.files.path_of(name), source }
+    }
+}
+
+/// Logs why folders of no use are not removed.
+pub(super) fn report_useless(error: &io::Error) {
+    let message = "folders of no use cannot be removed";
+    tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);
+}
+
+#[cfg(test)]
+mod tests;
