@@ -7,9 +7,13 @@ use super::queue::LEASE_TIME;
 use super::task::Task;
 use crate::jobs::{FolderName, WaitingFor};
 
-/// What workers have lately refused, by the folder of the job.
+/// What workers have lately refused and made, by the folder of the job.
 #[derive(Debug, Default)]
-pub(super) struct Refusals(HashMap<FolderName, Refused>);
+pub(super) struct Refusals {
+    refused: HashMap<FolderName, Refused>,
+    /// When there last was a new part.
+    made: HashMap<FolderName, Instant>,
+}
 
 #[derive(Debug)]
 struct Refused {
@@ -17,8 +21,6 @@ struct Refused {
     last: Instant,
     /// The tasks that rest, and since when.
     tasks: HashMap<Task, Instant>,
-    /// When a worker last made a part all the same.
-    made: Option<Instant>,
 }
 
 /// Time for which a refused task is not offered again.
@@ -37,50 +39,47 @@ impl Refusals {
     /// Notes that a worker has refused a task.
     pub(super) fn note(&mut self, task: Task, why: WaitingFor) {
         let now = Instant::now();
-        let new = || Refused { why, last: now, tasks: HashMap::new(), made: None };
-        let refused = self.0.entry(task.folder).or_insert_with(new);
+        let new = || Refused { why, last: now, tasks: HashMap::new() };
+        let refused = self.refused.entry(task.folder).or_insert_with(new);
         (refused.why, refused.last) = (why, now);
         refused.tasks.insert(task, now);
     }
 
     /// Notes that there are new parts of a job.
     pub(super) fn note_parts(&mut self, folder: FolderName) {
-        if let Some(refused) = self.0.get_mut(&folder) {
-            refused.made = Some(Instant::now());
-        }
+        self.made.insert(folder, Instant::now());
     }
 
     /// Forgets what was too long ago.
     pub(super) fn forget_old(&mut self) {
-        self.0.retain(|_, refused| refused.last.elapsed() < REFUSAL_TIME);
-        for refused in self.0.values_mut() {
+        self.made.retain(|_, made| made.elapsed() < REFUSAL_TIME);
+        self.refused.retain(|_, refused| refused.last.elapsed() < REFUSAL_TIME);
+        for refused in self.refused.values_mut() {
             refused.tasks.retain(|_, since| since.elapsed() < REST);
         }
     }
 
     /// True if a task rests.
     pub(super) fn has(&self, task: &Task) -> bool {
-        self.0.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
+        self.refused.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
     }
 
     /// How many tasks of a job may be offered, if it has so many in the queue.
     pub(super) fn room(&self, folder: FolderName, out: usize) -> usize {
-        match self.0.get(&folder) {
+        match self.refused.get(&folder) {
             None => usize::MAX,
-            Some(refused) if refused.is_made() => TRIALS_BESIDE.saturating_sub(refused.tasks.len()),
+            Some(refused) if self.is_made(folder) => TRIALS_BESIDE.saturating_sub(refused.tasks.len()),
             Some(refused) => TRIALS.saturating_sub(refused.tasks.len() + out),
         }
     }
 
     /// Why no worker makes a job.
     pub(super) fn obstacle(&self, folder: FolderName) -> Option<WaitingFor> {
-        self.0.get(&folder).filter(|refused| !refused.is_made()).map(|refused| refused.why)
+        self.refused.get(&folder).filter(|_| !self.is_made(folder)).map(|refused| refused.why)
     }
-}
 
-impl Refused {
-    fn is_made(&self) -> bool {
-        self.made.is_some_and(|made| made.elapsed() < REFUSAL_TIME)
+    fn is_made(&self, folder: FolderName) -> bool {
+        self.made.get(&folder).is_some_and(|made| made.elapsed() < REFUSAL_TIME)
     }
 }
 
@@ -92,6 +91,14 @@ mod tests {
     fn task(chunk: u64) -> Task {
         let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());
         Task { lane: Lane::Bulk, job, folder, work: Work::Chunk(chunk) }
+    }
+
+    #[test]
+    fn a_worker_that_refuses_a_job_whose_parts_others_make_hardly_slows_it() {
+        let (mut refusals, folder) = (Refusals::default(), task(0).folder);
+        refusals.note_parts(folder);
+        refusals.note(task(0), WaitingFor::Version);
+        assert_eq!((refusals.room(folder, 500), refusals.obstacle(folder)), (TRIALS_BESIDE - 1, None));
     }
 
     #[test]
