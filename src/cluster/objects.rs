@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Debug};
+use std::fs::TryLockError;
 use std::future::Future;
 use std::io::{self, BufRead, Cursor, ErrorKind};
 use std::path::{Path as FilePath, PathBuf};
@@ -16,7 +17,7 @@ use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutPayload};
 use tokio::runtime::Handle;
 
 use super::bucket::{Bucket, BucketError, message, open_bucket};
-use crate::jobs::{Created, Directory, Files, WriteFile};
+use crate::jobs::{Created, Directory, DirectoryUse, Files, WriteFile};
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,9 @@ pub enum OpenError {
     /// The URL or the environment is wrong.
     #[error(transparent)]
     Bucket(#[from] BucketError),
+    /// A service without a queue has the directory.
+    #[error("{0} is in use by a service without --nats, which no other process may share it with")]
+    InUse(PathBuf),
     /// The directory cannot be created.
     #[error("directory {path}: {source}")]
     Directory {
@@ -63,17 +67,27 @@ pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     find_files(url, runtime)
 }
 
-/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no files.
+/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no files,
+/// and is not locked.
 ///
 /// # Errors
 /// [`OpenError`].
 pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenError> {
     if let Some(path) = directory_of(url) {
-        return Ok(Arc::new(Directory::at(path)));
+        return Ok(Arc::new(share(path)?));
     }
     let variables =
         std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
+}
+
+/// Locks a directory for processes that share it, where its file system has locks.
+fn share(path: &FilePath) -> Result<Directory, OpenError> {
+    match Directory::at(path).lock(DirectoryUse::Shared) {
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
+        Err(TryLockError::Error(_)) => Ok(Directory::at(path)),
+        Ok(locked) => Ok(locked),
+    }
 }
 
 /// The directory that a URL names, if it names one.

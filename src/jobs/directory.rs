@@ -1,8 +1,9 @@
 //! A directory whose files are created once, whole, and never changed.
 
-use std::fs::{self, DirEntry, File, OpenOptions};
+use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::files::{Created, Files, WriteFile};
@@ -15,6 +16,17 @@ use super::files::{Created, Files, WriteFile};
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
+    /// Locked as long as it is open.
+    lock: Option<Arc<File>>,
+}
+
+/// How a process uses a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DirectoryUse {
+    /// Alone.
+    Exclusive,
+    /// With other processes that share it too.
+    Shared,
 }
 
 /// A file that is being written under a temporary name. It is removed when dropped, unless it got its name before.
@@ -24,6 +36,9 @@ pub struct NewFile {
     temporary: PathBuf,
     file: File,
 }
+
+/// The file that processes lock.
+const LOCK: &str = "lock";
 
 /// End of the names of temporary files. The name of the file comes before it, and random digits.
 const TEMPORARY: &str = ".tmp";
@@ -38,12 +53,29 @@ impl Directory {
             fs::create_dir_all(path)?;
             sync_folder_of(path)?;
         }
-        Ok(Self { path: path.to_owned() })
+        Ok(Self::at(path))
     }
 
     /// A directory that may be missing. Then it has no files, and none can be created.
     pub fn at(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self { path: path.to_owned(), lock: None }
+    }
+
+    /// Locks the directory as long as the value or a clone of it exists, so that no process has it alone which others
+    /// use.
+    ///
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] if another process uses it otherwise; those of the file system.
+    pub fn lock(mut self, usage: DirectoryUse) -> Result<Self, TryLockError> {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).write(true).truncate(false).open(self.path.join(LOCK));
+        let file = file.map_err(TryLockError::Error)?;
+        match usage {
+            DirectoryUse::Exclusive => file.try_lock()?,
+            DirectoryUse::Shared => file.try_lock_shared()?,
+        }
+        self.lock = Some(Arc::new(file));
+        Ok(self)
     }
 
     /// Where it is.

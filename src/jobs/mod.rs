@@ -49,7 +49,7 @@ mod stored_job;
 pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
-pub use directory::{Directory, NewFile};
+pub use directory::{Directory, DirectoryUse, NewFile};
 pub use engine::{
     CreateError, Dispatch, Draft, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner,
     JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use super::*;
-use crate::jobs::check_promises;
+use crate::jobs::{EngineError, JobStore, check_promises};
 
 /// What must be in no message.
 const SECRETS: [&str; 2] = ["the-key-id", "the-secret"];
@@ -188,9 +188,24 @@ fn a_path_is_a_directory() {
         assert_eq!((found.path_of(""), found.get("a").unwrap()), (path.clone(), None));
         assert!(!path.exists(), "it may be a volume that is not mounted");
         assert_eq!(open_files(&url, runtime.handle()).unwrap().path_of(""), path);
-        std::fs::remove_dir(&path).unwrap();
+        assert!(find_files(&url, runtime.handle()).is_ok(), "processes share it");
+        std::fs::remove_dir_all(&path).unwrap();
     }
     assert!(open_files("file://host/path", runtime.handle()).is_err());
+}
+
+#[test]
+fn a_directory_belongs_to_one_process_or_to_those_that_share_it() {
+    let (runtime, path) = (runtime(), std::env::temp_dir().join(format!("taquin-lock-{}", std::process::id())));
+    let share = || open_files(&path.display().to_string(), runtime.handle());
+    let own = JobStore::in_directory(&path).unwrap();
+    assert!(matches!(share(), Err(OpenError::InUse(_))));
+    drop(own);
+    let shared = [share().unwrap(), share().unwrap()];
+    assert!(matches!(JobStore::in_directory(&path), Err(EngineError::InUse(_))));
+    drop(shared);
+    JobStore::in_directory(&path).unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
 }
 
 /// A variable that `.ci/cluster` sets.

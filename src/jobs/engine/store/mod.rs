@@ -6,7 +6,7 @@ mod new_folder;
 mod record;
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use tracing::Level;
 
 use super::id::{FolderName, JobId};
 use super::settings::{CreateError, EngineError};
-use crate::jobs::directory::Directory;
+use crate::jobs::directory::{Directory, DirectoryUse};
 use crate::jobs::files::{Created, Files};
 use crate::jobs::folder::Folder;
 use crate::jobs::stored_job::{JobError, StoredJob};
@@ -43,8 +43,8 @@ pub struct JobStore {
     clock: Mutex<StoreClock>,
     /// The name under which this process deletes jobs.
     deleter: OnceLock<FolderName>,
-    /// Locked as long as it is open, if one process has all jobs.
-    lock: Option<File>,
+    /// True if other processes use the place too.
+    is_shared: bool,
 }
 
 const FOLDERS: &str = "data";
@@ -59,19 +59,17 @@ impl JobStore {
     pub fn in_directory(path: &Path) -> Result<Self, EngineError> {
         let error = |source| EngineError::Directory { path: path.to_owned(), source };
         let root = Directory::create(path).map_err(error)?;
-        let lock =
-            OpenOptions::new().create(true).write(true).truncate(false).open(path.join("lock")).map_err(error)?;
-        lock.try_lock().map_err(|refusal| match refusal {
+        let root = root.lock(DirectoryUse::Exclusive).map_err(|refusal| match refusal {
             TryLockError::WouldBlock => EngineError::InUse(path.to_owned()),
             TryLockError::Error(source) => error(source),
         })?;
-        Ok(Self { lock: Some(lock), ..Self::shared(Arc::new(root)) })
+        Ok(Self { is_shared: false, ..Self::shared(Arc::new(root)) })
     }
 
     /// The jobs in a place that other processes use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
         let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        Self { files, unnamed, making: Arc::default(), clock, deleter, lock: None }
+        Self { files, unnamed, making: Arc::default(), clock, deleter, is_shared: true }
     }
 
     /// Creates what is missing. If the place is that of this process alone, removes what is of no use, unless a record
@@ -92,7 +90,7 @@ impl JobStore {
 
     /// True if other processes use the place too.
     pub(super) fn is_shared(&self) -> bool {
-        self.lock.is_none()
+        self.is_shared
     }
 
     /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one if
