@@ -14,13 +14,14 @@ use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{AckKind, Context, Message};
-use async_nats::{Client, Event, Request, ServerAddr, Subscriber};
+use async_nats::{Client, Request, ServerAddr, Subscriber};
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use self::layout::Layout;
+use super::connection::Connection;
 use super::login::{common_login, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
 use super::silence::Silence;
@@ -50,8 +51,7 @@ pub struct JetStream {
     silence: parking_lot::Mutex<Silence>,
     /// True if the number of servers that store a task is set, and not only for a stream that is missing.
     sets_replicas: bool,
-    /// Counts the connections so far.
-    connections: watch::Receiver<u64>,
+    connection: Arc<Connection>,
     /// Reports of workers, once they were asked for.
     reports: Mutex<Option<Subscriber>>,
 }
@@ -117,7 +117,8 @@ impl JetStream {
         let server =
             |url: &String| url.parse::<ServerAddr>().map_err(|_| QueueError::new("a URL of a server is wrong"));
         let servers: Vec<ServerAddr> = settings.servers.iter().map(server).collect::<Result<_, _>>()?;
-        let (connected, connections) = watch::channel(0_u64);
+        let connection = Arc::new(Connection::default());
+        let noted = Arc::clone(&connection);
         let mut options = options_of(common_login(&servers)?)
             .name("taquin")
             .retry_on_initial_connect()
@@ -126,10 +127,8 @@ impl JetStream {
             .ping_interval(Duration::from_secs(10))
             .reconnect_delay_callback(|attempts| (Duration::from_millis(50) * attempts as u32).min(LONGEST_PAUSE))
             .event_callback(move |event| {
-                if matches!(event, Event::Connected) {
-                    connected.send_modify(|connections| *connections += 1);
-                }
-                async move { tracing::debug!(target: "taquin::queue", %event, "connection to the queue") }
+                noted.note(&event);
+                std::future::ready(())
             });
         if let Some(path) = &settings.credentials {
             options = options.credentials_file(path).await.map_err(|error| {
@@ -146,7 +145,7 @@ impl JetStream {
             handles: Mutex::default(),
             silence: parking_lot::Mutex::default(),
             sets_replicas: settings.sets_replicas,
-            connections,
+            connection,
             reports: Mutex::default(),
         })
     }
@@ -184,11 +183,11 @@ impl JetStream {
         let first = match attempt().await {
             Ok(Ok(result)) => return Ok(result),
             Ok(Err(error)) => error,
-            Err(_) => return Err(QueueError::new("no response in time")),
+            Err(_) => return Err(self.error("no response in time")),
         };
         *self.handles.lock().await = None;
         if !self.is_connected() {
-            return Err(QueueError::new(first));
+            return Err(self.error(first));
         }
         match attempt().await {
             Ok(result) => result.map_err(QueueError::new),
@@ -210,6 +209,12 @@ impl JetStream {
         Ok(())
     }
 
+    /// The reason why there is no connection, or else the error of a request.
+    fn error(&self, of_request: impl Into<BoxError>) -> QueueError {
+        let trouble = self.connection.trouble().filter(|_| !self.is_connected());
+        trouble.map_or_else(|| QueueError::new(of_request), |why| QueueError::new(format!("no connection: {why}")))
+    }
+
     fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
     }
@@ -228,7 +233,7 @@ impl JetStream {
             // `fetch` does not wait at the server, so that it does not count as a taker.
             Ok(consumer.batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
-        let mut connections = self.connections.clone();
+        let mut connections = self.connection.count();
         // The first connection may be counted late.
         let before = (*connections.borrow()).max(1);
         let mut messages = pull.await?;
@@ -305,13 +310,17 @@ impl Queue for JetStream {
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
+        // Otherwise a request that is not sent would look like a worker that does not respond.
+        if !self.is_connected() && self.connection.trouble().is_some() {
+            return Err(self.error("disconnected"));
+        }
         let request = Request::new().payload(Bytes::new()).timeout(Some(WORKER_TIME));
         match self.client.send_request(self.layout.workers(), request).await {
             Ok(_) => Ok(true),
             // One has subscribed, and is frozen or cut off. Whether the server is there, other requests tell.
             Err(error) if error.kind() == RequestErrorKind::TimedOut => Ok(true),
             Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(false),
-            Err(error) => Err(QueueError::new(error)),
+            Err(error) => Err(self.error(error)),
         }
     }
 

@@ -3,6 +3,7 @@
 //! The files are the truth, and the queue is disposable. Only this part names the crates of a store and of a queue.
 
 mod bucket;
+mod connection;
 mod figures;
 mod jetstream;
 mod login;

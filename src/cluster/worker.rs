@@ -13,7 +13,7 @@ use tracing::Level;
 use super::figures::{TaskResult, WorkerFigures};
 use super::maker::{Begun, CHECK_PERIOD, Maker};
 use super::pulse::{Pulse, beating};
-use super::queue::{Lease, Queue, Trouble};
+use super::queue::{Lease, Queue, QueueError, Trouble};
 use super::task::{Lane, Task};
 use crate::jobs::{Created, JobError, Part, StoredJob};
 
@@ -27,6 +27,8 @@ pub struct Worker<Q> {
     slots: usize,
     threads: Semaphore,
     stage: watch::Sender<Stage>,
+    /// True unless the last task could not be taken.
+    has_queue: AtomicBool,
 }
 
 /// What a worker still does.
@@ -65,7 +67,8 @@ impl<Q: Queue> Worker<Q> {
     /// some more.
     pub fn new(queue: Arc<Q>, maker: Maker, threads: usize, figures: Arc<WorkerFigures>) -> Self {
         let (slots, threads) = (threads + 1, Semaphore::new(threads));
-        Self { queue, maker: Arc::new(maker), figures, slots, threads, stage: watch::Sender::new(Stage::Running) }
+        let (stage, has_queue) = (watch::Sender::new(Stage::Running), AtomicBool::new(true));
+        Self { queue, maker: Arc::new(maker), figures, slots, threads, stage, has_queue }
     }
 
     /// Works until `shutdown` completes, finishes what fits into the grace period, and gives back the rest.
@@ -103,14 +106,11 @@ impl<Q: Queue> Worker<Q> {
                 () = self.reached(Stage::Draining) => return,
                 taken = self.queue.take(lane) => taken,
             };
-            self.figures.has_queue.set(taken.is_ok().into());
+            self.note_queue(taken.as_ref().err());
             let is_well = match taken {
                 Ok(None) => true,
                 Ok(Some(lease)) => self.serve(&lease).await,
-                Err(error) => {
-                    tracing::debug!(target: "taquin::worker", %error, "no task can be taken");
-                    false
-                }
+                Err(_) => false,
             };
             if is_well {
                 pauses = Pauses::default();
@@ -324,6 +324,18 @@ impl<Q: Queue> Worker<Q> {
         };
         let stored = self.unless_over(storing).await;
         stored.unwrap_or(Outcome::Release(TaskResult::NoStore, Duration::ZERO))
+    }
+
+    fn note_queue(&self, error: Option<&QueueError>) {
+        self.figures.has_queue.set(error.is_none().into());
+        let had_queue = self.has_queue.swap(error.is_none(), Ordering::Relaxed);
+        match error {
+            Some(error) if had_queue => {
+                tracing::warn!(target: "taquin::worker", %error, "the queue cannot be used; it is tried again and again");
+            }
+            None if !had_queue => tracing::info!(target: "taquin::worker", "the queue is back"),
+            _ => {}
+        }
     }
 
     fn note_store<T>(&self, called: &Result<T, JobError>) {

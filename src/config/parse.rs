@@ -149,9 +149,14 @@ impl SettingsParser {
         }
     }
 
+    /// Parses a log filter. Lines of the client library for NATS are off unless the filter names them: it logs each of
+    /// its many attempts.
     pub(crate) fn filter(&mut self, flag: &'static str, text: &str) -> Targets {
         let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let filter = parts.iter().try_fold(Targets::new(), |filter, part| add_directive(filter, part));
+        let filter =
+            parts.iter().try_fold(Targets::new().with_target("async_nats", LevelFilter::OFF), |filter, part| {
+                add_directive(filter, part)
+            });
         filter.filter(|_| !parts.is_empty()).unwrap_or_else(|| {
             self.report(flag, format!("{text:?} is not a log filter such as info or info,taquin::access=off"));
             Targets::new()
