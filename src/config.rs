@@ -211,7 +211,7 @@ pub enum Command {
     /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or a
     /// check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.
     Batch(Box<BatchFlags>),
-    /// Make the chunks of jobs that services with the same --jobs and --nats have created, until SIGTERM or SIGINT
+    /// Run the chunks of jobs that services with the same --jobs and --nats have created, until SIGTERM or SIGINT
     ///
     /// --workers is the number of its threads. On --admin-listen it serves probes and metrics. Within --shutdown-grace it
     /// finishes what it has begun, and gives back the rest.

@@ -13,14 +13,17 @@ pub(crate) struct JobsFlags {
     /// Where the jobs are that /jobs creates: a directory, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX with --nats; /jobs
     /// is off if not set
     ///
-    /// Without --nats this process alone makes the jobs, and no other process may use the directory. Unfinished jobs go on
-    /// when the service starts again. Unless the service listens on a loopback address, tokens are required
+    /// Without --nats, this process runs the jobs itself, and no other process may use the directory. Unfinished jobs
+    /// continue when the service starts again. Unless the service listens on a loopback address, tokens are required
     /// (--token-file). The credentials of a bucket are read from the variables of its vendor, such as AWS_ACCESS_KEY_ID.
+    /// `taquin worker` needs the same place as the services, and --nats.
     #[arg(long, env = "TAQUIN_JOBS", value_name = "DIRECTORY|URL", global = true)]
     jobs: Option<String>,
 
     /// NATS servers with JetStream, separated by commas, such as nats://nats:4222: several replicas share the jobs, and
-    /// `taquin worker` makes them; none if empty
+    /// `taquin worker` runs them; none if empty
+    ///
+    /// Each installation needs a NATS account or server of its own.
     #[arg(long, env = "TAQUIN_NATS", value_name = "LIST", global = true)]
     nats: Option<String>,
 
@@ -134,33 +137,47 @@ impl JobsFlags {
     fn place(&self, role: JobsRole, queue: Option<QueueConfig>, parser: &mut SettingsParser) -> Option<JobsPlace> {
         let mut report = |flag, reason: &str| parser.report(flag, reason.to_owned());
         let store = self.jobs.as_deref().filter(|store| !store.is_empty());
+        if role == JobsRole::Work && queue.is_none() {
+            report("nats", "is missing: name the servers that hand out the chunks");
+        }
+        if let Some(fault) = store.and_then(fault_of_place) {
+            report("jobs", fault);
+            return None;
+        }
         match (store, queue) {
             (None, None) if role == JobsRole::Serve => None,
             (None, _) => {
                 report("jobs", "is missing: name the directory or the bucket of the jobs");
                 None
             }
-            (Some(_), None) if role == JobsRole::Work => {
-                report("nats", "is missing: name the servers that hand out the chunks");
-                None
-            }
+            (Some(_), None) if role == JobsRole::Work => None,
             (Some(_), Some(_)) if !cfg!(feature = "cluster") => {
                 report("nats", "needs a build with the feature `cluster`, as the container image is");
                 None
             }
-            (Some(store), Some(queue)) => {
-                let is_known = ["s3", "gs", "file"].map(|scheme| format!("{scheme}://"));
-                if store.contains("://") && !is_known.iter().any(|scheme| store.starts_with(scheme)) {
-                    report("jobs", "is not a path or a URL that begins with s3://, gs:// or file://");
-                }
-                Some(JobsPlace::Shared { store: store.to_owned(), queue })
-            }
+            (Some(store), Some(queue)) => Some(JobsPlace::Shared { store: store.to_owned(), queue }),
             (Some(store), None) if store.contains("://") && !store.starts_with("file://") => {
                 report("jobs", "needs --nats: without it, jobs are in a directory of this process alone");
                 None
             }
             (Some(path), None) => Some(JobsPlace::Own(path.strip_prefix("file://").unwrap_or(path).into())),
         }
+    }
+}
+
+/// What is wrong with the path or the URL of a place for jobs.
+fn fault_of_place(place: &str) -> Option<&'static str> {
+    let scheme = ["s3", "gs", "file"]
+        .into_iter()
+        .find(|scheme| place.strip_prefix(scheme).is_some_and(|rest| rest.starts_with(':')));
+    let Some(scheme) = scheme else {
+        let unknown = "is not a path or a URL that begins with s3://, gs:// or file://";
+        return place.contains("://").then_some(unknown);
+    };
+    match place[scheme.len()..].strip_prefix("://") {
+        None => Some("is not a URL: two slashes are missing after the colon, as in s3://BUCKET/PREFIX"),
+        Some(rest) if scheme == "file" => (!rest.starts_with('/')).then_some("is not file:// and an absolute path"),
+        Some(rest) => rest.split('/').next().is_none_or(str::is_empty).then_some("names no bucket after the ://"),
     }
 }
 
@@ -193,7 +210,20 @@ mod tests {
         assert_eq!(parsed(&["healthcheck", "--jobs=/d"]), Ok(None));
         assert!(error_of(&["--jobs=s3://bucket/jobs"]).contains("needs --nats"));
         assert!(error_of(&["worker", "--jobs=/d"]).starts_with("--nats (TAQUIN_NATS): is missing"));
-        assert!(error_of(&["worker"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
+        let errors = parsed(&["worker"]).unwrap_err();
+        assert_eq!(errors.len(), 2, "both are reported: {errors:?}");
+        for (place, fault) in [
+            ("s3:bucket/p", "two slashes"),
+            ("s3:/bucket", "two slashes"),
+            ("s3://", "names no bucket"),
+            ("gs:///prefix", "names no bucket"),
+            ("file://host/d", "absolute path"),
+            ("http://bucket", "begins with s3://"),
+        ] {
+            let error = error_of(&[&format!("--jobs={place}")]);
+            assert!(error.starts_with("--jobs") && error.contains(fault), "{place}: {error}");
+        }
+        assert_eq!(parsed(&["--jobs=s3"]), own("s3"));
         assert!(error_of(&["--nats=nats://a"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
     }
 

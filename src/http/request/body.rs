@@ -142,7 +142,7 @@ impl RequestBody {
         // Some editors and shells write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_ascii().is_empty() {
-            let detail = r#"The body is empty. Send a board, for example {"board": "8 6 7/2 5 4/3 0 1"}."#;
+            let detail = r#"The body is empty. Send JSON, such as {"board": "8 6 7/2 5 4/3 0 1"} to /solve."#;
             return Err(Problem::new(ProblemKind::MalformedJson, detail));
         }
         if format == Format::Sniffed

@@ -19,7 +19,8 @@ pub(crate) async fn usage(State(state): State<AppState>, headers: HeaderMap) -> 
         return Ok(with_service_desc(playground::playground(&headers, &site.frame_origins)));
     }
     let base = format!("http://{}{}", host(&headers).unwrap_or("127.0.0.1:8080"), site.base_path);
-    let text = USAGE.replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
+    let jobs = if state.jobs().is_some() { JOBS } else { "" };
+    let text = USAGE.replace("{jobs}", jobs).replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
     Ok(with_service_desc(Document::new(media_type.content_type(), "no-cache", text).response(&headers)))
 }
 
@@ -63,7 +64,7 @@ Draw a random board, or one with a given optimal length; pipe one into the solve
 Solve many boards, a line each:
   curl '{base}/random?count=5&as=line' | curl -H 'Content-Type: application/x-ndjson' --data-binary @- {base}/batch
 
-Draw a picture of a solution, or of a search tree; a search tree for Graphviz:
+{jobs}Draw a picture of a solution, or of a search tree; a search tree for Graphviz:
   curl -H 'Accept: image/svg+xml' '{base}/solve?board=867254301'
   curl -H 'Accept: image/svg+xml' '{base}/solve?board=123406758&include=generated'
   curl -H 'Accept: text/vnd.graphviz' '{base}/solve?board=123406758&algorithm=breadth_first'
@@ -74,6 +75,12 @@ More:
   {base}/info            limits, algorithms, heuristics
   {base}/openapi.yaml    every field and every response
   {base}/readyz          whether this server accepts requests
+";
+
+const JOBS: &str = "\
+Solve up to a billion boards while you do something else:
+  curl --json '{\"random\": {\"rows\": 4, \"cols\": 4, \"seed\": \"s\", \"count\": 1000}}' {base}/jobs
+
 ";
 
 /// The `Host` header, if it consists of characters of a host and a port. Users paste the text that contains it into a

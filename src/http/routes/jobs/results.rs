@@ -107,9 +107,13 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     if state == JobState::Completed {
         return Ok(0..spec.chunks());
     }
+    let when = if state.is_ended() {
+        "There are no results of the whole job"
+    } else {
+        "Its results are there when it is completed"
+    };
     let detail = format!(
-        "The job is {}; its results are there when it is completed. Each stored part is there before: see \
-         `/jobs/{{id}}/parts/0`, or `?part=0`.",
+        "The job is {}. {when}. Each stored part is there: see `/jobs/{{id}}/parts/0`, or `?part=0`.",
         state.name()
     );
     Err(Problem::new(ProblemKind::NotFound, detail))
