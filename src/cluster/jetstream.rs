@@ -159,8 +159,12 @@ impl JetStream {
         let config = self.layout.stream_config();
         let mut stream = self.context.get_or_create_stream(config.clone()).await?;
         let existing = &stream.info().await?.config;
-        if self.sets_replicas && existing.num_replicas != config.num_replicas {
-            self.context.update_stream(config).await?;
+        let is_other = !self.layout.has(existing);
+        if self.sets_replicas && (is_other || existing.num_replicas != config.num_replicas) {
+            let updated = self.context.update_stream(config).await;
+            updated.map_err(|error| format!("stream {} has another configuration: {error}", self.layout.stream))?;
+        } else if is_other {
+            return Err(format!("stream {} has another configuration", self.layout.stream).into());
         }
         let [bulk, quick] = [Lane::Bulk, Lane::Quick].map(|lane| self.consumer(&stream, lane));
         let created = Arc::new(Handles { bulk: bulk.await?, quick: quick.await?, stream });
@@ -171,7 +175,14 @@ impl JetStream {
     async fn consumer(&self, stream: &Stream, lane: Lane) -> Result<PullConsumer, BoxError> {
         let config = self.layout.consumer_config(lane);
         let name = config.durable_name.clone().unwrap_or_default();
-        Ok(stream.get_or_create_consumer(&name, config).await?)
+        let consumer = stream.get_or_create_consumer(&name, config.clone()).await?;
+        if self.layout.has_consumer(lane, &consumer.cached_info().config) {
+            return Ok(consumer);
+        }
+        // It gives no tasks, or forgets them.
+        tracing::warn!(target: "taquin::queue", consumer = name, "a consumer has another configuration, and is replaced");
+        stream.delete_consumer(&name).await?;
+        Ok(stream.create_consumer(config).await?)
     }
 
     /// Does something with stream and consumers. If they are gone, creates them and tries once more.
@@ -303,6 +314,9 @@ impl Queue for JetStream {
                 Lane::Quick => &handles.quick,
             };
             let info = consumer.get_info().await?;
+            if !self.layout.has_consumer(lane, &info.config) {
+                return Err("the consumer has another configuration".into());
+            }
             let (leased, takers) = (info.num_ack_pending as u64, info.num_waiting as u64);
             Ok(QueueCounts { waiting: info.num_pending, leased, takers })
         })

@@ -25,6 +25,8 @@ pub struct Maker {
     jobs: Mutex<HashMap<FolderName, Known>>,
     /// Folders that were not there. That was logged.
     missing: Mutex<HashSet<FolderName>>,
+    /// When a job was last found.
+    found: Mutex<Option<Instant>>,
 }
 
 /// A job that was opened.
@@ -60,6 +62,9 @@ pub(super) enum Begun {
 /// Jobs that are remembered. A job takes kilobytes.
 const REMEMBERED: usize = 256;
 
+/// Time after a job was found for which the store counts as that of the service.
+const FOUND_TIME: Duration = Duration::from_secs(600);
+
 /// Time for which a job counts as unfinished without a look into the store.
 pub(super) const CHECK_PERIOD: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 4000 });
 
@@ -69,7 +74,7 @@ const UNLIMITED: Duration = Duration::from_secs(600);
 impl Maker {
     /// A maker for the jobs of a store.
     pub fn new(store: JobStore, service: Arc<Service>) -> Self {
-        Self { store, service, jobs: Mutex::default(), missing: Mutex::default() }
+        Self { store, service, jobs: Mutex::default(), missing: Mutex::default(), found: Mutex::default() }
     }
 
     /// Finds out what is to be done.
@@ -83,7 +88,10 @@ impl Maker {
         };
         let job = match self.job(task.folder)? {
             Found::Unfinished(job) => job,
-            Found::Over => return Ok(Begun::Nothing),
+            Found::Over => {
+                self.note_found();
+                return Ok(Begun::Nothing);
+            }
             Found::Missing => return Ok(self.missing(task.folder)),
         };
         if chunk >= job.spec().chunks() || job.has_part(chunk)? {
@@ -91,6 +99,15 @@ impl Maker {
         }
         let is_served = job.spec().is_served_by(env!("CARGO_PKG_VERSION"), self.service.settings().tables);
         Ok(if is_served { Begun::Chunk(job, chunk) } else { Begun::OtherSolver })
+    }
+
+    fn note_found(&self) {
+        *self.found.lock() = Some(Instant::now());
+    }
+
+    /// True if the store had a job lately, so that one which it does not have was deleted.
+    pub(super) fn has_store_of_service(&self) -> bool {
+        self.found.lock().is_some_and(|found| found.elapsed() < FOUND_TIME)
     }
 
     /// Logs once that a folder is not there.
@@ -127,6 +144,7 @@ impl Maker {
             oldest.map(|folder| jobs.remove(&folder));
         }
         jobs.insert(folder, Known { job: Arc::clone(&job), checked: Instant::now() });
+        self.note_found();
         Ok(Found::Unfinished(job))
     }
 

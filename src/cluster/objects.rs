@@ -222,6 +222,11 @@ impl Files for Objects {
         Ok(if_found(self.wait(self.bucket.store.head(&key)))?.map(|object| object.last_modified.into()))
     }
 
+    fn length(&self, name: &str) -> io::Result<Option<u64>> {
+        let key = self.key(name)?;
+        Ok(if_found(self.wait(self.bucket.store.head(&key)))?.map(|object| object.size))
+    }
+
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         self.pages(folder, after, false, &mut |page| {
             // Google's offset is inclusive.

@@ -165,7 +165,8 @@ impl<Q: Queue> Worker<Q> {
             }
             Ok(Begun::Missing) => {
                 self.queue.report(Trouble::Missing(task)).await;
-                Outcome::Done(TaskResult::NoStore)
+                let was_deleted = self.maker.has_store_of_service();
+                Outcome::Done(if was_deleted { TaskResult::Existed } else { TaskResult::NoStore })
             }
             Ok(Begun::End(job)) => self.end(lease, pulse, job).await,
             Ok(Begun::Chunk(job, chunk)) => self.chunk(lease, pulse, job, chunk).await,

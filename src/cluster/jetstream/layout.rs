@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::consumer::{self, AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
 use crate::cluster::task::Lane;
@@ -40,6 +40,22 @@ impl Layout {
             num_replicas: self.replicas,
             ..Config::default()
         }
+    }
+
+    /// True if a stream with this configuration keeps the promises of the queue, however many servers store it.
+    pub(super) fn has(&self, config: &Config) -> bool {
+        let own = self.stream_config();
+        config.subjects == own.subjects
+            && config.retention == own.retention
+            && config.max_messages_per_subject == own.max_messages_per_subject
+            && config.discard == own.discard
+            && config.discard_new_per_subject == own.discard_new_per_subject
+    }
+
+    /// True if a consumer with this configuration gives the tasks of a lane.
+    pub(super) fn has_consumer(&self, lane: Lane, config: &consumer::Config) -> bool {
+        let own = self.consumer_config(lane);
+        config.filter_subject == own.filter_subject && config.ack_policy == own.ack_policy
     }
 
     pub(super) fn consumer_config(&self, lane: Lane) -> pull::Config {

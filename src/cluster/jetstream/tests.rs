@@ -1,6 +1,9 @@
 use std::env;
 use std::time::Instant;
 
+use async_nats::jetstream::consumer::pull;
+use async_nats::jetstream::stream::Config;
+
 use super::*;
 use crate::cluster::queue::tests::check_promises;
 use crate::cluster::task::Work;
@@ -79,6 +82,31 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
         });
         offered.unwrap();
         lease.done().await.unwrap();
+        queue.context.delete_stream(&stream).await.unwrap();
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn a_stream_and_a_consumer_with_another_configuration_are_mended() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        let (stream, prefix) = (queue.layout.stream.clone(), queue.layout.prefix.clone());
+        queue.offer(&task()).await.unwrap();
+        queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
+        let other = pull::Config {
+            durable_name: Some("workers".to_owned()),
+            filter_subject: format!("{prefix}.nothing.>"),
+            ..pull::Config::default()
+        };
+        queue.context.create_consumer_on_stream(other, &stream).await.unwrap();
+        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        take(&queue).await.done().await.unwrap();
+        queue.context.delete_stream(&stream).await.unwrap();
+        let other = Config { subjects: vec![format!("{stream}.nothing.>")], ..queue.layout.stream_config() };
+        queue.context.create_stream(other).await.unwrap();
+        queue.offer(&task()).await.unwrap();
+        take(&queue).await.done().await.unwrap();
         queue.context.delete_stream(&stream).await.unwrap();
     }
 }

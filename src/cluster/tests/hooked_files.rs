@@ -69,6 +69,11 @@ impl Files for HookedFiles {
         self.files.created_at(name)
     }
 
+    fn length(&self, name: &str) -> io::Result<Option<u64>> {
+        (self.hook)(Call::Other, name)?;
+        self.files.length(name)
+    }
+
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         (self.hook)(Call::Other, folder)?;
         self.files.list_after(folder, after, visit)

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::hooked_files::{Call, HookedFiles};
 use super::*;
+use crate::cluster::queue::Queue as _;
+use crate::cluster::task::{Lane, Task, Work};
 
 /// Boards of any solver, in chunks of a moment.
 fn lengths() -> Draft {
@@ -63,6 +65,23 @@ async fn a_worker_with_another_store_takes_few_tasks_and_jobs_say_so() {
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     right.kill();
     wrong.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_deleted_jobs_do_not_keep_a_worker_from_others() {
+    let (place, service) = (Place::new(), service());
+    let (replica, worker) = (place.replica(&service).await, place.worker(&service, 1));
+    let job = replica.create(lengths()).await;
+    replica.completed(&job).await;
+    for chunk in 0..50 {
+        let folder = "1".repeat(32).parse().unwrap();
+        place.queue.offer(&Task { lane: Lane::Quick, job: job.id(), folder, work: Work::Chunk(chunk) }).await.unwrap();
+    }
+    let begun = Instant::now();
+    let job = replica.create(lengths()).await;
+    assert_eq!(replica.completed(&job).await.state, JobState::Completed);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    worker.kill();
 }
 
 #[tokio::test(flavor = "multi_thread")]
