@@ -16,6 +16,8 @@ const TARGET: Duration = Duration::from_secs(20);
 const LEAST: Duration = Duration::from_millis(500);
 /// A job has at least so many chunks if they are not too short, so that all cores have work until its end.
 const CHUNKS: u64 = 64;
+/// Expansions after which a sample is large enough: about a second.
+const SAMPLED_EXPANSIONS: u64 = 25_000_000;
 /// Estimated cost of a board without a search, and of an expansion.
 const BOARD: Duration = Duration::from_micros(1);
 const EXPANSION: Duration = Duration::from_nanos(40);
@@ -82,7 +84,15 @@ pub fn cost_of_board(
     }
     let sweep = Sweep::new(tables, boards.goal, Want::Expanded, limits);
     let expanded = |puzzle: &Puzzle| sweep.label(puzzle, context).ok()?.expanded;
-    let mean = boards.sample.iter().filter_map(expanded).sum::<u64>() / (boards.sample.len() as u64).max(1);
+    let (mut sum, mut count) = (0, 0);
+    for puzzle in &boards.sample {
+        if sum >= SAMPLED_EXPANSIONS {
+            break;
+        }
+        sum += expanded(puzzle).unwrap_or_default();
+        count += 1;
+    }
+    let mean = sum / count.max(1);
     // Each first move beside that of the solution takes another search.
     let searches = if want == Want::Next { 3 } else { 1 };
     BOARD + EXPANSION * (mean * searches).min(u32::MAX.into()) as u32

@@ -142,6 +142,10 @@ impl Files for Directory {
         if_found(fs::metadata(self.path.join(name)).and_then(|data| data.modified()))
     }
 
+    fn length(&self, name: &str) -> io::Result<Option<u64>> {
+        if_found(fs::metadata(self.path.join(name)).map(|data| data.len()))
+    }
+
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         for entry in self.entries(folder)? {
             let entry = entry?;

@@ -51,6 +51,12 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Those of the place.
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
 
+    /// The length of a file in bytes; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of the place.
+    fn length(&self, name: &str) -> io::Result<Option<u64>>;
+
     /// Calls `visit` with the name of each file in a folder that is greater than `after`, in any order. The names are
     /// without that of the folder. A missing folder has no files.
     ///
@@ -173,6 +179,10 @@ pub(crate) mod tests {
             Ok(self.0.lock().get(name).filter(|_| is_there).map(|(_, created)| *created))
         }
 
+        fn length(&self, name: &str) -> io::Result<Option<u64>> {
+            Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.len() as u64))
+        }
+
         fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
             let names = self.names_in(folder);
             names.iter().filter(|name| !name.contains('/') && &name[..] > after).for_each(|name| visit(name));
@@ -287,6 +297,10 @@ pub(crate) mod tests {
 
         fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
             self.call(|files| files.created_at(name))
+        }
+
+        fn length(&self, name: &str) -> io::Result<Option<u64>> {
+            self.call(|files| files.length(name))
         }
 
         fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {

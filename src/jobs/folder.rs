@@ -51,6 +51,10 @@ impl Files for Folder {
         self.files.created_at(&self.of(name))
     }
 
+    fn length(&self, name: &str) -> io::Result<Option<u64>> {
+        self.files.length(&self.of(name))
+    }
+
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         self.files.list_after(&self.of(folder), after, visit)
     }

@@ -110,7 +110,8 @@ impl InputProblems {
         if let Some((_, lines)) = &mut self.open {
             lines.read_until(b'\n', &mut line)?;
         }
-        Ok(row_of(&line).map(|row| (row, line)))
+        // A line without an end is damaged.
+        Ok(row_of(&line).filter(|_| line.ends_with(b"\n")).map(|row| (row, line)))
     }
 }
 
@@ -157,6 +158,17 @@ mod tests {
         let mut pieces = Vec::new();
         files.list(FOLDER, &mut |name| pieces.push(name.to_owned())).unwrap();
         assert_eq!(pieces.len(), 9, "those without problems are not stored: {pieces:?}");
+    }
+
+    #[test]
+    fn a_line_that_was_cut_is_none() {
+        let files = Arc::new(FilesInMemory::default());
+        let mut lines = [line(1), line(3)].concat();
+        lines.pop();
+        files.put(&name(0), &lines).unwrap();
+        let mut problems = InputProblems::default();
+        let found: Vec<_> = (0..5).map(|row| problems.of(&*files, row).unwrap()).collect();
+        assert_eq!(found, [None, Some(line(1)), None, None, None]);
     }
 
     #[test]

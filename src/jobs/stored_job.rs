@@ -209,6 +209,15 @@ impl StoredJob {
         self.created_at(&part_name(chunk)).map(|created| created.is_some())
     }
 
+    /// The length of the part of a chunk in bytes, if it exists.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn part_length(&self, chunk: u64) -> Result<Option<u64>, JobError> {
+        let name = part_name(chunk);
+        self.files.length(&name).map_err(|source| JobError::File { path: self.files.path_of(&name), source })
+    }
+
     /// Reads the bytes of the part of a chunk, if it exists, without a check.
     ///
     /// # Errors

@@ -41,11 +41,25 @@ pub(crate) fn held_if_long(
 /// # Errors
 /// `overloaded` if no memory is left for long responses.
 pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes, Problem> {
-    if text.len() <= LONG {
-        return Ok(text.into());
+    let reservation = reserve_if_long(service, text.len())?;
+    Ok(with_reservation(text, reservation))
+}
+
+/// Reserves memory for a response of so many bytes if it is long.
+///
+/// # Errors
+/// `overloaded` if no memory is left for long responses.
+pub(crate) fn reserve_if_long(service: &Service, length: usize) -> Result<Option<Reservation>, Problem> {
+    let reserve = || service.reserve_reply(length).map_err(|error| service_failure(&error));
+    (length > LONG).then(reserve).transpose()
+}
+
+/// Bytes that hold a reservation until they are dropped.
+pub(crate) fn with_reservation(text: Vec<u8>, reservation: Option<Reservation>) -> Bytes {
+    match reservation {
+        None => text.into(),
+        Some(_reservation) => Bytes::from_owner(Reserved { text, _reservation }),
     }
-    let _reservation = service.reserve_reply(text.len()).map_err(|error| service_failure(&error))?;
-    Ok(Bytes::from_owner(Reserved { text, _reservation }))
 }
 
 /// Bytes that own their reservation.

@@ -23,7 +23,7 @@ pub(crate) use failure::{
 };
 pub(crate) use json::json;
 pub(crate) use layout::{Layout, StateOrder};
-pub(crate) use long::{held_if_long, reserved_if_long};
+pub(crate) use long::{held_if_long, reserve_if_long, reserved_if_long, with_reservation};
 pub(crate) use notation::{Letter, Number, Rows, counted, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};

@@ -14,7 +14,6 @@ use super::{JobEngine, MAKING, VERSION};
 use crate::jobs::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
 use crate::jobs::files::Created;
 use crate::jobs::spec::{JobBoards, JobSpec};
-use crate::jobs::stored_job::JobError;
 use crate::search::Named;
 use crate::service::{RequestedLimits, SearchContext, Sweep, SweepContext, SweepLimits, Want};
 
@@ -63,13 +62,10 @@ impl JobEngine {
         self.refresh_for_quota().await;
         let folder = match folder {
             Some(folder) => {
-                self.check_quota(owner, 0)?;
+                self.check_quota(owner)?;
                 folder
             }
-            None => {
-                self.check_quota(owner, self.uploads.of(owner))?;
-                self.begin_folder().await?
-            }
+            None => self.begin_counted(owner, self.unfinished(owner)).await?,
         };
         let cost = self.cost(&draft, &folder).await?;
         let job = self.blocking(move |engine| engine.commit(owner, id, &draft, folder, cost)).await?;
@@ -102,18 +98,20 @@ impl JobEngine {
             0
         } else {
             self.refresh_for_quota().await;
-            self.check_quota(owner, 0)?;
+            self.check_quota(owner)?;
             self.unfinished(owner)
         };
-        let most = self.settings.max_unfinished.saturating_sub(unfinished);
-        let upload = self.uploads.begin(owner, most).map_err(|uploads| CreateError::TooMany(unfinished + uploads))?;
-        let mut folder = self.begin_folder().await?;
-        folder.upload = Some(upload);
-        Ok(folder)
+        self.begin_counted(owner, unfinished).await
     }
 
-    async fn begin_folder(self: &Arc<Self>) -> Result<NewFolder, JobError> {
-        self.blocking(|engine| engine.store.begin().map_err(|error| engine.file_error(error))).await
+    /// Begins a folder for a job, which counts beside the unfinished jobs of its owner as long as it is being made.
+    async fn begin_counted(self: &Arc<Self>, owner: JobOwner, unfinished: usize) -> Result<NewFolder, CreateError> {
+        let most = self.settings.max_unfinished.saturating_sub(unfinished);
+        let making = self.uploads.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))?;
+        let begin = |engine: &Self| engine.store.begin().map_err(|error| engine.file_error(error));
+        let mut folder = self.blocking(begin).await?;
+        folder.upload = Some(making);
+        Ok(folder)
     }
 
     /// The job of an id, if there is one. It blocks.
@@ -137,12 +135,12 @@ impl JobEngine {
         }
     }
 
-    /// Checks that an owner may have another unfinished job beside a number of uploads.
+    /// Checks that an owner may have another unfinished job.
     ///
     /// # Errors
     /// [`CreateError::TooMany`].
-    fn check_quota(&self, owner: JobOwner, uploads: usize) -> Result<(), CreateError> {
-        let unfinished = self.unfinished(owner) + uploads;
+    fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
+        let unfinished = self.unfinished(owner);
         if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
     }
 
@@ -196,7 +194,7 @@ impl JobEngine {
         let core_seconds = cost.as_secs_f64() * count as f64;
         let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name() };
         let _commit = self.commit.lock();
-        self.check_quota(owner, 0)?;
+        self.check_quota(owner)?;
         if self.store.create(id, &record, folder)? == Created::New {
             tracing::event!(
                 target: "taquin::jobs",
@@ -208,8 +206,8 @@ impl JobEngine {
                 job.parts = spec.chunks(),
             );
         }
-        // It is this one, or that of another process.
+        // It is this one, or that of another process, which may have deleted it meanwhile.
         let job = self.existing(owner, id, draft)?;
-        job.ok_or_else(|| self.file_error(io::ErrorKind::NotFound.into()).into())
+        job.ok_or_else(|| self.file_error(io::ErrorKind::ResourceBusy.into()).into())
     }
 }

@@ -314,7 +314,13 @@ impl JobEngine {
     /// # Errors
     /// [`JobError`] if that cannot be stored.
     pub fn cancel(&self, job: &Job) -> Result<(), JobError> {
-        job.cancel()?;
+        match job.cancel() {
+            // The store has its record, and so it has lost the files of the job alone.
+            Err(error) if !error.is_temporary() && self.store.names(job.id(), job.folder())? => {
+                job.note_damage(&error)?;
+            }
+            cancelled => cancelled?,
+        }
         self.wake.notify_one();
         Ok(())
     }

@@ -41,7 +41,7 @@ pub enum EngineError {
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     /// The owner has too many unfinished jobs and uploads.
-    #[error("there are {0} unfinished jobs and uploads already")]
+    #[error("there are {0} unfinished jobs already, with those that are being made")]
     TooMany(usize),
     /// Making the job, which includes its upload, has taken longer than this.
     #[error("it has taken longer than {} s to make the job", .0.as_secs())]

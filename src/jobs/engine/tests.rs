@@ -423,6 +423,22 @@ async fn uploads_count_while_they_are_received() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_files_are_gone_can_be_cancelled_and_deleted() {
+    let scratch = Scratch::new();
+    let running = Running::new(scratch.0.path());
+    let job = running.create(None, endless()).await.unwrap();
+    wait_until(&running.engine, &job, |view| view.counts.stored_parts > 1).await;
+    fs::rename(job.stored().files().path_of(""), scratch.0.path().join("moved")).unwrap();
+    wait_until(&running.engine, &job, |view| view.waiting_for == Some(WaitingFor::Disk)).await;
+    assert!(running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.view(&job).state, JobState::Failed);
+    assert!(!running.engine.cancel_or_delete(&job).unwrap());
+    assert!(running.job(job.id()).await.is_none());
+    drop(job);
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_files_are_damaged_has_failed_and_can_be_deleted() {
     let scratch = Scratch::new();
     for name in ["spec.json", "end.json"] {

@@ -1,4 +1,4 @@
-//! Uploads that are under way.
+//! Jobs that are being made: uploads that are received, and recipes whose cost is estimated.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,23 +8,18 @@ use parking_lot::Mutex;
 
 use super::id::JobOwner;
 
-/// Number of uploads that are under way, by owner.
+/// Number of jobs that are being made, by owner.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uploads(Arc<Mutex<HashMap<JobOwner, usize>>>);
 
-/// An upload that counts until it is dropped.
+/// A job that is being made, which counts until this is dropped.
 pub(super) struct Upload {
     uploads: Uploads,
     owner: JobOwner,
 }
 
 impl Uploads {
-    /// Number of uploads of an owner.
-    pub(super) fn of(&self, owner: JobOwner) -> usize {
-        self.0.lock().get(&owner).copied().unwrap_or_default()
-    }
-
-    /// Begins an upload if the owner has less than `most` under way. Returns their number otherwise.
+    /// Begins one if the owner has less than `most`. Returns their number otherwise.
     pub(super) fn begin(&self, owner: JobOwner, most: usize) -> Result<Upload, usize> {
         let mut uploads = self.0.lock();
         let own = uploads.entry(owner).or_default();
@@ -65,7 +60,6 @@ mod tests {
         let first = uploads.begin(one, 2).unwrap();
         let _second = uploads.begin(one, 2).unwrap();
         assert_eq!(uploads.begin(one, 2).err(), Some(2));
-        assert_eq!((uploads.of(one), uploads.of(other)), (2, 0));
         assert!(uploads.begin(other, 2).is_ok());
         drop(first);
         assert!(uploads.begin(one, 2).is_ok());

@@ -12,8 +12,8 @@ pub(super) fn of_create(error: &CreateError) -> Problem {
     match error {
         CreateError::TooMany(unfinished) => {
             let detail = format!(
-                "You have {unfinished} unfinished jobs and uploads, the maximum of this server. Wait for one, or cancel one with \
-                 `DELETE`; `GET /jobs` lists them."
+                "You have {unfinished} unfinished jobs, with those that are being made: the maximum of this server. Wait \
+                 for one, or cancel one with `DELETE`; `GET /jobs` lists them."
             );
             Problem::new(ProblemKind::TooManyJobs, detail)
         }
@@ -25,8 +25,8 @@ pub(super) fn of_create(error: &CreateError) -> Problem {
             Problem::new(ProblemKind::RequestTimeout, detail)
         }
         CreateError::OtherJob(_) => {
-            let detail = "There is a job with this `Idempotency-Key` whose boards, goal, `want` or limits are others. Choose a \
-                          new key.";
+            let detail = "There is a job with this `Idempotency-Key` that has other boards, another goal, another `want` or other \
+                          limits. Choose a new key.";
             Problem::new(ProblemKind::IdempotencyKeyReused, detail)
         }
         CreateError::TooManyChunks => {

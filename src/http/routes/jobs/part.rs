@@ -1,6 +1,7 @@
 //! `GET /jobs/{id}/parts/{part}`: the labels of a chunk as they are stored (docs/adr/0043).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -13,7 +14,7 @@ use super::failure::of_store;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::reserved_if_long;
+use crate::http::reply::{reserve_if_long, with_reservation};
 use crate::http::state::AppState;
 use crate::jobs::{Job, sha256_hex};
 
@@ -31,9 +32,16 @@ pub(in crate::http::routes) async fn part(
     choose(&headers, &[MediaType::Binary])?;
     let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
-    let read = move || job.stored().part_bytes(number).map(|bytes| bytes.map(|bytes| (sha256_hex(&bytes), bytes)));
+    // Memory comes first: the digest needs all bytes, also for a range of them and for HEAD.
+    let same = Arc::clone(&job);
+    let length = blocking(move || same.stored().part_length(number)).await?.map_err(|error| of_store(&error))?;
+    let length = length.ok_or_else(|| not_yet(number))?;
+    let reservation = reserve_if_long(state.service(), usize::try_from(length).unwrap_or(usize::MAX))?;
+    let read = move || {
+        let bytes = job.stored().part_bytes(number)?;
+        Ok(bytes.map(|bytes| (sha256_hex(&bytes), with_reservation(bytes, reservation))))
+    };
     let (digest, bytes) = blocking(read).await?.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
-    let bytes = reserved_if_long(state.service(), bytes)?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
     respond(&method, &headers, bytes, &tag)
 }

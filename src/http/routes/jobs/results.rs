@@ -64,10 +64,7 @@ pub(in crate::http::routes) async fn results(
     if method == Method::HEAD {
         return Ok(response);
     }
-    // Where there is little memory, a response that needs more than others is better than none.
-    let most = state.service().settings().reply_memory as usize / 4;
-    let memory = (spec.chunk as usize * BYTES_OF_A_ROW + 4 * PIECE).min(most);
-    let reservation = state.service().reserve_reply(memory).map_err(|error| service_failure(&error))?;
+    let reservation = reserve(&state, &job, parts.start).await?;
     let writer = RowWriter::new(job, lines, parts, reservation);
     let span = Span::current();
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
@@ -83,6 +80,18 @@ pub(in crate::http::routes) async fn results(
         }))
     }));
     Ok(response)
+}
+
+/// Reserves the memory of the response for parts from `first` on.
+async fn reserve(state: &AppState, job: &Arc<Job>, first: u64) -> Result<Reservation, Problem> {
+    // Solutions take most of a part; those of other parts are about as long.
+    let same = Arc::clone(job);
+    let length = blocking(move || same.stored().part_length(first)).await?.map_err(|error| of_store(&error))?;
+    let part = 2 * length.unwrap_or_default() as usize + job.stored().spec().chunk as usize * BYTES_OF_A_ROW;
+    // Where there is little memory, a response that needs more than others is better than none.
+    let most = state.service().settings().reply_memory as usize / 4;
+    let memory = (part + 4 * PIECE).min(most);
+    state.service().reserve_reply(memory).map_err(|error| service_failure(&error))
 }
 
 async fn of_one_part(job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {

@@ -17,8 +17,11 @@ impl Job {
         if error.is_temporary() {
             return self.wait_for_disk(error);
         }
-        let message = "job cannot go on";
-        tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %self.id, %error);
+        // If its end cannot be stored, this is tried again and again.
+        if self.progress.lock().blocked.is_none() {
+            let message = "job cannot go on";
+            tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %self.id, %error);
+        }
         self.fail(&error.for_clients(self.stored.files()));
     }
 
@@ -101,7 +104,7 @@ impl Job {
 
     /// Notes that the files which say what the job is, or how it ended, are damaged. Nothing is stored. Returns false if
     /// an end was noted before.
-    pub(super) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
+    pub(in crate::jobs::engine) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
         let at = self.stored.ended_at()?.unwrap_or_else(SystemTime::now);
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {

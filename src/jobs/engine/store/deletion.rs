@@ -1,7 +1,7 @@
 //! Deletion of jobs, and of folders that no record names.
 
 use std::collections::HashSet;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -74,7 +74,7 @@ impl JobStore {
             return Ok(true);
         }
         let files = self.folder(folder);
-        let claim = || {
+        let claim = || -> io::Result<bool> {
             let new = FolderName::random()?;
             let own = self.deleter.get_or_init(|| new).to_string().into_bytes();
             files.create_folder("")?;
@@ -85,7 +85,11 @@ impl JobStore {
             let age = files.created_at(DELETED)?.and_then(|at| self.now()?.duration_since(at).ok());
             Ok(age.is_some_and(|age| age > DELETION_TIME))
         };
-        claim().map_err(|source| JobError::File { path: files.path_of(DELETED), source })
+        match claim() {
+            // Another process has removed the folder meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            claimed => claimed.map_err(|source| JobError::File { path: files.path_of(DELETED), source }),
+        }
     }
 
     /// Removes a folder, and its specification first: what has none is over for all that work on it.
