@@ -80,7 +80,7 @@ const TAKE_TIME: Duration = Duration::from_secs(10);
 /// Time within which the server says that a request has ended.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Time after which a stream is created anew that does not respond to publications. nats-server 2.15.1 does not after it has
+/// Time after which a stream is created again that does not respond to publications. nats-server 2.15.1 does not after it has
 /// lost the files of the stream.
 const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 
@@ -206,14 +206,14 @@ impl JetStream {
         }
     }
 
-    /// Deletes a stream that stores nothing any more, so that it is created anew.
+    /// Deletes a stream that stores nothing any more, so that it is created again.
     async fn delete_stream(&self) -> Result<(), QueueError> {
         let mut handles = self.handles.lock().await;
         // Of several calls that have noticed it, one deletes it.
         if handles.take().is_none() {
             return Ok(());
         }
-        tracing::warn!(target: "taquin::queue", stream = self.layout.stream, "the queue has lost its files, and is created anew");
+        tracing::warn!(target: "taquin::queue", stream = self.layout.stream, "the queue has lost its files, and is created again");
         self.silence.lock().end();
         self.context.delete_stream(&self.layout.stream).await.map_err(QueueError::new)?;
         tokio::time::sleep(DELETION_TIME).await;

@@ -84,7 +84,7 @@ impl<'j> Attempt<'j> {
         let index = self.job.spec().boards_of(self.chunk).start + row;
         let text = format!("{{\"index\":{index},\"reason\":\"its search ended the process {PROOF} times\"}}\n");
         self.create(FAILED, &format!("{index}.json"), text.as_bytes())?;
-        tracing::error!(target: "taquin::worker", board = index, "board ends the process, and is not searched any more");
+        tracing::error!(target: "taquin::worker", board = index, "board crashes the process, and is not searched any more");
         self.failed.insert(row);
         Ok(())
     }

@@ -137,7 +137,7 @@ static TABLE: [Row; 30] = [
         StatusCode::BAD_REQUEST,
         "A header is not valid",
         "A header that every request needs is missing, is given twice, or has a value that HTTP does not allow, or the \
-         digest in `Content-Digest` is not that of the body. The \
+         digest in `Content-Digest` does not match the body. The \
          detail names the header. HTTP libraries and curl send valid headers by themselves; a program that writes \
          requests by hand must send exactly one `Host`.",
     ),
@@ -200,7 +200,7 @@ static TABLE: [Row; 30] = [
         "idempotency-key-reused",
         StatusCode::UNPROCESSABLE_ENTITY,
         "The idempotency key belongs to another job",
-        "A job was created with this `Idempotency-Key` before, and its boards, goal, `want` or limits are others. \
+        "A job was created with this `Idempotency-Key` before, and its boards, goal, `want` or limits are different. \
          Send the first request again to get that job, or choose a new key for a new job.",
     ),
     row(

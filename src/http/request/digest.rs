@@ -51,8 +51,8 @@ impl BodyDigest {
             return Ok(());
         }
         let detail = format!(
-            "`Content-Digest` is not that of the body, whose SHA-256 is {}. The body was changed on its way, or the digest is \
-             of something else.",
+            "`Content-Digest` does not match the body, whose SHA-256 is {}. The body was changed in transit, or the digest is \
+             that of something else.",
             STANDARD.encode(own)
         );
         Err(Problem::new(ProblemKind::InvalidHeader, detail))
