@@ -153,11 +153,11 @@ export class Setup {
       el('button', { type: 'button', onclick: () => this.use(this.text.value) }, 'Apply'));
   }
 
-  /** Loads a board or request from a text, or shows what is wrong with it. */
+  /** Loads a board or request from the typed text, or shows what is wrong with it. The user may type on meanwhile. */
   async use(text) {
     const problem = await this.actions.paste(text);
-    if (problem) this.showInvalidText(text, problem);
-    else this.showTextProblem(null);
+    this.showTextProblem(problem);
+    if (problem) this.actions.show();
   }
 
   /** Shows an invalid text with its problem, so that the user can correct it. */

@@ -65,7 +65,7 @@ struct StateLabel {
 impl Collector for JobGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let kind = ConstGauge::new(0_u64).metric_type();
-        let mut jobs = encoder.encode_descriptor("jobs", "Jobs in the directory, by state", None, kind)?;
+        let mut jobs = encoder.encode_descriptor("jobs", "Jobs by state", None, kind)?;
         for (state, count) in self.0.states() {
             ConstGauge::new(count as u64).encode(jobs.encode_family(&StateLabel { state: state.name() })?)?;
         }

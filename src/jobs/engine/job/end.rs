@@ -73,7 +73,7 @@ impl Job {
                 job.state = state.name(),
                 job.boards = counts.boards,
                 job.done = counts.done,
-                job.failed = counts.failed.unwrap_or_default(),
+                job.failed = counts.failed,
                 elapsed_us = lasted.as_micros() as u64,
             );
         }
