@@ -1,6 +1,7 @@
 //! A queue on NATS JetStream.
 
 mod layout;
+mod publication;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::client::RequestErrorKind;
 use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
+use async_nats::jetstream::context::ContextBuilder;
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{AckKind, Context, Message};
 use async_nats::{Client, Request, ServerAddr, Subscriber};
@@ -21,6 +22,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use self::layout::Layout;
+use self::publication::{Published, of_publication};
 use super::connection::Connection;
 use super::login::{common_login, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
@@ -411,30 +413,6 @@ impl Lease for MessageLease {
 /// Waits for something that blocks while the server is away, once the client holds too much that it cannot send.
 async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
     timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
-}
-
-/// What became of a publication.
-enum Published {
-    /// The queue has the task.
-    Stored,
-    /// The server does not respond.
-    Unanswered,
-    /// The files of the stream are gone.
-    Broken,
-}
-
-/// Explains an error. All errors of storage have one code.
-fn of_publication(error: PublishError) -> Result<Published, BoxError> {
-    let text = error.to_string();
-    if text.contains("maximum messages per subject exceeded") {
-        Ok(Published::Stored)
-    } else if text.contains("no such file or directory") {
-        Ok(Published::Broken)
-    } else if error.kind() == PublishErrorKind::TimedOut {
-        Ok(Published::Unanswered)
-    } else {
-        Err(error.into())
-    }
 }
 
 impl fmt::Debug for JetStream {
