@@ -181,6 +181,10 @@ impl JetStream {
         if self.layout.has_consumer(lane, &consumer.cached_info().config) {
             return Ok(consumer);
         }
+        // One kind of process mends it, so that few do at a time.
+        if !self.sets_replicas {
+            return Err(format!("consumer {name} has another configuration").into());
+        }
         // It gives no tasks, or forgets them.
         tracing::warn!(target: "taquin::queue", consumer = name, "a consumer has another configuration, and is replaced");
         stream.delete_consumer(&name).await?;
