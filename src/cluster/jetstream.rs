@@ -38,8 +38,17 @@ pub struct QueueSettings {
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
-    /// True if that is set for a stream that exists too. Otherwise it only counts for one that is missing.
-    pub sets_replicas: bool,
+    /// What the process may change of a stream and consumers that exist.
+    pub role: QueueRole,
+}
+
+/// What a process may change of a stream and consumers that exist. Both are created by any process if they are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueRole {
+    /// A replica of the service sets their configuration.
+    Service,
+    /// A worker uses them as they are, or not at all if they do not serve for tasks.
+    Worker,
 }
 
 /// A work queue of JetStream: a stream whose subjects are the tasks, with one message for each at most, and a durable
@@ -51,8 +60,7 @@ pub struct JetStream {
     handles: Mutex<Option<Arc<Handles>>>,
     /// For how long no task could be stored.
     silence: parking_lot::Mutex<Silence>,
-    /// True if the number of servers that store a task is set, and not only for a stream that is missing.
-    sets_replicas: bool,
+    role: QueueRole,
     connection: Arc<Connection>,
     /// Reports of workers, once they were asked for.
     reports: Mutex<Option<Subscriber>>,
@@ -146,7 +154,7 @@ impl JetStream {
             layout,
             handles: Mutex::default(),
             silence: parking_lot::Mutex::default(),
-            sets_replicas: settings.sets_replicas,
+            role: settings.role,
             connection,
             reports: Mutex::default(),
         })
@@ -162,7 +170,7 @@ impl JetStream {
         let mut stream = self.context.get_or_create_stream(config.clone()).await?;
         let existing = &stream.info().await?.config;
         let is_other = !self.layout.has(existing);
-        if self.sets_replicas && (is_other || existing.num_replicas != config.num_replicas) {
+        if self.role == QueueRole::Service && (is_other || existing.num_replicas != config.num_replicas) {
             let updated = self.context.update_stream(config).await;
             updated.map_err(|error| format!("stream {} has another configuration: {error}", self.layout.stream))?;
         } else if is_other {
@@ -181,8 +189,8 @@ impl JetStream {
         if self.layout.has_consumer(lane, &consumer.cached_info().config) {
             return Ok(consumer);
         }
-        // One kind of process mends it, so that few do at a time.
-        if !self.sets_replicas {
+        // Only replicas replace it, so that few processes do at a time.
+        if self.role == QueueRole::Worker {
             return Err(format!("consumer {name} has another configuration").into());
         }
         // It gives no tasks, or forgets them.

@@ -24,7 +24,7 @@ mod worker;
 
 pub use bucket::BucketError;
 pub use figures::WorkerFigures;
-pub use jetstream::{JetStream, QueueSettings};
+pub use jetstream::{JetStream, QueueRole, QueueSettings};
 pub use maker::Maker;
 pub use objects::{OpenError, find_files, open_files};
 pub use offers::Offers;

@@ -140,6 +140,9 @@ impl JobsFlags {
         if role == JobsRole::Work && queue.is_none() {
             report("nats", "is missing: name the servers that hand out the chunks");
         }
+        if queue.is_some() && !cfg!(feature = "cluster") {
+            report("nats", "needs a build with the feature `cluster`, as the container image is");
+        }
         if let Some(fault) = store.and_then(fault_of_place) {
             report("jobs", fault);
             return None;
@@ -150,12 +153,8 @@ impl JobsFlags {
                 report("jobs", "is missing: name the directory or the bucket of the jobs");
                 None
             }
-            (Some(_), None) if role == JobsRole::Work => None,
-            (Some(_), Some(_)) if !cfg!(feature = "cluster") => {
-                report("nats", "needs a build with the feature `cluster`, as the container image is");
-                None
-            }
             (Some(store), Some(queue)) => Some(JobsPlace::Shared { store: store.to_owned(), queue }),
+            (Some(_), None) if role == JobsRole::Work => None,
             (Some(store), None) if store.contains("://") && !store.starts_with("file://") => {
                 report("jobs", "needs --nats: without it, jobs are in a directory of this process alone");
                 None
@@ -224,13 +223,14 @@ mod tests {
             assert!(error.starts_with("--jobs") && error.contains(fault), "{place}: {error}");
         }
         assert_eq!(parsed(&["--jobs=s3"]), own("s3"));
-        assert!(error_of(&["--nats=nats://a"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
     }
 
     #[test]
     fn a_queue_needs_a_build_for_it() {
         if !cfg!(feature = "cluster") {
             assert!(error_of(&["--jobs=/d", "--nats=nats://a"]).contains("needs a build"));
+            let errors = parsed(&["--jobs=s3:bucket", "--nats=nats://a"]).unwrap_err();
+            assert_eq!(errors.len(), 2, "both are reported: {errors:?}");
         }
     }
 
@@ -250,6 +250,7 @@ mod tests {
             }
         }
         assert!(error_of(&["--jobs=http://bucket", "--nats=nats://a"]).starts_with("--jobs"));
+        assert!(error_of(&["--nats=nats://a"]).starts_with("--jobs (TAQUIN_JOBS): is missing"));
         let error = error_of(&["--jobs=/d", "--nats=nats://a,secret"]);
         assert!(error.starts_with("--nats") && !error.contains("secret"));
         assert!(error_of(&["--jobs=/d", "--nats=nats://a", "--nats-replicas=6"]).starts_with("--nats-replicas"));

@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use tokio::runtime::Handle;
 
 use super::shared_jobs::SharedJobs;
-use crate::cluster::{JetStream, Offers, QueueSettings, open_files};
+use crate::cluster::{JetStream, Offers, QueueRole, QueueSettings, open_files};
 use crate::config::QueueConfig;
 use crate::jobs::{Dispatch, Files, JobStore};
 
@@ -24,19 +24,18 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// If a setting is wrong. Neither store nor queue has to be there yet.
 pub(super) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
     let files = open_files(store, &Handle::current())?;
-    let (store, queue) = connect(files, queue, true)?;
+    let (store, queue) = connect(files, queue, QueueRole::Service)?;
     let offers = Arc::new(Offers::new(queue));
     Ok(SharedJobs { store, dispatch: Arc::clone(&offers) as _, gauges: Box::new(QueueGauges(offers)) })
 }
 
-/// `sets_replicas` as in [`QueueSettings`].
 fn connect(
     files: Arc<dyn Files>,
     queue: &QueueConfig,
-    sets_replicas: bool,
+    role: QueueRole,
 ) -> Result<(JobStore, Arc<JetStream>), BoxError> {
     let QueueConfig { servers, credentials, replicas } = queue.clone();
-    let settings = QueueSettings { servers, credentials, replicas, sets_replicas };
+    let settings = QueueSettings { servers, credentials, replicas, role };
     let queue = Handle::current().block_on(JetStream::connect(&settings))?;
     Ok((JobStore::shared(files), Arc::new(queue)))
 }

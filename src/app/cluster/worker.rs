@@ -15,7 +15,7 @@ use super::super::{
     AppError, Ending, MAX_ADMIN_CONNECTIONS, guards, http_settings, registry, service_settings, site, timeouts,
 };
 use super::connect;
-use crate::cluster::{Maker, Worker, WorkerFigures, find_files};
+use crate::cluster::{Maker, QueueRole, Worker, WorkerFigures, find_files};
 use crate::config::{Config, JobsConfig, JobsPlace};
 use crate::http::HttpServices;
 use crate::service::Service;
@@ -30,7 +30,7 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
     };
     let admin = bind_admin(config).await?;
     let (store, queue) = (store.clone(), queue.clone());
-    let connect = move || connect(find_files(&store, &Handle::current())?, &queue, false);
+    let connect = move || connect(find_files(&store, &Handle::current())?, &queue, QueueRole::Worker);
     let connected = tokio::task::spawn_blocking(connect).await;
     let (store, queue) = connected.map_err(|error| AppError::Worker(error.into()))?.map_err(AppError::Worker)?;
     let service = Service::start(service_settings(config));

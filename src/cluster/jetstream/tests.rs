@@ -9,7 +9,7 @@ use crate::cluster::queue::tests::check_promises;
 use crate::cluster::task::Work;
 
 pub(super) fn settings(server: &str) -> QueueSettings {
-    QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, sets_replicas: true }
+    QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, role: QueueRole::Service }
 }
 
 /// The servers to test with, the oldest first.
@@ -86,20 +86,44 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
     }
 }
 
+/// Replaces the consumer of tasks by one that gives none.
+async fn replace_consumer(queue: &JetStream) {
+    let Layout { stream, prefix, .. } = &queue.layout;
+    queue.context.delete_consumer_from_stream("workers", stream).await.unwrap();
+    let other = pull::Config {
+        durable_name: Some("workers".to_owned()),
+        filter_subject: format!("{prefix}.nothing.>"),
+        ..pull::Config::default()
+    };
+    queue.context.create_consumer_on_stream(other, stream).await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/cluster"]
+async fn a_worker_takes_nothing_from_a_consumer_with_another_configuration_and_leaves_it() {
+    for server in servers() {
+        let queue = queue(&server).await;
+        queue.offer(&task()).await.unwrap();
+        replace_consumer(&queue).await;
+        let settings = QueueSettings { role: QueueRole::Worker, ..settings(&server) };
+        let worker = JetStream::connect_with(&settings, queue.layout.clone()).await.unwrap();
+        let error = worker.take(Lane::Bulk).await.unwrap_err();
+        assert!(error.to_string().contains("another configuration"), "{error}");
+        // A replica replaces it.
+        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        take(&worker).await.done().await.unwrap();
+        queue.context.delete_stream(&queue.layout.stream).await.unwrap();
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs a server: .ci/cluster"]
 async fn a_stream_and_a_consumer_with_another_configuration_are_mended() {
     for server in servers() {
         let queue = queue(&server).await;
-        let (stream, prefix) = (queue.layout.stream.clone(), queue.layout.prefix.clone());
+        let stream = queue.layout.stream.clone();
         queue.offer(&task()).await.unwrap();
-        queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
-        let other = pull::Config {
-            durable_name: Some("workers".to_owned()),
-            filter_subject: format!("{prefix}.nothing.>"),
-            ..pull::Config::default()
-        };
-        queue.context.create_consumer_on_stream(other, &stream).await.unwrap();
+        replace_consumer(&queue).await;
         assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
         take(&queue).await.done().await.unwrap();
         queue.context.delete_stream(&stream).await.unwrap();
@@ -168,7 +192,7 @@ async fn workers_leave_the_replicas_of_a_stream_as_they_are() {
         let queue = queue(&server).await;
         queue.offer(&task()).await.unwrap();
         let layout = Layout { replicas: 3, ..queue.layout.clone() };
-        let worker = QueueSettings { sets_replicas: false, ..settings(&server) };
+        let worker = QueueSettings { role: QueueRole::Worker, ..settings(&server) };
         let worker = JetStream::connect_with(&worker, layout).await.unwrap();
         assert_eq!(worker.tasks().await.unwrap(), HashSet::from([task()]));
         let stream = queue.context.get_stream(&queue.layout.stream).await.unwrap();
