@@ -8,6 +8,7 @@ use crate::domain::BoardCodec;
 use crate::jobs::part::Part;
 use crate::jobs::spec::{JobBoards, JobSpec};
 use crate::jobs::stored_job::{JobError, JobRows, StoredJob};
+use crate::service::Want;
 
 /// A chunk that was begun.
 pub(super) struct BegunChunk {
@@ -77,14 +78,20 @@ impl Drop for ChunkMemory {
     }
 }
 
-/// Approximate memory of a chunk of a job.
+/// Approximate memory of a chunk of a job. Columns that grow have up to twice the memory of their rows.
 fn bytes_of(spec: &JobSpec) -> u64 {
     const LABEL: u64 = 16;
+    let size = spec.boards.goal().size();
+    // Four moves are a byte, and solutions have about half a move for each cell, row and column on average.
+    let solution = match spec.want {
+        Want::Moves => (size.cells() * (size.rows() + size.cols())) as u64 / 4,
+        Want::Length | Want::Bounds | Want::Next | Want::Expanded => 0,
+    };
     let board = match &spec.boards {
         JobBoards::Recipe(_) => 0,
         JobBoards::Input(input) => BoardCodec::new(*input.goal()).board_bytes() as u64,
     };
-    u64::from(spec.chunk) * (LABEL + board)
+    u64::from(spec.chunk) * (LABEL + solution + board)
 }
 
 #[cfg(test)]
@@ -92,7 +99,7 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Size};
     use crate::jobs::Recipe;
-    use crate::service::{RequestedLimits, Tier, Want};
+    use crate::service::{RequestedLimits, Tier};
 
     /// A job whose chunks take 16 MiB.
     fn spec() -> JobSpec {
@@ -115,6 +122,12 @@ mod tests {
         assert!(other.take(&spec).is_none());
         held.truncate(2);
         assert!(one.take(&spec).is_some() && other.take(&spec).is_some());
+    }
+
+    #[test]
+    fn solutions_take_memory_too() {
+        assert_eq!(bytes_of(&spec()), 16 << 20);
+        assert_eq!(bytes_of(&JobSpec { want: Want::Moves, ..spec() }), 29 << 20);
     }
 
     #[test]

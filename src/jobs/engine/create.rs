@@ -88,7 +88,7 @@ impl JobEngine {
     ///
     /// # Errors
     /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner must not have another job, unless the key has one
-    /// already, or has too many uploads under way.
+    /// already, or creates too many at the same time.
     pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, JobId::of_key(owner, key)).await?,
@@ -104,13 +104,13 @@ impl JobEngine {
         self.begin_counted(owner, unfinished).await
     }
 
-    /// Begins a folder for a job, which counts beside the unfinished jobs of its owner as long as it is being made.
+    /// Begins a folder for a job, which counts beside the unfinished jobs of its owner while it is being created.
     async fn begin_counted(self: &Arc<Self>, owner: JobOwner, unfinished: usize) -> Result<NewFolder, CreateError> {
         let most = self.settings.max_unfinished.saturating_sub(unfinished);
-        let making = self.uploads.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))?;
+        let creation = self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))?;
         let begin = |engine: &Self| engine.store.begin().map_err(|error| engine.file_error(error));
         let mut folder = self.blocking(begin).await?;
-        folder.upload = Some(making);
+        folder.creation = Some(creation);
         Ok(folder)
     }
 

@@ -1,4 +1,4 @@
-//! Jobs that are being made: uploads that are received, and recipes whose cost is estimated.
+//! Jobs that are being created: uploads that are received, and recipes whose cost is estimated.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,44 +8,44 @@ use parking_lot::Mutex;
 
 use super::id::JobOwner;
 
-/// Number of jobs that are being made, by owner.
+/// Number of jobs that are being created, by owner.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uploads(Arc<Mutex<HashMap<JobOwner, usize>>>);
+pub(super) struct Creations(Arc<Mutex<HashMap<JobOwner, usize>>>);
 
-/// A job that is being made, which counts until this is dropped.
-pub(super) struct Upload {
-    uploads: Uploads,
+/// A job that is being created. It counts until this is dropped.
+pub(super) struct Creation {
+    creations: Creations,
     owner: JobOwner,
 }
 
-impl Uploads {
+impl Creations {
     /// Begins one if the owner has less than `most`. Returns their number otherwise.
-    pub(super) fn begin(&self, owner: JobOwner, most: usize) -> Result<Upload, usize> {
-        let mut uploads = self.0.lock();
-        let own = uploads.entry(owner).or_default();
+    pub(super) fn begin(&self, owner: JobOwner, most: usize) -> Result<Creation, usize> {
+        let mut creations = self.0.lock();
+        let own = creations.entry(owner).or_default();
         if *own >= most {
             return Err(*own);
         }
         *own += 1;
-        Ok(Upload { uploads: self.clone(), owner })
+        Ok(Creation { creations: self.clone(), owner })
     }
 }
 
-impl Drop for Upload {
+impl Drop for Creation {
     fn drop(&mut self) {
-        let mut uploads = self.uploads.0.lock();
-        if let Some(own) = uploads.get_mut(&self.owner) {
+        let mut creations = self.creations.0.lock();
+        if let Some(own) = creations.get_mut(&self.owner) {
             *own -= 1;
             if *own == 0 {
-                uploads.remove(&self.owner);
+                creations.remove(&self.owner);
             }
         }
     }
 }
 
-impl fmt::Debug for Upload {
+impl fmt::Debug for Creation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Upload").field("owner", &self.owner).finish_non_exhaustive()
+        f.debug_struct("Creation").field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 
@@ -54,15 +54,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uploads_of_an_owner_are_counted_until_they_end() {
-        let uploads = Uploads::default();
+    fn creations_of_an_owner_are_counted_until_they_end() {
+        let creations = Creations::default();
         let [one, other] = [[1; 32], [2; 32]].map(JobOwner::of_token);
-        let first = uploads.begin(one, 2).unwrap();
-        let _second = uploads.begin(one, 2).unwrap();
-        assert_eq!(uploads.begin(one, 2).err(), Some(2));
-        assert!(uploads.begin(other, 2).is_ok());
+        let first = creations.begin(one, 2).unwrap();
+        let _second = creations.begin(one, 2).unwrap();
+        assert_eq!(creations.begin(one, 2).err(), Some(2));
+        assert!(creations.begin(other, 2).is_ok());
         drop(first);
-        assert!(uploads.begin(one, 2).is_ok());
-        assert_eq!(uploads.0.lock().len(), 1, "an owner without uploads takes no memory");
+        assert!(creations.begin(one, 2).is_ok());
+        assert_eq!(creations.0.lock().len(), 1, "an owner without creations takes no memory");
     }
 }

@@ -7,6 +7,7 @@
 mod begun_chunk;
 mod chunk_queue;
 mod create;
+mod creations;
 mod dispatch;
 mod id;
 mod job;
@@ -14,7 +15,6 @@ mod lane;
 mod search;
 mod settings;
 mod store;
-mod uploads;
 mod view;
 mod work;
 
@@ -32,6 +32,7 @@ use super::stored_job::JobError;
 use crate::search::Named;
 use crate::service::Service;
 pub use create::Draft;
+use creations::Creations;
 pub use dispatch::Dispatch;
 pub use id::{FolderName, JobId, JobOwner};
 pub use job::Job;
@@ -39,7 +40,6 @@ pub use lane::JobLane;
 pub use settings::{CreateError, EngineError, JobSettings};
 use store::Removal;
 pub use store::{JobStore, NewFolder};
-use uploads::Uploads;
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
 
 /// The jobs of a service.
@@ -52,8 +52,8 @@ pub struct JobEngine {
     making: [AsyncMutex<()>; MAKING],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
-    /// Those that are being received.
-    uploads: Uploads,
+    /// Jobs that are being created.
+    creations: Creations,
     jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
     /// Ids whose jobs cannot be read. That was logged.
     unreadable: Mutex<BTreeSet<JobId>>,
@@ -109,7 +109,7 @@ impl JobEngine {
             store,
             making: std::array::from_fn(|_| AsyncMutex::default()),
             commit: Mutex::default(),
-            uploads: Uploads::default(),
+            creations: Creations::default(),
             jobs: Mutex::default(),
             unreadable: Mutex::default(),
             dispatch,

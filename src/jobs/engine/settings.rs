@@ -40,7 +40,7 @@ pub enum EngineError {
 /// Why a job is not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The owner has too many unfinished jobs and uploads.
+    /// The owner has too many unfinished jobs, with those that are being created.
     #[error("there are {0} unfinished jobs already, with those that are being made")]
     TooMany(usize),
     /// Making the job, which includes its upload, has taken longer than this.

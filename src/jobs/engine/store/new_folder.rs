@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::jobs::engine::creations::Creation;
 use crate::jobs::engine::id::FolderName;
 use crate::jobs::engine::settings::CreateError;
-use crate::jobs::engine::uploads::Upload;
 use crate::jobs::files::Files;
 use crate::jobs::spec::JobSpec;
 use crate::jobs::stored_job::{JobError, StoredJob};
@@ -24,8 +24,8 @@ pub struct NewFolder {
     /// When it is given up, if other processes use the place too.
     pub(super) deadline: Option<Instant>,
     pub(super) is_kept: bool,
-    /// Counts an upload as long as it is received.
-    pub(in crate::jobs::engine) upload: Option<Upload>,
+    /// Counts for the quota of the owner.
+    pub(in crate::jobs::engine) creation: Option<Creation>,
 }
 
 impl NewFolder {
@@ -38,7 +38,7 @@ impl NewFolder {
     ) -> Self {
         making.lock().insert(name);
         let deadline = is_shared.then(|| Instant::now() + MAKING_TIME);
-        Self { name, files, making, deadline, is_kept: false, upload: None }
+        Self { name, files, making, deadline, is_kept: false, creation: None }
     }
 
     /// Checks that the job can be created in time: while other processes may remove folders without a record, it has an
