@@ -259,17 +259,13 @@ impl Part {
     pub fn decode(want: Want, bytes: &[u8]) -> Result<(PartHeader, Self), PartError> {
         let (header, columns) = read_header(bytes)?;
         let mut part = Self::new(want);
-        let mut at = HEADER_BYTES + columns.len() * COLUMN_BYTES + CRC_BYTES;
-        for &ColumnEntry { kind, width, crc, bytes: length } in &columns {
-            let end = at.checked_add(length).ok_or(PartError::Length)?;
-            let values = bytes.get(at..end).ok_or(PartError::Length)?;
-            at = end;
-            if crc32fast::hash(values) != crc {
-                return Err(PartError::Checksum(Some(kind)));
-            }
-            part.read_column(kind, width, values)?;
+        let mut rest = &bytes[HEADER_BYTES + columns.len() * COLUMN_BYTES + CRC_BYTES..];
+        for column in &columns {
+            let (values, after) = column.read_from(rest)?;
+            part.read_column(column.kind, column.width, values)?;
+            rest = after;
         }
-        if at != bytes.len() {
+        if !rest.is_empty() {
             return Err(PartError::Length);
         }
         let rows = header.rows as usize;
@@ -286,6 +282,19 @@ impl Part {
         } else {
             Err(PartError::Columns)
         }
+    }
+
+    /// Checks the checksums and the length of a part, without its rows.
+    ///
+    /// # Errors
+    /// See [`PartError`].
+    pub fn check(bytes: &[u8]) -> Result<PartHeader, PartError> {
+        let (header, columns) = read_header(bytes)?;
+        let mut rest = &bytes[HEADER_BYTES + columns.len() * COLUMN_BYTES + CRC_BYTES..];
+        for column in columns {
+            rest = column.read_from(rest)?.1;
+        }
+        if rest.is_empty() { Ok(header) } else { Err(PartError::Length) }
     }
 
     fn read_column(&mut self, kind: u8, width: u8, values: &[u8]) -> Result<(), PartError> {
@@ -364,6 +373,14 @@ struct ColumnEntry {
     width: u8,
     crc: u32,
     bytes: usize,
+}
+
+impl ColumnEntry {
+    /// Splits the bytes of the column, whose checksum is right, from what follows it.
+    fn read_from<'b>(&self, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), PartError> {
+        let (values, rest) = bytes.split_at_checked(self.bytes).ok_or(PartError::Length)?;
+        if crc32fast::hash(values) == self.crc { Ok((values, rest)) } else { Err(PartError::Checksum(Some(self.kind))) }
+    }
 }
 
 fn read_header(bytes: &[u8]) -> Result<(PartHeader, Vec<ColumnEntry>), PartError> {
@@ -469,6 +486,7 @@ mod tests {
             let (read, again) = Part::decode(want, &bytes).unwrap();
             prop_assert_eq!(read, header);
             prop_assert_eq!(again.rows().collect::<Vec<_>>(), rows);
+            prop_assert_eq!(Part::check(&bytes), Ok(header));
         }
 
         #[test]
@@ -479,12 +497,13 @@ mod tests {
         ) {
             let mut bytes = part(want, &rows).encode(&header(rows.len()));
             let at = at.index(bytes.len());
-            prop_assert!(Part::decode(want, &bytes[..at]).is_err());
+            prop_assert!(Part::decode(want, &bytes[..at]).is_err() && Part::check(&bytes[..at]).is_err());
             bytes.push(0);
             prop_assert_eq!(Part::decode(want, &bytes), Err(PartError::Length));
+            prop_assert_eq!(Part::check(&bytes), Err(PartError::Length));
             bytes.pop();
             bytes[at] ^= change;
-            prop_assert!(Part::decode(want, &bytes).is_err());
+            prop_assert!(Part::decode(want, &bytes).is_err() && Part::check(&bytes).is_err());
         }
     }
 

@@ -218,12 +218,22 @@ impl StoredJob {
         self.files.length(&name).map_err(|source| JobError::File { path: self.files.path_of(&name), source })
     }
 
-    /// Reads the bytes of the part of a chunk, if it exists, without a check.
+    /// Reads the bytes of the part of a chunk, if it exists. Its checksums are right.
     ///
     /// # Errors
-    /// [`JobError::File`].
+    /// [`JobError::File`] and [`JobError::Part`].
     pub fn part_bytes(&self, chunk: u64) -> Result<Option<Vec<u8>>, JobError> {
-        self.get(&part_name(chunk))
+        let name = part_name(chunk);
+        let Some(bytes) = self.get(&name)? else { return Ok(None) };
+        let checked = Part::check(&bytes).and_then(|header| self.check_own(&header, chunk));
+        checked.map_err(|source| JobError::Part { path: self.files.path_of(&name), source })?;
+        Ok(Some(bytes))
+    }
+
+    fn check_own(&self, header: &PartHeader, chunk: u64) -> Result<(), PartError> {
+        let is_own =
+            header.spec == self.digest && header.chunk == chunk && header.boards() == self.spec.boards_of(chunk);
+        if is_own { Ok(()) } else { Err(PartError::Columns) }
     }
 
     /// Reads the part of a chunk, if it exists, and its bytes.
@@ -232,12 +242,11 @@ impl StoredJob {
     /// [`JobError::File`] and [`JobError::Part`].
     pub fn part(&self, chunk: u64) -> Result<Option<(Part, Vec<u8>)>, JobError> {
         let name = part_name(chunk);
-        let Some(bytes) = self.part_bytes(chunk)? else { return Ok(None) };
-        let wrong = |source| JobError::Part { path: self.files.path_of(&name), source };
-        let (header, part) = Part::decode(self.spec.want, &bytes).map_err(wrong)?;
-        let is_own =
-            header.spec == self.digest && header.chunk == chunk && header.boards() == self.spec.boards_of(chunk);
-        if is_own { Ok(Some((part, bytes))) } else { Err(wrong(PartError::Columns)) }
+        let Some(bytes) = self.get(&name)? else { return Ok(None) };
+        let decoded = Part::decode(self.spec.want, &bytes);
+        let own = decoded.and_then(|(header, part)| self.check_own(&header, chunk).map(|()| part));
+        let part = own.map_err(|source| JobError::Part { path: self.files.path_of(&name), source })?;
+        Ok(Some((part, bytes)))
     }
 
     /// The boards with these indices. A row of an input that is no board is `None`.

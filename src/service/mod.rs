@@ -55,7 +55,7 @@ pub use pool::{
     SearchEvent, SearchMemory, Slice, SliceContext, SliceEnd, Subscription,
 };
 pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, board_of_seed, fresh_seed};
-pub use reply_memory::{HeldReport, Reservation};
+pub use reply_memory::{HeldReport, ReplyOwner, Reservation};
 pub use service::{Service, ServiceSettings};
 pub use solver::{SearchContext, solve};
 pub use sweep::{Label, MixedSweep, Sweep, SweepContext, SweepError, SweepLimits, SweepTables, Want};

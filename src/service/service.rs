@@ -21,7 +21,7 @@ use crate::service::pool::{
     Subscription,
 };
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
-use crate::service::reply_memory::{HeldReport, ReplyMemory, Reservation};
+use crate::service::reply_memory::{HeldReport, ReplyMemory, ReplyOwner, Reservation};
 use crate::service::solver::{SearchContext, nodes_within};
 use crate::service::tables::{BackgroundBuilder, Tables};
 
@@ -372,12 +372,12 @@ impl Service {
         }
     }
 
-    /// Reserves memory for a long response until it is sent.
+    /// Reserves memory for a long response until it is sent. A request for more than there is gets all of it.
     ///
     /// # Errors
-    /// [`ServiceError::ReplyMemoryFull`] if none is left.
-    pub fn reserve_reply(&self, bytes: usize) -> Result<Reservation, ServiceError> {
-        self.reply_memory.reserve(bytes as u64).ok_or_else(|| self.reply_memory_full())
+    /// [`ServiceError::ReplyMemoryFull`] if none is left, or the owner has its share.
+    pub fn reserve_reply(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<Reservation, ServiceError> {
+        self.reply_memory.reserve(owner, bytes as u64).ok_or_else(|| self.reply_memory_full())
     }
 
     /// Reserves memory for a report from which a response is written in pieces.

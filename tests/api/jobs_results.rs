@@ -91,6 +91,23 @@ async fn rows_and_bytes_of_a_part_are_there_while_the_job_runs() {
 }
 
 #[tokio::test]
+async fn a_damaged_part_is_not_served() {
+    let directory = Directory::new("damaged-part");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let created = completed(&taquin, &create(&taquin, &recipe(3, 3, 1000)).await).await;
+    let path = directory.job(&created).join("parts/0000000000.tqp");
+    let mut bytes = std::fs::read(&path).expect("a part");
+    *bytes.last_mut().expect("a byte") ^= 1;
+    std::fs::write(&path, &bytes).expect("it is written");
+    for question in [part(&created, 0), part(&created, 0).header("range", "bytes=0-7")] {
+        let problem = taquin.send(question).await.problem("internal");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains("damaged") && !detail.contains("taquin-jobs"), "{detail}");
+    }
+}
+
+#[tokio::test]
 async fn parts_have_ranges() {
     let directory = Directory::new("ranges");
     let service = directory.start(&[]).await;
@@ -134,6 +151,45 @@ async fn parts_have_ranges() {
     assert_eq!(taquin.send(other).await.expect(200).body, bytes);
 }
 
+/// A client of the results of a job that reads their status, and the rest when the test does.
+async fn slow_reader(taquin: &Client, job: &Value, token: &str) -> (TcpStream, String) {
+    let mut reader = TcpStream::connect(taquin.addr()).await.expect("a connection");
+    let target = results(job);
+    let request = format!(
+        "GET {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+    );
+    reader.write_all(request.as_bytes()).await.expect("a request is sent");
+    let mut status = [0; 12];
+    reader.read_exact(&mut status).await.expect("a response begins");
+    (reader, String::from_utf8_lossy(&status[9..]).into_owned())
+}
+
+#[tokio::test]
+async fn slow_readers_of_a_token_leave_memory_to_others() {
+    let (directory, tokens) = (Directory::new("share"), Tokens::new("share"));
+    let service = directory.start(&["--token-file", &tokens.0.to_string_lossy()]).await;
+    let taquin = service.client();
+    let mut jobs = Vec::new();
+    for token in ["first-token-of-jobs", "second-token-of-jobs"] {
+        let job = by(&taquin, token, Question::post("/jobs").json(&recipe(3, 3, 400_000))).await.expect(202).json();
+        let whole = Question::get(&format!("/jobs/{}", id(&job))).header("prefer", "wait=60");
+        assert_eq!(by(&taquin, token, whole).await.expect(200).json()["state"], "completed");
+        jobs.push(job);
+    }
+    let mut readers = Vec::new();
+    let refused = loop {
+        let (reader, status) = slow_reader(&taquin, &jobs[0], "first-token-of-jobs").await;
+        if status != "200" {
+            break status;
+        }
+        readers.push(reader);
+        assert!(readers.len() < 100, "the memory of a token is limited");
+    };
+    assert_eq!(refused, "503");
+    let (_reader, status) = slow_reader(&taquin, &jobs[1], "second-token-of-jobs").await;
+    assert_eq!(status, "200");
+}
+
 #[tokio::test]
 async fn slow_readers_of_results_delay_no_other_request() {
     let directory = Directory::new("slow");
@@ -143,12 +199,8 @@ async fn slow_readers_of_results_delay_no_other_request() {
     let whole = taquin.get(&results(&created)).await.expect(200);
     let mut readers = Vec::new();
     for _ in 0..6 {
-        let mut reader = TcpStream::connect(taquin.addr()).await.expect("a connection");
-        let request = format!("GET {} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n", results(&created));
-        reader.write_all(request.as_bytes()).await.expect("a request is sent");
-        let mut status = [0; 12];
-        reader.read_exact(&mut status).await.expect("a response begins");
-        assert_eq!(&status, b"HTTP/1.1 200");
+        let (reader, status) = slow_reader(&taquin, &created, "none").await;
+        assert_eq!(status, "200");
         readers.push(reader);
     }
     let others = async {

@@ -8,7 +8,7 @@ use super::failure::service_failure;
 use crate::domain::Puzzle;
 use crate::http::problem::Problem;
 use crate::search::{Expansions, GeneratedNodes};
-use crate::service::{HeldReport, Report, Reservation, Service};
+use crate::service::{HeldReport, ReplyOwner, Report, Reservation, Service};
 
 /// Approximate size in bytes above which a response is long.
 const LONG: usize = 64 << 10;
@@ -41,16 +41,20 @@ pub(crate) fn held_if_long(
 /// # Errors
 /// `overloaded` if no memory is left for long responses.
 pub(crate) fn reserved_if_long(service: &Service, text: Vec<u8>) -> Result<Bytes, Problem> {
-    let reservation = reserve_if_long(service, text.len())?;
+    let reservation = reserve_if_long(service, None, text.len())?;
     Ok(with_reservation(text, reservation))
 }
 
 /// Reserves memory for a response of so many bytes if it is long.
 ///
 /// # Errors
-/// `overloaded` if no memory is left for long responses.
-pub(crate) fn reserve_if_long(service: &Service, length: usize) -> Result<Option<Reservation>, Problem> {
-    let reserve = || service.reserve_reply(length).map_err(|error| service_failure(&error));
+/// `overloaded` if no memory is left for long responses, or the owner has its share.
+pub(crate) fn reserve_if_long(
+    service: &Service,
+    owner: Option<ReplyOwner>,
+    length: usize,
+) -> Result<Option<Reservation>, Problem> {
+    let reserve = || service.reserve_reply(owner, length).map_err(|error| service_failure(&error));
     (length > LONG).then(reserve).transpose()
 }
 

@@ -14,7 +14,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 
-use crate::http::guard::RateTicket;
+use crate::http::guard::{RateTicket, token_digest};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::{Problem, ProblemKind};
@@ -42,8 +42,9 @@ pub(crate) async fn batch(
     let (options, format) = read_head(&head, settings.strict_content_type)?;
     let limits = settings.batch;
     let mut receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
+    let memory = limits.memory(receiver.most_bytes());
     let reservation =
-        service.reserve_reply(limits.memory(receiver.most_bytes())).map_err(|error| service_failure(&error))?;
+        service.reserve_reply(token_digest(&head.headers), memory).map_err(|error| service_failure(&error))?;
     let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));
     let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
     while let Some(lines) = receiver.next().await? {

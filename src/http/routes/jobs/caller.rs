@@ -11,11 +11,14 @@ use crate::http::guard::token_digest;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::jobs::{Job, JobEngine, JobOwner};
+use crate::service::ReplyOwner;
 
 /// The engine, and the owner of the jobs of a request: its token, or none if no tokens are required.
 pub(in crate::http::routes) struct Caller {
     pub(super) engine: Arc<JobEngine>,
     pub(super) owner: JobOwner,
+    /// The token, as a digest.
+    pub(super) token: Option<ReplyOwner>,
 }
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -30,8 +33,9 @@ impl FromRequestParts<AppState> for Caller {
                           boards to `/batch`, or use the command `taquin batch`.";
             Problem::new(ProblemKind::NotFound, detail)
         })?;
-        let owner = token_digest(&head.headers).filter(|_| jobs.has_tokens).map(JobOwner::of_token);
-        Ok(Self { engine: Arc::clone(&jobs.engine), owner: owner.unwrap_or_default() })
+        let token = token_digest(&head.headers).filter(|_| jobs.has_tokens);
+        let owner = token.map(JobOwner::of_token).unwrap_or_default();
+        Ok(Self { engine: Arc::clone(&jobs.engine), owner, token })
     }
 }
 

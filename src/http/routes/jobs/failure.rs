@@ -50,6 +50,11 @@ pub(super) fn of_store(error: &JobError) -> Problem {
         return Problem::new(ProblemKind::Overloaded, detail).with_retry_after(STORE_RETRY);
     }
     tracing::error!(target: "taquin::jobs", %error, "files of jobs cannot be used");
+    if matches!(error, JobError::Part { .. }) {
+        let detail =
+            "The part is damaged in the store. Ask the operator to restore it, or delete the job and create it again.";
+        return Problem::new(ProblemKind::Internal, detail);
+    }
     Problem::internal()
 }
 

@@ -36,7 +36,7 @@ pub(in crate::http::routes) async fn part(
     let same = Arc::clone(&job);
     let length = blocking(move || same.stored().part_length(number)).await?.map_err(|error| of_store(&error))?;
     let length = length.ok_or_else(|| not_yet(number))?;
-    let reservation = reserve_if_long(state.service(), usize::try_from(length).unwrap_or(usize::MAX))?;
+    let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
     let read = move || {
         let bytes = job.stored().part_bytes(number)?;
         Ok(bytes.map(|bytes| (sha256_hex(&bytes), with_reservation(bytes, reservation))))

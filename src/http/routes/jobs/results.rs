@@ -27,7 +27,7 @@ use crate::http::rows::LabelLines;
 use crate::http::state::AppState;
 use crate::jobs::{InputProblems, Job, JobState, Row};
 use crate::search::Named;
-use crate::service::Reservation;
+use crate::service::{ReplyOwner, Reservation};
 
 /// Most rows of a response.
 const MAX_ROWS: u64 = 10_000_000;
@@ -64,7 +64,7 @@ pub(in crate::http::routes) async fn results(
     if method == Method::HEAD {
         return Ok(response);
     }
-    let reservation = reserve(&state, &job, parts.start).await?;
+    let reservation = reserve(&state, caller.token, &job, parts.start).await?;
     let writer = RowWriter::new(job, lines, parts, reservation);
     let span = Span::current();
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
@@ -83,7 +83,12 @@ pub(in crate::http::routes) async fn results(
 }
 
 /// Reserves the memory of the response for parts from `first` on.
-async fn reserve(state: &AppState, job: &Arc<Job>, first: u64) -> Result<Reservation, Problem> {
+async fn reserve(
+    state: &AppState,
+    owner: Option<ReplyOwner>,
+    job: &Arc<Job>,
+    first: u64,
+) -> Result<Reservation, Problem> {
     // Solutions take most of a part; those of other parts are about as long.
     let same = Arc::clone(job);
     let length = blocking(move || same.stored().part_length(first)).await?.map_err(|error| of_store(&error))?;
@@ -91,7 +96,7 @@ async fn reserve(state: &AppState, job: &Arc<Job>, first: u64) -> Result<Reserva
     // Where there is little memory, a response that needs more than others is better than none.
     let most = state.service().settings().reply_memory as usize / 4;
     let memory = (part + 4 * PIECE).min(most);
-    state.service().reserve_reply(memory).map_err(|error| service_failure(&error))
+    state.service().reserve_reply(owner, memory).map_err(|error| service_failure(&error))
 }
 
 async fn of_one_part(job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {
