@@ -138,7 +138,7 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_MAX_BODY", default_value = "64KiB", value_name = "SIZE")]
     max_body: String,
 
-    /// Time a request body may take to arrive; in /batch, each MiB of it [range: 1ms to 24h]
+    /// Time a request body may take to arrive; in /batch and in uploads to /jobs, each MiB of it [range: 1ms to 24h]
     #[arg(long, env = "TAQUIN_BODY_TIMEOUT", default_value = "10s", value_name = "DURATION")]
     body_timeout: String,
 

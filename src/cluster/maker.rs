@@ -1,19 +1,21 @@
 //! What a worker does for one task, on a thread that may block.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tracing::Level;
 
 use super::suspects::{Attempt, Run};
 use super::task::{Task, Work};
 use crate::jobs::{
-    Created, EndState, FolderName, JobError, JobStore, Part, Progress, Resources, StoredJob, label_boards,
+    Created, EndState, FolderName, JobError, JobSpec, JobStore, Part, Progress, Resources, StoredJob, label_boards,
 };
-use crate::service::{Service, Sweep, Want};
+use crate::service::{Service, Sweep, SweepTables, Want};
 
 /// Makes parts, and ends jobs.
 #[derive(Debug)]
@@ -178,8 +180,14 @@ impl Maker {
         progress: &Progress,
     ) -> Result<Option<Part>, JobError> {
         let (settings, tables) = (self.service.settings(), self.service.tables());
-        tables.load_for(job.spec().boards.goal(), settings.tables);
-        let resources = Resources { tables, threads: 1, search_memory: settings.bulk.search_memory, cancel };
+        let _loaded = self.load_tables(job.spec());
+        let resources = Resources {
+            tables,
+            threads: 1,
+            search_memory: settings.bulk.search_memory,
+            cancel,
+            metrics: self.service.metrics(),
+        };
         let boards = job.spec().boards_of(chunk);
         let mut part = Part::new(job.spec().want);
         if !with_care {
@@ -191,22 +199,29 @@ impl Maker {
             return Ok(is_whole.then_some(part));
         }
         let attempt = Attempt::begin(job, chunk)?;
-        for Run { first, rows } in attempt.runs() {
-            attempt.mark(Run { first, rows })?;
-            let is_searched = |index| {
-                let is_searched = attempt.is_searched(index - boards.start);
-                if is_searched {
-                    end_process_at(index);
-                }
-                is_searched
-            };
-            let run = boards.start + first..boards.start + first + rows;
-            if !label_boards(job, run, is_searched, &resources, progress, &mut part)? {
-                attempt.give_up()?;
-                return Ok(None);
-            }
+        let is_whole = label_with_care(job, boards, &attempt, &resources, progress, &mut part);
+        if let Ok(true) = is_whole {
+            return Ok(Some(part));
         }
-        Ok(Some(part))
+        // The process goes on, also if it was the store that failed.
+        let given_up = attempt.give_up();
+        is_whole.and(given_up).map(|()| None)
+    }
+
+    /// Loads the tables of a job. Where labels depend on them, they are those of the specification; others have to fit into
+    /// the memory for tables, and stay there as long as the returned value exists.
+    fn load_tables(&self, spec: &JobSpec) -> SweepTables {
+        let (settings, tables, goal) = (self.service.settings(), self.service.tables(), spec.boards.goal());
+        if spec.has_unique_labels() {
+            return Handle::current().block_on(tables.load_within_memory(goal, settings.default_time));
+        }
+        tables.load_for(goal, settings.tables);
+        SweepTables::default()
+    }
+
+    /// Counts a call that panicked.
+    pub(super) fn note_panic(&self) {
+        self.service.metrics().panicked();
     }
 
     /// Stores a part, unless the job has ended. Returns `None` then.
@@ -255,6 +270,32 @@ impl Maker {
     }
 }
 
+/// Labels the boards of a chunk run by run, and notes where it is. Returns false if it is cancelled.
+fn label_with_care(
+    job: &StoredJob,
+    boards: Range<u64>,
+    attempt: &Attempt<'_>,
+    resources: &Resources<'_>,
+    progress: &Progress,
+    part: &mut Part,
+) -> Result<bool, JobError> {
+    for Run { first, rows } in attempt.runs() {
+        attempt.mark(Run { first, rows })?;
+        let is_searched = |index| {
+            let is_searched = attempt.is_searched(index - boards.start);
+            if is_searched {
+                end_process_at(index);
+            }
+            is_searched
+        };
+        let run = boards.start + first..boards.start + first + rows;
+        if !label_boards(job, run, is_searched, resources, progress, part)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Ends the process at the board that an environment variable names, in builds for tests of that.
 fn end_process_at(index: u64) {
     static DEADLY: LazyLock<Option<u64>> = LazyLock::new(|| {
@@ -270,7 +311,7 @@ fn end_process_at(index: u64) {
 mod tests {
     use super::*;
     use crate::domain::{Board, Size};
-    use crate::jobs::{FilesInMemory, JobBoards, JobSpec, Recipe};
+    use crate::jobs::{FilesInMemory, JobBoards, Recipe};
     use crate::service::{RequestedLimits, Tier};
 
     #[test]

@@ -140,7 +140,7 @@ impl<Q: Queue> Offers<Q> {
         offers
     }
 
-    async fn offer(&self, offers: Vec<Task>) -> Result<(), QueueError> {
+    async fn offer(&self, offers: &[Task]) -> Result<(), QueueError> {
         for some in offers.chunks(CONCURRENT_OFFERS) {
             let offering = some.iter().map(|task| self.queue.offer(task));
             futures_util::future::try_join_all(offering).await?;
@@ -168,7 +168,7 @@ impl<Q: Queue> Offers<Q> {
         let offers = Self::choose(&mut memory, &going, counts, tasks);
         let mut of_jobs: HashMap<FolderName, usize> = HashMap::new();
         memory.tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
-        let offered = self.runtime.block_on(self.offer(offers));
+        let offered = self.runtime.block_on(self.offer(&offers));
         let no_queue = offered.is_err().then_some(WaitingFor::Queue);
         for job in going {
             let folder = job.folder();
@@ -178,8 +178,9 @@ impl<Q: Queue> Offers<Q> {
             job.note_tasks(tasks, has_worker, obstacle);
         }
         if offered.is_err() {
-            // Which of them the queue has is not known; what it has lost is.
-            memory.tasks.clear();
+            // Which of them the queue has is not known. The others may be at work even if it loses them now.
+            let offers: HashSet<Task> = offers.into_iter().collect();
+            memory.tasks.retain(|task| !offers.contains(task));
         }
         offered
     }

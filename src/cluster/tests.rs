@@ -16,10 +16,10 @@ use super::queue::LEASE_TIME;
 use super::*;
 use crate::domain::{Board, RandomSource, Size, SplitMix};
 use crate::jobs::{
-    Draft, FailingFiles, Failure, Files, FilesInMemory, Job, JobBoards, JobEngine, JobOwner, JobSettings, JobSpec,
-    JobState, JobStore, JobView, Progress, Recipe, Resources, RunEnd, Shard, StoredJob, WaitingFor, run,
+    Draft, Ended, FailingFiles, Failure, Files, FilesInMemory, Job, JobBoards, JobEngine, JobOwner, JobSettings,
+    JobSpec, JobState, JobStore, JobView, Progress, Recipe, Resources, RunEnd, Shard, StoredJob, WaitingFor, run,
 };
-use crate::service::{RequestedLimits, Service, ServiceSettings, Tables, Tier, Want};
+use crate::service::{Metrics, RequestedLimits, Service, ServiceSettings, Tables, Tier, Want};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
@@ -146,7 +146,9 @@ fn draft(count: u64) -> Draft {
 fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
     let job = StoredJob::create_in(Arc::new(FilesInMemory::default()), spec).unwrap();
     let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
-    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    let metrics = Metrics::default();
+    let resources =
+        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, metrics: &metrics };
     assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
     assert!(job.complete().unwrap());
     files(&job)
@@ -279,7 +281,7 @@ async fn nothing_is_stored_after_a_job_was_cancelled() {
     one.until(&job, |view| view.counts.stored_parts > 0).await;
     let seen = other.job(&job).await;
     let engine = Arc::clone(&other.engine);
-    assert!(tokio::task::spawn_blocking(move || engine.cancel_or_delete(&seen).unwrap()).await.unwrap());
+    assert_eq!(tokio::task::spawn_blocking(move || engine.end(&seen, None).unwrap()).await.unwrap(), Ended::Kept);
     one.until(&job, |view| view.state == JobState::Cancelled).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let stored = || {

@@ -189,6 +189,7 @@ impl<Q: Queue> Worker<Q> {
         let message = "task cannot be done";
         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
         if error.is_temporary() {
+            self.figures.has_store.set(0);
             self.queue.report(Trouble::Store(task.folder)).await;
             return Outcome::Release(TaskResult::NoStore, SOON);
         }
@@ -222,7 +223,7 @@ impl<Q: Queue> Worker<Q> {
         match ended {
             None => RELEASED,
             Some(Ok(true)) => Outcome::Done(TaskResult::Ended),
-            // It was cancelled, or the chunk will be offered again.
+            // It was cancelled, or a part was removed: replicas find that out, and have it made anew.
             Some(Ok(false)) => Outcome::Done(TaskResult::Existed),
             Some(Err(error)) => self.failed(task, error).await,
         }
@@ -352,7 +353,12 @@ impl<Q: Queue> Worker<Q> {
         let maker = Arc::clone(&self.maker);
         let called = tokio::task::spawn_blocking(move || call(&maker)).await;
         // It panicked, or the runtime is shutting down.
-        called.unwrap_or_else(|error| Err(JobError::File { path: "the store".into(), source: io::Error::other(error) }))
+        called.unwrap_or_else(|error| {
+            if error.is_panic() {
+                self.maker.note_panic();
+            }
+            Err(JobError::File { path: "the store".into(), source: io::Error::other(error) })
+        })
     }
 }
 

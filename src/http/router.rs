@@ -12,6 +12,8 @@ use super::guard::{self, Guards};
 use super::routes::{ROUTES, allow};
 use super::routes_table::Routes;
 use super::state::{AppState, HttpSettings, JobsState, Site};
+use tokio::sync::Semaphore;
+
 use crate::jobs::JobEngine;
 use crate::service::Service;
 
@@ -37,7 +39,11 @@ impl HttpServices {
         let metrics = HttpMetrics::new(&mut registry, ROUTES.iter().map(|route| route.path));
         let base_path = BasePath::new(&site.base_path);
         let has_tokens = !guards.tokens.is_empty();
-        let jobs = jobs.map(|engine| JobsState { engine, has_tokens });
+        let jobs = jobs.map(|engine| JobsState {
+            engine,
+            has_tokens,
+            readers: Arc::new(Semaphore::new((service.settings().workers / 2).max(1))),
+        });
         let state = AppState::new(Arc::clone(service), jobs, settings, site, registry);
         let build = |routes, guards: &Guards| {
             let router = guard::wrap(router(&routes), guards, service.metrics(), &routes);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::FromRef;
 use prometheus_client::registry::Registry;
+use tokio::sync::Semaphore;
 
 use crate::jobs::JobEngine;
 use crate::service::Service;
@@ -75,6 +76,8 @@ pub(crate) struct JobsState {
     pub(crate) engine: Arc<JobEngine>,
     /// True if each request has a token.
     pub(crate) has_tokens: bool,
+    /// Permits to read files of jobs for a response.
+    pub(crate) readers: Arc<Semaphore>,
 }
 
 impl AppState {

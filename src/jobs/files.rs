@@ -135,6 +135,15 @@ pub(crate) mod tests {
             self.1.store(true, Ordering::Relaxed);
         }
 
+        /// From now on they are all there again.
+        pub(crate) fn find_bucket(&self) {
+            self.1.store(false, Ordering::Relaxed);
+        }
+
+        fn check_bucket(&self) -> io::Result<()> {
+            if self.1.load(Ordering::Relaxed) { Err(io::Error::other("NoSuchBucket")) } else { Ok(()) }
+        }
+
         /// The names of all files in a folder and in those below it, without that of the folder.
         fn names_in(&self, folder: &str) -> Vec<String> {
             let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
@@ -152,6 +161,7 @@ pub(crate) mod tests {
         }
 
         fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
+            self.check_bucket()?;
             let mut bytes = Vec::new();
             write(&mut bytes)?;
             let mut files = self.0.lock();
@@ -163,9 +173,7 @@ pub(crate) mod tests {
         }
 
         fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-            if self.1.load(Ordering::Relaxed) {
-                return Err(io::Error::other("NoSuchBucket"));
-            }
+            self.check_bucket()?;
             Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.clone()))
         }
 

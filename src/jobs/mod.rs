@@ -51,8 +51,8 @@ pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::{Directory, DirectoryUse, NewFile};
 pub use engine::{
-    CreateError, Dispatch, Draft, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane, JobOwner,
-    JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
+    CreateError, Dispatch, Draft, Ended, Ending, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane,
+    JobOwner, JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
 #[cfg(all(test, feature = "cluster"))]
 pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::part::{Part, Row};
 use super::stored_job::{JobError, StoredJob};
-use crate::service::{Sweep, SweepContext, SweepError, SweepLimits, Tables};
+use crate::service::{Metrics, Sweep, SweepContext, SweepError, SweepLimits, Tables};
 
 /// The share of a job that one of several processes makes: every n-th chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +66,8 @@ pub struct Resources<'a> {
     pub search_memory: u64,
     /// Stops the run when raised.
     pub cancel: &'a AtomicBool,
+    /// Counts searches that panicked.
+    pub metrics: &'a Metrics,
 }
 
 impl Resources<'_> {
@@ -117,7 +119,10 @@ pub fn label_boards(
             Some(puzzle) => match sweep.label(&puzzle, context) {
                 Ok(label) => Row::Solved(label),
                 Err(SweepError::Cancelled) => return Ok(false),
-                Err(SweepError::Failed(_)) => Row::Failed,
+                Err(failure) => {
+                    failure.report(&puzzle, resources.metrics);
+                    Row::Failed
+                }
             },
         };
         progress.count(&row);
@@ -240,7 +245,8 @@ mod tests {
         };
         let job = StoredJob::create_in(files, &spec)?;
         let cancel = AtomicBool::new(false);
-        let resources = Resources { tables, threads: 1, search_memory: 16 << 20, cancel: &cancel };
+        let resources =
+            Resources { tables, threads: 1, search_memory: 16 << 20, cancel: &cancel, metrics: &Metrics::default() };
         assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default())?, RunEnd::Finished);
         assert!(job.complete()?);
         job.put_card()?;

@@ -185,6 +185,12 @@ impl JobSpec {
         first..(first + u64::from(self.chunk)).min(self.boards.count())
     }
 
+    /// Number of boards of the chunks that are marked.
+    pub fn boards_in(&self, chunks: &[bool]) -> u64 {
+        let marked = (0..).zip(chunks).filter(|(_, is_marked)| **is_marked);
+        marked.map(|(chunk, _)| self.boards_of(chunk)).map(|boards| boards.end - boards.start).sum()
+    }
+
     /// True if the labels depend on nothing but the boards: proven lengths and first moves do, without limits. Others
     /// depend on the version of the solver and on its tables.
     pub fn has_unique_labels(&self) -> bool {

@@ -361,6 +361,11 @@ impl JobError {
         format!("{what}; delete the job, and create it again")
     }
 
+    /// True if another process is doing what was to be done.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
+    }
+
     /// True if the disk is full, so that the job can go on once there is room.
     pub fn is_disk_full(&self) -> bool {
         let is_full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);

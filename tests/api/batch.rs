@@ -304,6 +304,7 @@ async fn faulty_parameters_and_bodies_have_their_status() {
     for media_type in ["application/json", "application/xml", "text/html", "application/x-ndjson; charset=latin1"] {
         let answer = taquin.send(Question::post("/batch").body(media_type, "867254301")).await;
         assert_eq!(answer.header("accept"), "application/x-ndjson, application/jsonl, text/csv");
+        assert_eq!(answer.header("connection"), "close", "the body is not read");
         answer.problem("unsupported-media-type");
     }
     let compressed = lines_of("867254301").header("content-encoding", "gzip");

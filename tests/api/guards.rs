@@ -260,7 +260,7 @@ async fn pages_of_allowed_origins_can_read_all_responses() {
         let answer = taquin.send(preflight()).await.expect(204);
         assert_eq!(answer.header("access-control-allow-origin"), origin);
         let allowed: Vec<_> = answer.header("access-control-allow-headers").split(',').collect();
-        for name in ["authorization", "if-match", "if-range", "idempotency-key", "content-digest"] {
+        for name in ["authorization", "if-match", "if-range", "idempotency-key", "content-digest", "last-event-id"] {
             assert!(allowed.contains(&name), "{name}: {answer}");
         }
         assert!(!answer.headers.contains_key("access-control-allow-credentials"), "{answer}");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, faults};
 use crate::client::{Client, Service, until};
+use crate::load::{begin, hard};
 use crate::question::Question;
 
 const NDJSON: &str = "application/x-ndjson";
@@ -267,7 +268,7 @@ async fn a_job_whose_description_is_damaged_has_failed() {
     }
     taquin.send(delete(&job)).await.expect(204);
     assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }));
-    assert!(!directory.job(&job).exists());
+    until("its files are removed", async || !directory.job(&job).exists()).await;
 }
 
 #[tokio::test]
@@ -383,7 +384,7 @@ async fn a_job_is_cancelled_and_then_deleted() {
     taquin.send(delete(&created)).await.expect(204);
     taquin.get(&format!("/jobs/{}", id(&created))).await.problem("not-found");
     taquin.send(delete(&created)).await.problem("not-found");
-    assert!(!directory.job(&created).exists());
+    until("its files are removed", async || !directory.job(&created).exists()).await;
     assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }));
 }
 
@@ -424,6 +425,11 @@ async fn the_preconditions_of_a_deletion_are_checked() {
     {
         taquin.send(delete(&done).header(name, value)).await.problem("precondition-failed");
     }
+    for target in ["results", "events"] {
+        let question = || Question::get(&format!("/jobs/{}/{target}", id(&done)));
+        taquin.send(question().header("if-match", "\"x\"")).await.problem("precondition-failed");
+        taquin.send(question().header("if-match", "*")).await.expect(200);
+    }
     assert_eq!(job(&taquin, &done).await, done);
     taquin.send(delete(&done).header("if-match", "*").header("if-none-match", "\"x\"")).await.expect(204);
 }
@@ -443,6 +449,20 @@ async fn the_digest_of_an_upload_is_checked() {
 }
 
 #[tokio::test]
+async fn an_upload_waits_while_the_service_is_overloaded() {
+    let directory = Directory::new("overloaded");
+    let service = directory.start(&["--workers", "1", "--queue", "0"]).await;
+    let taquin = service.client();
+    let search = begin(&taquin, &hard(&taquin, "a").await).await;
+    taquin.send(Question::post("/jobs").json(&recipe(5, 5, 10))).await.problem("overloaded");
+    let waiting = taquin.begin(upload("/jobs", NDJSON, "867254301\n867254301")).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(taquin.get("/jobs").await.json(), json!({ "jobs": [] }));
+    search.hang_up();
+    accepted(waiting.answer().await);
+}
+
+#[tokio::test]
 async fn the_type_of_a_body_decides_what_it_is() {
     let directory = Directory::new("types");
     let strict = directory.start(&["--strict-content-type"]).await;
@@ -452,6 +472,7 @@ async fn the_type_of_a_body_decides_what_it_is() {
             let answer = strict.client().send(upload("/jobs", media_type, body)).await;
             let types = "application/json, application/x-ndjson, application/jsonl, text/csv";
             assert_eq!(answer.header("accept"), types, "{answer}");
+            assert_eq!(answer.header("connection"), "close", "the body is not read");
             answer.problem("unsupported-media-type");
         }
     }

@@ -247,6 +247,10 @@ async fn a_response_to_get_has_an_etag() {
         }
     }
     taquin.send(Question::get("/solve").header("if-match", "\"other\"")).await.problem("invalid-parameter");
+    for target in ["/solve", "/hint", "/moves"] {
+        let question = Question::post(target).json(&json!({ "board": "867254301" }));
+        taquin.send(question.header("if-match", "\"other\"")).await.expect(200);
+    }
     let other = taquin.get("/solve?board=867254310").await;
     assert_ne!(other.header("etag"), taquin.get("/solve?board=867254301").await.header("etag"));
 }

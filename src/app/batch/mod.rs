@@ -32,7 +32,7 @@ use super::tier;
 use crate::config::{BatchFlags, Config};
 use crate::domain::Board;
 use crate::jobs::{Progress, Resources};
-use crate::service::{RequestedLimits, SweepLimits, Tables, Tier};
+use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Tier};
 
 /// The signal that ends most programs whose reader has left.
 const SIGPIPE: u8 = 13;
@@ -45,6 +45,8 @@ struct Session {
     threads: usize,
     search_memory: u64,
     cancel: AtomicBool,
+    /// What searches count. Nothing reads it.
+    metrics: Metrics,
     progress: Progress,
 }
 
@@ -68,6 +70,7 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
         threads: config.workers,
         search_memory: config.memory.search,
         cancel: AtomicBool::new(false),
+        metrics: Metrics::default(),
         progress: Progress::default(),
     });
     let resumption = task.resumption();
@@ -141,8 +144,8 @@ impl Session {
     }
 
     fn resources(&self) -> Resources<'_> {
-        let Self { tables, threads, search_memory, cancel, .. } = self;
-        Resources { tables, threads: *threads, search_memory: *search_memory, cancel }
+        let Self { tables, threads, search_memory, cancel, metrics, .. } = self;
+        Resources { tables, threads: *threads, search_memory: *search_memory, cancel, metrics }
     }
 
     fn sweep_limits(&self, requested: RequestedLimits) -> SweepLimits {

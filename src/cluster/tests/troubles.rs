@@ -123,7 +123,9 @@ async fn a_worker_that_ends_gives_back_the_end_of_a_job_with_many_parts() {
     let replica = place.replica(&service).await;
     let job = replica.create(draft(200)).await;
     let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
-    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    let metrics = Metrics::default();
+    let resources =
+        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, metrics: &metrics };
     assert_eq!(run(job.stored(), Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
     let reads = Arc::new(AtomicUsize::new(0));
     let slow = {

@@ -36,6 +36,7 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
             header::IF_NONE_MATCH,
             header::IF_RANGE,
             HeaderName::from_static("idempotency-key"),
+            HeaderName::from_static("last-event-id"),
             HeaderName::from_static("prefer"),
             header::RANGE,
             HeaderName::from_static("traceparent"),

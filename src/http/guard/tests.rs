@@ -179,7 +179,7 @@ async fn a_preflight_needs_neither_token_nor_quota() {
         let headers = answer.header("access-control-allow-headers");
         assert_eq!(
             headers,
-            "accept,authorization,content-digest,content-type,if-match,if-none-match,if-range,idempotency-key,prefer,range,traceparent,tracestate,x-request-id"
+            "accept,authorization,content-digest,content-type,if-match,if-none-match,if-range,idempotency-key,last-event-id,prefer,range,traceparent,tracestate,x-request-id"
         );
         assert_eq!(answer.header("access-control-max-age"), "3600");
         assert_eq!(answer.header("access-control-allow-credentials"), "");

@@ -117,6 +117,7 @@ impl Problem {
     /// Sets a header of the response, such as `WWW-Authenticate`.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.retain(|(other, _)| *other != name);
         self.headers.push((name, value));
         self
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use crate::domain::{MoveNotation, Path, Puzzle, Tile};
@@ -50,6 +50,7 @@ struct HintBody {
 /// Handles GET and POST.
 pub(crate) async fn hint(
     State(service): State<Arc<Service>>,
+    method: Method,
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
@@ -63,7 +64,8 @@ pub(crate) async fn hint(
     };
     // The choice among equally good moves depends on earlier requests.
     let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
-    let mut response = document.response(&headers);
+    // The response to a POST has no tag, and conditions do not hinder it.
+    let mut response = document.response(&if method == Method::POST { HeaderMap::new() } else { headers });
     if let Some(answer) = &hint.answer {
         add_server_timing(&mut response, answer);
     }

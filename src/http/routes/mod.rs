@@ -48,7 +48,7 @@ pub(crate) static ROUTES: [Route; 26] = [
     route("/jobs", jobs_router, Counted, Main),
     route("/jobs/{id}", job_router, Free, Main),
     route("/jobs/{id}/events", || read(jobs::events), Free, Main),
-    route("/jobs/{id}/results", || read(jobs::results), Free, Main),
+    route("/jobs/{id}/results", || read(jobs::results), Counted, Main),
     route("/jobs/{id}/parts/{part}", || read(jobs::part), Free, Main),
     route("/random", || ask(random::random), Counted, Main),
     route("/info", || read(info::info), Free, Both),

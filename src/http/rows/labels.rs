@@ -58,7 +58,8 @@ impl LabelLines {
     /// The problem of a row that has no label.
     pub(crate) fn problem(row: &Row) -> Problem {
         if *row == Row::Invalid {
-            let detail = "The row of the input is no board; `input/*.ndjson` in the directory of the job say why.";
+            let detail =
+                "The row of the input is no board. The reason is with the input, unless too many rows are faulty.";
             Problem::new(ProblemKind::InvalidBoard, detail)
         } else {
             Problem::internal()

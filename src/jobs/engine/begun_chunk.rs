@@ -55,6 +55,12 @@ impl ChunkBudget {
         Self { all: Arc::clone(&self.all), own: Arc::default() }
     }
 
+    /// True if a chunk has memory.
+    #[cfg(test)]
+    pub(super) fn is_used(&self) -> bool {
+        self.all.load(Ordering::Relaxed) > 0
+    }
+
     /// Takes the memory of a chunk of a job, if it may be begun: if there is so much, or the owner has none begun.
     pub(super) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
         let bytes = bytes_of(spec);

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use fixedbitset::FixedBitSet;
+
 /// The chunks of a job: done, begun by a slice, parked between two slices, or still to begin. `B` is a begun chunk.
 #[derive(Debug)]
 pub(super) struct ChunkQueue<B> {
-    is_done: Vec<bool>,
+    is_done: FixedBitSet,
     done: u64,
     /// All chunks before it are done or begun, or dropped.
     next: usize,
@@ -27,8 +29,10 @@ pub(super) enum Taken<B> {
 }
 
 impl<B> ChunkQueue<B> {
-    pub(super) fn new(is_done: Vec<bool>) -> Self {
-        let done = is_done.iter().filter(|is_done| **is_done).count() as u64;
+    pub(super) fn new(chunks: &[bool]) -> Self {
+        let mut is_done = FixedBitSet::with_capacity(chunks.len());
+        is_done.extend((0..chunks.len()).filter(|chunk| chunks[*chunk]));
+        let done = is_done.count_ones(..) as u64;
         Self { is_done, done, next: 0, dropped: Vec::new(), parked: VecDeque::new(), active: 0 }
     }
 
@@ -52,9 +56,9 @@ impl<B> ChunkQueue<B> {
         if let Some(dropped) = self.dropped.pop() {
             return Some(dropped);
         }
-        let ahead = self.is_done[self.next..].iter().position(|is_done| !is_done)?;
-        self.next += ahead + 1;
-        Some(self.next as u64 - 1)
+        let first = (self.next..self.is_done.len()).find(|chunk| !self.is_done[*chunk])?;
+        self.next = first + 1;
+        Some(first as u64)
     }
 
     /// The end of a slice whose chunk is not done yet.
@@ -72,21 +76,23 @@ impl<B> ChunkQueue<B> {
     /// The end of a slice whose chunk is done.
     pub(super) fn finish(&mut self, number: u64) {
         self.active -= 1;
-        if let Some(is_done) = self.is_done.get_mut(number as usize).filter(|is_done| !**is_done) {
-            *is_done = true;
-            self.done += 1;
-        }
+        self.set_done(number);
     }
 
     /// Notes that another process has done a chunk. Returns false if it was noted before, or there is no such chunk.
     pub(super) fn note_done(&mut self, number: u64) -> bool {
-        let Some(is_done) = self.is_done.get_mut(number as usize).filter(|is_done| !**is_done) else { return false };
-        *is_done = true;
-        self.done += 1;
-        while self.is_done.get(self.next).is_some_and(|is_done| *is_done) {
+        let is_new = self.set_done(number);
+        while self.is_done.contains(self.next) {
             self.next += 1;
         }
-        true
+        is_new
+    }
+
+    /// Returns false if the chunk was done before, or there is none of this number.
+    fn set_done(&mut self, number: u64) -> bool {
+        let is_new = (number as usize) < self.is_done.len() && !self.is_done.put(number as usize);
+        self.done += u64::from(is_new);
+        is_new
     }
 
     /// The first chunk that is not done.
@@ -122,9 +128,10 @@ impl<B> ChunkQueue<B> {
         self.done == self.is_done.len() as u64
     }
 
-    /// Gives up the parked chunks.
+    /// Forgets which chunks are done, and gives up the parked ones. Their number stays.
     pub(super) fn clear(&mut self) {
-        self.parked.clear();
+        let done = self.done;
+        *self = Self { done, active: self.active, ..Self::new(&[]) };
     }
 }
 
@@ -142,7 +149,7 @@ mod tests {
         for chunks in [1, 2, 50] {
             let is_done: Vec<bool> = (0..chunks).map(|_| next() % 3 == 0).collect();
             let mut made: Vec<u32> = is_done.iter().map(|is_done| u32::from(*is_done)).collect();
-            let (mut queue, mut active) = (ChunkQueue::<u64>::new(is_done), Vec::new());
+            let (mut queue, mut active) = (ChunkQueue::<u64>::new(&is_done), Vec::new());
             while !queue.is_finished() {
                 match queue.take(active.len() < 4) {
                     Some(Taken::New(number) | Taken::Parked(number)) => active.push(number),
@@ -169,7 +176,7 @@ mod tests {
 
     #[test]
     fn parked_chunks_come_first_in_their_order() {
-        let mut queue = ChunkQueue::new(vec![false, true, false, false]);
+        let mut queue = ChunkQueue::new(&[false, true, false, false]);
         assert_eq!([queue.take(true), queue.take(true)], [Some(Taken::New(0)), Some(Taken::New(2))]);
         queue.park("two");
         queue.park("zero");

@@ -10,12 +10,12 @@ use super::id::{JobId, JobOwner};
 use super::job::Job;
 use super::settings::CreateError;
 use super::store::{JobRecord, NewFolder};
-use super::{JobEngine, MAKING, VERSION};
+use super::{JobEngine, KEY_LOCKS, VERSION};
 use crate::jobs::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
 use crate::jobs::files::Created;
 use crate::jobs::spec::{JobBoards, JobSpec};
 use crate::search::Named;
-use crate::service::{RequestedLimits, SearchContext, Sweep, SweepContext, SweepLimits, Want};
+use crate::service::{RequestedLimits, SearchContext, ServiceError, Sweep, SweepContext, SweepLimits, Want};
 
 /// A job that a client wants.
 #[derive(Debug)]
@@ -29,6 +29,12 @@ pub struct Draft {
     /// The folder of the input.
     pub folder: Option<NewFolder>,
 }
+
+/// Most chunks of a job in a shared store, where a worker has the manifest in memory: 150 bytes for each.
+const MAX_SHARED_CHUNKS: u64 = 1 << 20;
+
+/// Longest pause between two attempts to estimate the boards of an upload while the service is overloaded.
+const OVERLOAD_PAUSE: Duration = Duration::from_secs(1);
 
 /// Longest time of a board of the sample.
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
@@ -51,23 +57,32 @@ impl JobEngine {
         let limits = self.limits(draft.limits);
         let draft = Draft { limits, ..draft };
         let _making = match key {
-            Some(_) => Some(self.making[id.shard(MAKING)].lock().await),
+            Some(_) => Some(self.making[id.shard(KEY_LOCKS)].lock().await),
             None => None,
         };
-        let (folder, draft) = (draft.folder, Arc::new(Draft { folder: None, ..draft }));
-        let same = Arc::clone(&draft);
-        if let Some(job) = self.blocking(move |engine| engine.existing(owner, id, &same)).await? {
+        let (received, draft) = (draft.folder, Arc::new(Draft { folder: None, ..draft }));
+        let existing = async || {
+            let same = Arc::clone(&draft);
+            self.blocking(move |engine| engine.existing(owner, id, &same)).await
+        };
+        if let Some(job) = existing().await? {
             return Ok(job);
         }
         self.refresh_for_quota().await;
-        let folder = match folder {
-            Some(folder) => {
-                self.check_quota(owner)?;
-                folder
-            }
-            None => self.begin_counted(owner, self.unfinished(owner)).await?,
+        let is_received = received.is_some();
+        let begun = match received {
+            Some(folder) => self.check_quota(owner).map(|()| folder),
+            None => self.begin_counted(owner, self.unfinished(owner)).await,
         };
-        let cost = self.cost(&draft, &folder).await?;
+        let folder = match begun {
+            // The one too many may be the job that another process has created for the same request.
+            Err(CreateError::TooMany(unfinished)) => {
+                return existing().await?.ok_or(CreateError::TooMany(unfinished));
+            }
+            begun => begun?,
+        };
+        let cost =
+            if is_received { self.cost_of_upload(&draft, &folder).await? } else { self.cost(&draft, &folder).await? };
         let job = self.blocking(move |engine| engine.commit(owner, id, &draft, folder, cost)).await?;
         self.wake.notify_one();
         Ok(job)
@@ -149,6 +164,20 @@ impl JobEngine {
         self.jobs.lock().values().filter(is_unfinished).count()
     }
 
+    /// Estimates the time of a core for a board of an upload. If the service is overloaded, it waits: a client must not send
+    /// all its boards again because other requests need the workers now.
+    async fn cost_of_upload(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
+        loop {
+            match self.cost(draft, folder).await {
+                Err(CreateError::Service(ServiceError::Overloaded { retry_after, .. })) => {
+                    folder.check_time()?;
+                    tokio::time::sleep(retry_after.min(OVERLOAD_PAUSE)).await;
+                }
+                cost => return cost,
+            }
+        }
+    }
+
     /// Estimates the time of a core for a board.
     async fn cost(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         let (want, limits) = (draft.want, draft.limits);
@@ -187,14 +216,16 @@ impl JobEngine {
             chunk: chunk_of_cost(cost, count),
             version: VERSION.to_owned(),
         };
-        if !spec.has_valid_chunks() {
+        if !spec.has_valid_chunks() || self.store.is_shared() && spec.chunks() > MAX_SHARED_CHUNKS {
             return Err(CreateError::TooManyChunks);
         }
         folder.write(&spec)?;
         let core_seconds = cost.as_secs_f64() * count as f64;
         let record = JobRecord { owner, created: JobRecord::now(), core_seconds, folder: folder.name() };
         let _commit = self.commit.lock();
-        self.check_quota(owner)?;
+        if let Err(too_many) = self.check_quota(owner) {
+            return self.existing(owner, id, draft)?.ok_or(too_many);
+        }
         if self.store.create(id, &record, folder)? == Created::New {
             tracing::event!(
                 target: "taquin::jobs",

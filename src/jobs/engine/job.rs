@@ -42,8 +42,12 @@ struct JobProgress {
     begun: BTreeMap<u64, Instant>,
     counts: JobCounts,
     blocked: Option<Blocked>,
+    /// Why the job has failed, if that could not be stored yet.
+    failure: Option<String>,
     /// Slices that work on the job now, or are paused.
     slices: usize,
+    /// When all parts were last listed.
+    listed: Instant,
     /// When a slice last began or ended.
     touched: Instant,
     /// Times and the boards that were done then.
@@ -93,10 +97,12 @@ pub(super) enum Step {
     Begin(u64, ChunkMemory),
     /// Check all parts, and write the manifest.
     Finish,
+    /// End the job as failed, for this reason.
+    Fail(String),
 }
 
 /// Time after which a full disk is tried again.
-const DISK_RETRY: Duration = Duration::from_secs(2);
+pub(super) const DISK_RETRY: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 2 });
 /// Time without the begin or the end of a slice after which a job waits for something.
 const IDLE: Duration = Duration::from_secs(1);
 /// Time over which the rate is taken, and least number of samples.
@@ -115,13 +121,12 @@ impl Job {
         making: Making,
         damage: Option<&JobError>,
     ) -> Result<Self, JobError> {
-        let (spec, is_done) = (stored.spec(), stored.done()?);
-        let rows = |chunk: u64| {
-            let rows = spec.boards_of(chunk);
-            rows.end - rows.start
-        };
-        let done = (0..).zip(&is_done).filter(|(_, is_done)| **is_done).map(|(chunk, _)| rows(chunk)).sum();
-        let chunks = ChunkQueue::new(is_done);
+        let spec = stored.spec();
+        let end = if damage.is_some() { Ok(None) } else { stored.end() };
+        // A list of its parts is a request for each thousand of them.
+        let is_completed = matches!(&end, Ok(Some(end)) if end.totals.is_some());
+        let is_done = if is_completed { Vec::new() } else { stored.done()? };
+        let (chunks, done) = (ChunkQueue::new(&is_done), spec.boards_in(&is_done));
         let stored_parts = chunks.done();
         let is_elsewhere = making == Making::Elsewhere;
         let failed = (!is_elsewhere && stored_parts == 0).then_some(0);
@@ -134,7 +139,9 @@ impl Job {
             begun: BTreeMap::new(),
             counts,
             blocked,
+            failure: None,
             slices: 0,
+            listed: Instant::now(),
             touched: Instant::now(),
             samples: VecDeque::new(),
         };
@@ -143,7 +150,7 @@ impl Job {
         let job = Self { id, record, stored, has_spec, cancel, progress, changes: watch::Sender::new(0) };
         match damage {
             Some(damage) => job.note_damage(damage)?,
-            None => job.note_end()?,
+            None => job.note_end(end)?,
         };
         Ok(job)
     }
@@ -246,6 +253,7 @@ impl Job {
             return None;
         }
         let step = match progress.phase {
+            Phase::New | Phase::Open if progress.failure.is_some() => Step::Fail(progress.failure.take()?),
             Phase::New => {
                 progress.phase = Phase::Opening;
                 Step::Open
@@ -306,9 +314,12 @@ impl Job {
         self.has_changed();
     }
 
-    /// Keeps a chunk for another slice.
+    /// Keeps a chunk for another slice, unless the job has ended.
     pub(super) fn park(&self, chunk: Box<BegunChunk>) {
-        self.progress.lock().chunks.park(chunk);
+        let mut progress = self.progress.lock();
+        if !matches!(progress.phase, Phase::Ended { .. }) {
+            progress.chunks.park(chunk);
+        }
     }
 
     /// Gives up the work on a chunk.

@@ -9,6 +9,7 @@ mod chunk_queue;
 mod create;
 mod creations;
 mod dispatch;
+mod ending;
 mod id;
 mod job;
 mod lane;
@@ -34,6 +35,7 @@ use crate::service::Service;
 pub use create::Draft;
 use creations::Creations;
 pub use dispatch::Dispatch;
+pub use ending::{Ended, Ending};
 pub use id::{FolderName, JobId, JobOwner};
 pub use job::Job;
 pub use lane::JobLane;
@@ -47,9 +49,9 @@ pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
     store: JobStore,
-    /// One of them is held while a job with a key is made, by its id: requests with one key at once make one job, and do
-    /// the work once.
-    making: [AsyncMutex<()>; MAKING],
+    /// One of them is held while a job with a key is created, by its id: requests with one key at once create one job, and
+    /// do the work once.
+    making: [AsyncMutex<()>; KEY_LOCKS],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
     /// Jobs that are being created.
@@ -69,11 +71,15 @@ pub struct JobEngine {
     listed: Mutex<Option<Instant>>,
     /// Wakes the task of the engine.
     wake: Notify,
+    /// Jobs that were removed, and whose files are left.
+    removed: Mutex<Vec<(JobId, FolderName)>>,
+    /// Wakes the task that removes them.
+    removal: Notify,
     is_draining: watch::Sender<bool>,
 }
 
-/// Jobs that are made at a time.
-const MAKING: usize = 16;
+/// Number of locks that keys share.
+const KEY_LOCKS: usize = 256;
 
 /// Version of the solver.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -118,6 +124,8 @@ impl JobEngine {
             has_searched: watch::Sender::new(false),
             listed: Mutex::default(),
             wake: Notify::new(),
+            removed: Mutex::default(),
+            removal: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
         let search = || if engine.store.is_shared() { Ok(()) } else { engine.search_jobs() };
@@ -148,6 +156,7 @@ impl JobEngine {
             self.repeat(Duration::ZERO, PERIOD, Some(&self.wake), Self::reconcile),
             self.repeat(first_search, JOBS_PERIOD, None, search),
             self.repeat(PERIOD, PERIOD, None, Self::remove_expired),
+            self.repeat(PERIOD, PERIOD, Some(&self.removal), Self::remove_files),
             self.repeat(USELESS_PERIOD, USELESS_PERIOD, None, Self::tidy),
         );
     }
@@ -221,17 +230,6 @@ impl JobEngine {
         }
     }
 
-    fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
-        let commit = self.commit.lock();
-        let removal = self.store.remove(job.id(), job.folder())?;
-        drop(commit);
-        if removal == Removal::Done {
-            self.forget(job);
-            self.store.remove_files(job.id(), job.folder());
-        }
-        Ok(removal)
-    }
-
     /// The job of this id, if it is the owner's.
     ///
     /// # Errors
@@ -293,59 +291,6 @@ impl JobEngine {
     pub fn oldest_chunk(&self) -> Option<Duration> {
         let oldest = || self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
         (!self.dispatch.makes_elsewhere()).then(|| oldest().map_or(Duration::ZERO, |begun| begun.elapsed()))
-    }
-
-    /// Ends an unfinished job, or deletes one that has ended. Returns true if it was unfinished. It blocks.
-    ///
-    /// # Errors
-    /// [`JobError`] if that cannot be stored.
-    pub fn cancel_or_delete(&self, job: &Arc<Job>) -> Result<bool, JobError> {
-        let was_unfinished = !job.state().is_ended();
-        if was_unfinished {
-            self.cancel(job)?
-        } else {
-            self.delete(job)?
-        }
-        Ok(was_unfinished)
-    }
-
-    /// Ends a job as cancelled, unless it has ended. It blocks.
-    ///
-    /// # Errors
-    /// [`JobError`] if that cannot be stored.
-    pub fn cancel(&self, job: &Job) -> Result<(), JobError> {
-        match job.cancel() {
-            // The store has its record, and so it has lost the files of the job alone.
-            Err(error) if !error.is_temporary() && self.store.names(job.id(), job.folder())? => {
-                job.note_damage(&error)?;
-            }
-            cancelled => cancelled?,
-        }
-        self.wake.notify_one();
-        Ok(())
-    }
-
-    /// True if a job has ended, by its files if this process does not know of an end yet. It blocks.
-    ///
-    /// # Errors
-    /// [`JobError`] if the files cannot be read.
-    pub fn has_ended(&self, job: &Job) -> Result<bool, JobError> {
-        if !job.state().is_ended() && self.store.is_shared() {
-            job.read_end()?;
-        }
-        Ok(job.state().is_ended())
-    }
-
-    /// Deletes a job that has ended. It blocks.
-    ///
-    /// # Errors
-    /// [`JobError`] if that cannot be stored.
-    pub fn delete(&self, job: &Arc<Job>) -> Result<(), JobError> {
-        if self.remove(job)? == Removal::ByAnother {
-            return Err(self.file_error(io::ErrorKind::ResourceBusy.into()));
-        }
-        tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
-        Ok(())
     }
 
     fn file_error(&self, source: io::Error) -> JobError {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -53,18 +53,23 @@ impl JobEngine {
     /// Looks jobs up, and logs which of them cannot be read. Some are left out if the store fails for some seconds.
     ///
     /// # Errors
-    /// If the store cannot be read now, or the service shuts down. A damaged record is none, nor is a job that could
-    /// not be read before either: others must not wait for it.
+    /// If the store cannot be read now, or the service shuts down. A damaged record is none, nor is a job that could not be
+    /// read before either, if another one can: others must not wait for it.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
         /// Time for which other jobs are tried after a failure.
         const PATIENCE: Duration = Duration::from_secs(5);
         let failure = Mutex::new(None::<(Instant, io::Error)>);
+        // Of jobs that could not be read before either.
+        let (old_failure, was_read) = (Mutex::new(None::<JobError>), AtomicBool::new(ids.is_empty()));
         let fail = |error| {
             failure.lock().get_or_insert((Instant::now(), error));
         };
         self.store.for_each(ids, |id| {
             match self.look_up(id) {
-                Ok(_) => drop(self.unreadable.lock().remove(&id)),
+                Ok(_) => {
+                    was_read.store(true, Ordering::Relaxed);
+                    self.unreadable.lock().remove(&id);
+                }
                 Err(error) => {
                     let is_new = self.unreadable.lock().insert(id);
                     if is_new {
@@ -72,8 +77,10 @@ impl JobEngine {
                         tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
                     }
                     // Of a directory, the other jobs are known all the same.
-                    if is_new && error.is_temporary() && self.store.is_shared() {
-                        fail(io::Error::other(error));
+                    match error.is_temporary() && self.store.is_shared() {
+                        false => was_read.store(true, Ordering::Relaxed),
+                        true if is_new => fail(io::Error::other(error)),
+                        true => drop(old_failure.lock().get_or_insert(error)),
                     }
                 }
             }
@@ -83,7 +90,8 @@ impl JobEngine {
             }
             failure.lock().as_ref().is_none_or(|(at, _)| at.elapsed() < PATIENCE)
         });
-        failure.into_inner().map_or(Ok(()), |(_, error)| Err(error))
+        let old_failure = old_failure.into_inner().filter(|_| !was_read.into_inner()).map(io::Error::other);
+        failure.into_inner().map(|(_, error)| error).or(old_failure).map_or(Ok(()), Err)
     }
 
     /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
@@ -160,8 +168,9 @@ impl JobEngine {
         if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
             return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
         }
+        let unlisted = || Err(self.file_error(io::ErrorKind::NotConnected.into()));
         if !is_first {
-            return Ok(());
+            return if self.has_store() { Ok(()) } else { unlisted() };
         }
         // One that fails is an answer too. None begins while the service drains.
         tokio::select! {
@@ -169,7 +178,7 @@ impl JobEngine {
             () = self.drained() => {}
         }
         let has_searched = *self.has_searched.borrow();
-        if has_searched { Ok(()) } else { Err(self.file_error(io::ErrorKind::NotConnected.into())) }
+        if has_searched { Ok(()) } else { unlisted() }
     }
 }
 

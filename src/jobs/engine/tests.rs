@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::runtime::Handle;
 
 use super::begun_chunk::{BegunChunk, ChunkBudget};
-use super::job::{Making, Step};
+use super::job::{DISK_RETRY, Making, Step};
 use super::store::JobRecord;
 use super::work::OwnerWork;
 use super::*;
@@ -16,7 +16,7 @@ use crate::jobs::files::Files;
 use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
 use crate::jobs::spec::JobSpec;
 use crate::jobs::{JobBoards, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, run};
-use crate::service::{RequestedLimits, ServiceSettings, Tables, Want};
+use crate::service::{Metrics, RequestedLimits, ServiceSettings, Tables, Want};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
@@ -137,6 +137,15 @@ fn files(job: &StoredJob) -> Vec<Vec<u8>> {
     parts.chain([job.files().get("end.json").unwrap().unwrap()]).collect()
 }
 
+/// Waits until the files of a job are removed.
+async fn removed(job: &Job) {
+    let begun = Instant::now();
+    while exists(job) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "its files are left");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// True if the directory of a job exists.
 fn exists(job: &Job) -> bool {
     job.stored().files().path_of("").exists()
@@ -201,7 +210,7 @@ async fn unfinished_jobs_of_an_owner_are_limited() {
     }
     assert!(matches!(running.create(None, endless()).await, Err(CreateError::TooMany(3))));
     assert!(running.engine.create(JobOwner::default(), None, draft(1)).await.is_ok(), "another owner has none");
-    assert!(running.engine.cancel_or_delete(&jobs[0]).unwrap());
+    assert_eq!(running.engine.end(&jobs[0], None).unwrap(), Ended::Kept);
     assert!(running.create(None, draft(1)).await.is_ok());
     let newest = running.engine.jobs(owner()).await.unwrap();
     assert!(newest.len() == 4 && newest.is_sorted_by(|a, b| JobEngine::rank(a) > JobEngine::rank(b)));
@@ -226,15 +235,16 @@ async fn a_cancelled_job_stops_and_can_be_deleted() {
     let running = Running::new(scratch.0.path());
     let job = running.create(None, endless()).await.unwrap();
     wait_until(&running.engine, &job, |view| view.counts.stored_parts > 0).await;
-    assert!(running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Kept);
     assert_eq!(running.engine.view(&job).state, JobState::Cancelled);
     running.engine.service.idle().await;
     let stored = job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count();
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(job.stored().done().unwrap().into_iter().filter(|is_done| *is_done).count(), stored);
     assert!(job.stored().manifest().unwrap().is_none(), "it is not complete");
-    assert!(!running.engine.cancel_or_delete(&job).unwrap());
-    assert!(running.job(job.id()).await.is_none() && !exists(&job));
+    assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Deleted);
+    assert!(running.job(job.id()).await.is_none());
+    removed(&job).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -272,7 +282,7 @@ async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
     let own = running.create(None, draft(2)).await.unwrap();
     completed(&running.engine, &own).await;
     assert_eq!(running.engine.view(&job).counts.done, 0);
-    assert!(running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Kept);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -316,7 +326,9 @@ impl Dispatch for NoWorkers {
 /// Makes some parts of a job.
 fn make(job: &StoredJob, shard: Shard) {
     let (tables, cancel) = (Tables::default(), std::sync::atomic::AtomicBool::new(false));
-    let resources = Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel };
+    let metrics = Metrics::default();
+    let resources =
+        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, metrics: &metrics };
     assert_eq!(run(job, shard, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
 }
 
@@ -331,7 +343,7 @@ async fn a_job_that_is_cancelled_while_its_parts_are_counted_stays_cancelled() {
     let job = engine.find(owner(), first.id()).await.unwrap().unwrap();
     assert_eq!(engine.view(&job).counts.failed, None, "they are not counted");
     assert!(matches!(job.next_step(|| None), Some(Step::Open)));
-    assert!(engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(engine.end(&job, None).unwrap(), Ended::Kept);
     job.opened(0);
     job.end_slice();
     let view = engine.view(&job);
@@ -355,7 +367,7 @@ async fn a_job_does_not_change_after_its_end() {
     };
     let [stored, late, later] = [(); 3].map(|()| begin());
     OwnerWork::store(&job, stored);
-    assert!(engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(engine.end(&job, None).unwrap(), Ended::Kept);
     let view = engine.view(&job);
     assert_eq!((view.counts.done, view.counts.stored_parts), (1, 1));
     job.stored_part(&late);
@@ -366,6 +378,119 @@ async fn a_job_does_not_change_after_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_ended_job_has_no_begun_chunks() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let engine = Running::idle(&service, memory.clone(), Arc::new(JobLane::new(&service))).await;
+    let job = engine.create(owner(), None, draft(4)).await.unwrap();
+    let budget = ChunkBudget::default();
+    let Some(Step::Begin(number, taken)) = job.next_step(|| budget.take(job.stored().spec())) else {
+        panic!("there are chunks")
+    };
+    let chunk = Box::new(BegunChunk::new(job.stored(), number, taken).unwrap());
+    assert_eq!(engine.end(&job, None).unwrap(), Ended::Kept);
+    assert!(budget.is_used());
+    job.park(chunk);
+    assert!(!budget.is_used(), "a slice that ends after the job keeps nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_cannot_be_stored_is_stored_later() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let engine = Running::idle(&service, memory.clone(), Arc::new(JobLane::new(&service))).await;
+    let job = engine.create(owner(), None, draft(4)).await.unwrap();
+    memory.lose_bucket();
+    job.fail("a reason");
+    assert!(job.next_step(|| None).is_none());
+    assert_eq!(engine.view(&job).waiting_for, Some(WaitingFor::Disk));
+    memory.find_bucket();
+    tokio::time::sleep(DISK_RETRY).await;
+    let Some(Step::Fail(reason)) = job.next_step(|| None) else { panic!("there is something to store") };
+    job.fail(&reason);
+    job.end_slice();
+    let view = engine.view(&job);
+    assert_eq!((view.state, view.reason.as_deref()), (JobState::Failed, Some("a reason")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replica_that_has_not_seen_a_deletion_ends_nothing() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(NoWorkers));
+    let (one, other) = (open().await, open().await);
+    for only in [None, Some(Ending::Cancel), Some(Ending::Delete)] {
+        let job = one.create(owner(), Some("key"), draft(2)).await.unwrap();
+        let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
+        assert_eq!(one.end(&job, None).unwrap(), Ended::Kept);
+        assert_eq!(one.end(&job, None).unwrap(), Ended::Deleted);
+        one.remove_files();
+        let anew = one.create(owner(), Some("key"), draft(2)).await.unwrap();
+        assert_eq!(other.end(&seen, only).unwrap(), Ended::Gone, "{only:?}");
+        assert!(memory.get(&format!("data/{}/end.json", job.folder())).unwrap().is_none(), "nothing is left");
+        let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
+        assert_eq!((seen.folder(), other.view(&seen).state), (anew.folder(), JobState::Queued));
+        assert_eq!(one.end(&anew, None).unwrap(), Ended::Kept);
+        assert_eq!(one.end(&anew, None).unwrap(), Ended::Deleted);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_that_was_removed_is_made_again() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let engine = Running::idle(&service, memory, Arc::new(NoWorkers)).await;
+    let job = engine.create(owner(), None, draft(3)).await.unwrap();
+    make(job.stored(), Shard::WHOLE);
+    assert!(job.read_progress().unwrap());
+    assert_eq!(engine.view(&job).state, JobState::Finalizing);
+    job.stored().files().remove("parts/0000000001.tqp").unwrap();
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    job.read_progress().unwrap();
+    let view = engine.view(&job);
+    assert_eq!((view.state, view.counts.done, view.counts.stored_parts), (JobState::Running, 2, 2));
+    let mut missing = Vec::new();
+    job.missing_chunks(|chunk| {
+        missing.push(chunk);
+        true
+    });
+    assert_eq!(missing, [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_whose_jobs_cannot_be_read_is_down() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(NoWorkers));
+    open().await.create(owner(), None, draft(1)).await.unwrap();
+    memory.lose_bucket();
+    let engine = open().await;
+    for _ in 0..2 {
+        assert!(engine.search_jobs().is_err() && !engine.has_store());
+    }
+    memory.find_bucket();
+    assert!(engine.search_jobs().is_ok() && engine.has_store());
+    assert_eq!(engine.jobs(owner()).await.unwrap().len(), 1);
+    memory.lose_bucket();
+    for _ in 0..2 {
+        assert!(engine.search_jobs().is_err() && engine.jobs(owner()).await.is_err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_request_finds_its_job_although_there_are_too_many() {
+    let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
+    let open = || Running::idle(&service, memory.clone(), Arc::new(NoWorkers));
+    let (one, other) = (open().await, open().await);
+    for count in 1..=2 {
+        one.create(owner(), None, draft(count)).await.unwrap();
+    }
+    // The last place is that of the job that both requests are about.
+    let (first, second) =
+        tokio::join!(one.create(owner(), Some("key"), draft(3)), other.create(owner(), Some("key"), draft(3)));
+    assert_eq!(first.unwrap().folder(), second.unwrap().folder());
+    let third = other.create(owner(), Some("key"), draft(3)).await.unwrap();
+    assert_eq!(third.id(), JobId::of_key(owner(), "key"));
+    assert_eq!(other.jobs(owner()).await.unwrap().len(), 3);
+    assert!(matches!(other.create(owner(), Some("other"), draft(3)).await, Err(CreateError::TooMany(3))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_another_process_creates_anew_is_known() {
     let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
     let running = Running::on(&service, memory.clone()).await.unwrap();
@@ -373,7 +498,7 @@ async fn a_job_that_another_process_creates_anew_is_known() {
     completed(&running.engine, &job).await;
     let other = Running::idle(&service, memory, Arc::new(JobLane::new(&service))).await;
     let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
-    assert!(!other.cancel_or_delete(&seen).unwrap());
+    assert_eq!(other.end(&seen, None).unwrap(), Ended::Deleted);
     let anew = other.create(owner(), Some("key"), draft(1)).await.unwrap();
     assert!(anew.id() == job.id() && anew.folder() != job.folder());
     let engine = Arc::clone(&running.engine);
@@ -430,9 +555,9 @@ async fn a_job_whose_files_are_gone_can_be_cancelled_and_deleted() {
     wait_until(&running.engine, &job, |view| view.counts.stored_parts > 1).await;
     fs::rename(job.stored().files().path_of(""), scratch.0.path().join("moved")).unwrap();
     wait_until(&running.engine, &job, |view| view.waiting_for == Some(WaitingFor::Disk)).await;
-    assert!(running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Kept);
     assert_eq!(running.engine.view(&job).state, JobState::Failed);
-    assert!(!running.engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Deleted);
     assert!(running.job(job.id()).await.is_none());
     drop(job);
     running.stop().await;
@@ -456,8 +581,9 @@ async fn a_job_whose_files_are_damaged_has_failed_and_can_be_deleted() {
         assert!(view.reason.is_some_and(|reason| reason.starts_with(name)));
         assert!(view.expires.unwrap() > SystemTime::now() + Duration::from_secs(3000));
         assert_eq!(running.create(Some(name), draft(2)).await.unwrap().id(), id, "the key is that of the job");
-        assert!(!running.engine.cancel_or_delete(&job).unwrap());
-        assert!(running.job(id).await.is_none() && !exists(&job));
+        assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Deleted);
+        assert!(running.job(id).await.is_none());
+        removed(&job).await;
         drop(job);
         running.stop().await;
     }
@@ -503,7 +629,7 @@ async fn the_clock_of_a_replica_does_not_move_the_expiry() {
     let (service, memory) = (service(), Arc::new(FilesInMemory::default()));
     let engine = Running::idle(&service, memory, Arc::new(NoWorkers)).await;
     let job = engine.create(owner(), None, draft(1)).await.unwrap();
-    assert!(engine.cancel_or_delete(&job).unwrap());
+    assert_eq!(engine.end(&job, None).unwrap(), Ended::Kept);
     let created = SystemTime::now() + Duration::from_secs(1 << 25);
     let record = JobRecord { owner: owner(), created, core_seconds: 1.0, folder: job.folder() };
     let ahead = Job::load(job.id(), record, job.stored().clone(), Making::Elsewhere, None).unwrap();

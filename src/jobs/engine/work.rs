@@ -256,6 +256,7 @@ impl BulkWork for OwnerWork {
                 Step::GoOn(chunk) => self.go_on(&job, chunk, context, &mut boards),
                 Step::Begin(number, memory) => self.make(&job, number, memory, context, &mut boards),
                 Step::Finish => Self::finish(&job, context),
+                Step::Fail(reason) => context.without_worker(|| job.fail(&reason)),
             }
             drop(turn);
             if context.is_cancelled() {

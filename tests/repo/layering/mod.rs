@@ -50,6 +50,7 @@ const RULES: [Rule; 12] = [
         parts: &["domain", "search", "service", "jobs"],
         crates: &[
             "crc32fast",
+            "fixedbitset",
             "getrandom", // names of temporary files
             "parking_lot",
             "parquet",

@@ -19,10 +19,10 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{service_failure, stream_head};
-use crate::http::request::parse_query;
+use crate::http::request::{close_connection, parse_query};
 use crate::http::rows::{RowFormat, RowOptions};
 use crate::http::state::AppState;
-use crate::service::{BulkError, BulkWork};
+use crate::service::{BulkError, BulkHandle, BulkWork};
 use lines::{LineReceiver, LinesOf};
 use reply::BatchReply;
 use work::BatchWork;
@@ -37,16 +37,7 @@ pub(crate) async fn batch(
     request: Request,
 ) -> Result<Response, Problem> {
     let begun = Instant::now();
-    let (service, settings) = (state.service(), state.settings());
-    let (head, body) = request.into_parts();
-    let (options, format) = read_head(&head, settings.strict_content_type)?;
-    let limits = settings.batch;
-    let mut receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
-    let memory = limits.memory(receiver.most_bytes());
-    let reservation =
-        service.reserve_reply(token_digest(&head.headers), memory).map_err(|error| service_failure(&error))?;
-    let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));
-    let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
+    let (mut receiver, work, handle) = begin(&state, request).map_err(close_connection)?;
     while let Some(lines) = receiver.next().await? {
         work.add(lines)?;
         handle.wake();
@@ -59,6 +50,21 @@ pub(crate) async fn batch(
     let mut response = stream_head(MediaType::JsonLines);
     response.extensions_mut().insert(BatchReply::body(work, handle, begun));
     Ok(response)
+}
+
+/// Begins the work on the lines of a request, which are not read yet.
+fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchWork>, BulkHandle), Problem> {
+    let (service, settings) = (state.service(), state.settings());
+    let (head, body) = request.into_parts();
+    let (options, format) = read_head(&head, settings.strict_content_type)?;
+    let limits = settings.batch;
+    let receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
+    let memory = limits.memory(receiver.most_bytes());
+    let reservation =
+        service.reserve_reply(token_digest(&head.headers), memory).map_err(|error| service_failure(&error))?;
+    let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));
+    let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
+    Ok((receiver, work, handle))
 }
 
 /// Reads the options and the format of the lines.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use tokio::sync::Semaphore;
 
 use super::failure::of_store;
 use crate::http::guard::token_digest;
+use crate::http::negotiation::is_matched;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
 use crate::jobs::{Job, JobEngine, JobOwner};
@@ -19,6 +21,8 @@ pub(in crate::http::routes) struct Caller {
     pub(super) owner: JobOwner,
     /// The token, as a digest.
     pub(super) token: Option<ReplyOwner>,
+    /// Taken while files of jobs are read for a response, so that this leaves processors to searches.
+    pub(super) readers: Arc<Semaphore>,
 }
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -35,7 +39,7 @@ impl FromRequestParts<AppState> for Caller {
         })?;
         let token = token_digest(&head.headers).filter(|_| jobs.has_tokens);
         let owner = token.map(JobOwner::of_token).unwrap_or_default();
-        Ok(Self { engine: Arc::clone(&jobs.engine), owner, token })
+        Ok(Self { engine: Arc::clone(&jobs.engine), owner, token, readers: Arc::clone(&jobs.readers) })
     }
 }
 
@@ -49,12 +53,26 @@ impl Caller {
             Ok(id) => self.engine.find(self.owner, id).await.map_err(|error| of_store(&error))?,
             Err(()) => None,
         };
-        job.ok_or_else(|| {
-            let detail = "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` \
-                          lists yours.";
-            Problem::new(ProblemKind::NotFound, detail)
-        })
+        job.ok_or_else(no_job)
     }
+}
+
+/// The problem of an id that no job of the caller has.
+pub(super) fn no_job() -> Problem {
+    let detail =
+        "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` lists yours.";
+    Problem::new(ProblemKind::NotFound, detail)
+}
+
+/// Checks the conditions of a request for something that has no tag (RFC 9110, section 13.1.1).
+///
+/// # Errors
+/// `precondition-failed` if `If-Match` has tags.
+pub(super) fn check_untagged(headers: &HeaderMap) -> Result<(), Problem> {
+    if is_matched(headers, None) {
+        return Ok(());
+    }
+    Err(Problem::new(ProblemKind::PreconditionFailed, "The response has no tag, so that only `If-Match: *` is met."))
 }
 
 /// The idempotency key of a request.

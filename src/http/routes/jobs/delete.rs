@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::blocking::blocking;
-use super::caller::Caller;
+use super::caller::{Caller, no_job};
 use super::document;
 use super::failure::{of_cancel, of_store};
 use super::prefer::etag_of;
@@ -15,17 +15,11 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::{FieldReader, RequestFields, parse_query};
-use crate::jobs::{Job, JobEngine, JobError, JobState, JobView};
-use crate::search::{Named, named};
+use crate::jobs::{Ended, Ending, Job, JobError, JobView};
+use crate::search::Named;
 
-/// What alone a request may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Only {
-    Cancel,
-    Delete,
-}
-
-named!(Only { Cancel => "cancel", Delete => "delete" });
+/// Seconds after which a client retries while another instance deletes the job.
+const DELETION_RETRY: u64 = 5;
 
 /// Handles DELETE.
 pub(in crate::http::routes) async fn delete(
@@ -42,11 +36,14 @@ pub(in crate::http::routes) async fn delete(
     let job = caller.job(&id).await?;
     check_preconditions(headers, &caller.engine.view(&job))?;
     let (engine, own) = (Arc::clone(&caller.engine), Arc::clone(&job));
-    let is_kept = blocking(move || end(&engine, &own, only)).await??;
-    if is_kept {
-        Ok(document(&caller, &job).response(&HeaderMap::new()))
-    } else {
-        Ok(StatusCode::NO_CONTENT.into_response())
+    let was_ended = job.state().is_ended();
+    let ended = blocking(move || engine.end(&own, only)).await?.map_err(|error| failure(&error, was_ended))?;
+    match (ended, only) {
+        (Ended::Kept, _) => Ok(document(&caller, &job).response(&HeaderMap::new())),
+        (Ended::Deleted, _) => Ok(StatusCode::NO_CONTENT.into_response()),
+        (Ended::Gone, _) => Err(no_job()),
+        (Ended::Refused, Some(only)) => Err(other_state(&job, only)),
+        (Ended::Refused, None) => Err(Problem::internal()),
     }
 }
 
@@ -61,30 +58,19 @@ fn check_preconditions(headers: &HeaderMap, view: &JobView) -> Result<(), Proble
     Err(Problem::new(ProblemKind::PreconditionFailed, detail))
 }
 
-/// Cancels or deletes a job. Returns true if it still exists. It blocks.
-fn end(engine: &JobEngine, job: &Arc<Job>, only: Option<Only>) -> Result<bool, Problem> {
-    let was_ended = job.state().is_ended();
-    let failure = |error: JobError| if was_ended { of_store(&error) } else { of_cancel(&error) };
-    match only {
-        None => engine.cancel_or_delete(job).map_err(failure),
-        Some(Only::Cancel) => {
-            if !was_ended {
-                engine.cancel(job).map_err(failure)?;
-            }
-            // It may have ended in another way at the same time.
-            if job.state() == JobState::Cancelled { Ok(true) } else { Err(other_state(job, Only::Cancel)) }
-        }
-        Some(Only::Delete) if engine.has_ended(job).map_err(failure)? => {
-            engine.delete(job).map(|()| false).map_err(failure)
-        }
-        Some(Only::Delete) => Err(other_state(job, Only::Delete)),
+/// The problem of a job that cannot be ended.
+fn failure(error: &JobError, was_ended: bool) -> Problem {
+    if error.is_busy() {
+        let detail = "Another instance is deleting the job. Retry after the number of seconds in `Retry-After`.";
+        return Problem::new(ProblemKind::Overloaded, detail).with_retry_after(DELETION_RETRY);
     }
+    if was_ended { of_store(error) } else { of_cancel(error) }
 }
 
-fn other_state(job: &Job, only: Only) -> Problem {
+fn other_state(job: &Job, only: Ending) -> Problem {
     let needed = match only {
-        Only::Cancel => "only a job that has not ended can be cancelled",
-        Only::Delete => "only a job that has ended can be deleted",
+        Ending::Cancel => "only a job that has not ended can be cancelled",
+        Ending::Delete => "only a job that has ended can be deleted",
     };
     let detail = format!("The job is {}, and {needed}. Nothing was changed.", job.state().name());
     Problem::new(ProblemKind::JobStateConflict, detail)

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time::{Instant, timeout};
 
-use super::caller::Caller;
+use super::caller::{Caller, check_untagged};
 use super::prefer::wait_until;
 use super::reply::{json_of, tag_of};
 use crate::http::exchange::{AccessLine, DeferredBody};
@@ -50,6 +50,7 @@ pub(in crate::http::routes) async fn events(
 ) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Events])?;
     let job = caller.job(&id).await?;
+    check_untagged(&headers)?;
     // A browser reconnects when a stream ends, until it receives status 204.
     if headers.get(LAST_EVENT_ID) == Some(&END) {
         return Ok(StatusCode::NO_CONTENT.into_response());

@@ -30,7 +30,9 @@ pub(super) fn of_create(error: &CreateError) -> Problem {
             Problem::new(ProblemKind::IdempotencyKeyReused, detail)
         }
         CreateError::TooManyChunks => {
-            too_large("The boards are too many for one job, since each of them takes long to solve")
+            let detail = "The boards are too many for one job, since each of them takes long to solve. Create several jobs, or use \
+                          the command `taquin batch` with a larger `--chunk`.";
+            Problem::new(ProblemKind::ContentTooLarge, detail)
         }
         CreateError::Service(error) => service_failure(error),
         CreateError::Store(error) => of_store(error),

@@ -21,6 +21,7 @@ use axum::response::Response;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
+use crate::http::request::close_connection;
 use crate::http::state::AppState;
 use crate::jobs::Job;
 use caller::Caller;
@@ -38,9 +39,8 @@ pub(super) async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    choose(&head.headers, &[MediaType::Json])?;
-    let key = caller::idempotency_key(&head.headers)?;
-    let draft = match JobBody::of(&head.headers, state.settings().strict_content_type)? {
+    let (key, job_body) = read_head(&head.headers, &state).map_err(close_connection)?;
+    let draft = match job_body {
         JobBody::Recipe => recipe::draft(&head, body, &state, &caller).await?,
         JobBody::Rows(format) => upload::draft(&head, format, body, &state, &caller, key.as_deref()).await?,
     };
@@ -57,15 +57,21 @@ pub(super) async fn create(
     Ok(response)
 }
 
+fn read_head(headers: &HeaderMap, state: &AppState) -> Result<(Option<String>, JobBody), Problem> {
+    choose(headers, &[MediaType::Json])?;
+    let key = caller::idempotency_key(headers)?;
+    Ok((key, JobBody::of(headers, state.settings().strict_content_type)?))
+}
+
 /// Handles GET: the job now, or once it has changed, if the client prefers to wait.
 pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Json])?;
-    let job = caller.job(&id).await?;
+    let mut job = caller.job(&id).await?;
     let wait = prefer::wait(&headers);
     if let Some(wait) = wait {
         prefer::wait_for_change(&caller.engine, &job, &headers, wait).await;
-        // It may have been deleted meanwhile.
-        caller.job(&id).await?;
+        // It may have been deleted meanwhile, and created again.
+        job = caller.job(&id).await?;
     }
     let mut response = document(&caller, &job).response(&headers);
     if let Some(applied) = wait.and_then(|wait| HeaderValue::try_from(format!("wait={}", wait.as_secs())).ok()) {

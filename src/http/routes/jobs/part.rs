@@ -41,6 +41,7 @@ pub(in crate::http::routes) async fn part(
         let bytes = job.stored().part_bytes(number)?;
         Ok(bytes.map(|bytes| (sha256_hex(&bytes), with_reservation(bytes, reservation))))
     };
+    let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
     let (digest, bytes) = blocking(read).await?.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
     respond(&method, &headers, bytes, &tag)

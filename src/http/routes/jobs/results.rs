@@ -10,10 +10,11 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use tokio::sync::Semaphore;
 use tracing::{Instrument, Level, Span};
 
 use super::blocking::blocking;
-use super::caller::Caller;
+use super::caller::{Caller, check_untagged};
 use super::failure::of_store;
 use super::part::{existing, not_yet, number_of};
 use crate::domain::Puzzle;
@@ -54,6 +55,7 @@ pub(in crate::http::routes) async fn results(
     });
     fields.finish(Some(()))?;
     let job = caller.job(&id).await?;
+    check_untagged(headers)?;
     let parts = match part {
         Some(part) => of_one_part(&job, part).await?,
         None => of_all(&job)?,
@@ -65,7 +67,7 @@ pub(in crate::http::routes) async fn results(
         return Ok(response);
     }
     let reservation = reserve(&state, caller.token, &job, parts.start).await?;
-    let writer = RowWriter::new(job, lines, parts, reservation);
+    let writer = RowWriter::new(job, lines, parts, reservation, Arc::clone(&caller.readers));
     let span = Span::current();
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
         line.status = StatusCode::OK;
@@ -112,8 +114,8 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     if count > MAX_ROWS {
         let detail = format!(
             "The job has {count} rows, and as text they would take gigabytes; at most {MAX_ROWS} are written. Get the \
-             parts, `/jobs/{{id}}/parts/0` and so on, the rows of one part by `?part=0`, or run `taquin batch` on the \
-             directory of the job."
+             parts, `/jobs/{id}/parts/0` and so on, or the rows of one part by `?part=0`.",
+            id = job.id(),
         );
         return Err(Problem::new(ProblemKind::ResultsTooLarge, detail));
     }
@@ -127,8 +129,9 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
         "Its results are there when it is completed"
     };
     let detail = format!(
-        "The job is {}. {when}. Each stored part is there: see `/jobs/{{id}}/parts/0`, or `?part=0`.",
-        state.name()
+        "The job is {}. {when}. Each stored part is there: see `/jobs/{id}/parts/0`, or `?part=0`.",
+        state.name(),
+        id = job.id(),
     );
     Err(Problem::new(ProblemKind::NotFound, detail))
 }
@@ -139,6 +142,7 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
 /// Those of the files. The response then ends early, so that the client sees that it was cut.
 async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWriter)>> {
     let id = writer.job.id();
+    let _reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
     let written = blocking(move || writer.piece().map(|piece| (piece, writer))).await;
     match written.unwrap_or_else(|problem| Err(io::Error::other(problem.detail))) {
         Ok((piece, writer)) => Ok(piece.map(|piece| (piece.into(), writer))),
@@ -159,6 +163,8 @@ struct RowWriter {
     parts: Range<u64>,
     /// The rows of a part that are left.
     rows: Option<PartRows>,
+    /// Writers take turns, so that they leave time for searches.
+    readers: Arc<Semaphore>,
     _reservation: Reservation,
 }
 
@@ -168,9 +174,15 @@ type IndexedRow = ((u64, Option<Puzzle>), Row);
 type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
 
 impl RowWriter {
-    fn new(job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
+    fn new(
+        job: Arc<Job>,
+        lines: LabelLines,
+        parts: Range<u64>,
+        _reservation: Reservation,
+        readers: Arc<Semaphore>,
+    ) -> Self {
         let problems = InputProblems::default();
-        Self { job, lines, problems, has_header: false, parts, rows: None, _reservation }
+        Self { job, lines, problems, has_header: false, parts, rows: None, readers, _reservation }
     }
 
     /// Writes a piece; `None` if there are no more rows.

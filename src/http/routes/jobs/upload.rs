@@ -60,9 +60,6 @@ async fn receive(
         packer = blocking(move || packer.add(&lines).map(|()| packer)).await??;
     }
     let (folder, record) = blocking(move || packer.finish()).await??;
-    if !Sweep::serves(want, record.goal().size()) {
-        return Err(unserved(record.goal().size()));
-    }
     Ok(Draft { boards: JobBoards::Input(record), want, limits, folder: Some(folder) })
 }
 
@@ -124,7 +121,7 @@ impl Packer {
             Some((_, writer)) => writer.push(puzzle.as_ref().ok()).map_err(of_file),
             // The rows before the first board are written with it.
             None => match puzzle {
-                Ok(puzzle) => self.begin(&puzzle).map_err(of_file),
+                Ok(puzzle) => self.begin(&puzzle),
                 Err(_) => Ok(()),
             },
         }
@@ -139,12 +136,16 @@ impl Packer {
     }
 
     /// Writes the rows up to the first board.
-    fn begin(&mut self, first: &Puzzle) -> io::Result<()> {
-        let mut writer = InputWriter::new(Arc::clone(self.folder.files()), *first.goal())?;
-        for _ in 1..self.rows {
-            writer.push(None)?;
+    fn begin(&mut self, first: &Puzzle) -> Result<(), Problem> {
+        let size = first.goal().size();
+        if !Sweep::serves(self.options.want, size) {
+            return Err(unserved(size));
         }
-        writer.push(Some(first))?;
+        let mut writer = InputWriter::new(Arc::clone(self.folder.files()), *first.goal()).map_err(of_file)?;
+        for _ in 1..self.rows {
+            writer.push(None).map_err(of_file)?;
+        }
+        writer.push(Some(first)).map_err(of_file)?;
         self.input = Some((*first.goal(), writer));
         Ok(())
     }

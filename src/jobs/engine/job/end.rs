@@ -45,6 +45,7 @@ impl Job {
         let ended = self.stored.abandon(EndState::Failed, Some(reason.to_owned())).and_then(|_| self.read_end());
         if let Err(error) = ended {
             self.wait_for_disk(&error);
+            self.progress.lock().failure = Some(reason.to_owned());
         }
     }
 
@@ -62,7 +63,7 @@ impl Job {
     /// # Errors
     /// [`JobError`] if the file cannot be read.
     pub(in crate::jobs::engine) fn read_end(&self) -> Result<(), JobError> {
-        if self.note_end()? {
+        if self.note_end(self.stored.end())? {
             let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, true);
             let lasted = ended.and_then(|ended| ended.duration_since(created).ok()).unwrap_or_default();
             tracing::event!(
@@ -81,8 +82,8 @@ impl Job {
     }
 
     /// Notes the end that the files say. Returns false if there is none, or it was noted before.
-    pub(super) fn note_end(&self) -> Result<bool, JobError> {
-        let mut end = match self.stored.end() {
+    pub(super) fn note_end(&self, end: Result<Option<JobEnd>, JobError>) -> Result<bool, JobError> {
+        let mut end = match end {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(false),
             Err(error) if error.is_temporary() => return Err(error),
@@ -132,6 +133,7 @@ impl Job {
         progress.chunks.clear();
         progress.begun.clear();
         progress.blocked = None;
+        progress.failure = None;
         self.cancel.store(true, Ordering::Relaxed);
         self.has_changed();
     }

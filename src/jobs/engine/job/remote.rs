@@ -1,10 +1,15 @@
 //! A job whose chunks other processes make.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{Blocked, Job, Phase};
+use tracing::Level;
+
+use super::{Blocked, ChunkQueue, Job, Phase};
 use crate::jobs::engine::view::WaitingFor;
 use crate::jobs::stored_job::JobError;
+
+/// Time after which all parts of a job that does not end are listed again.
+const LIST_PERIOD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 300 });
 
 impl Job {
     /// Notes the parts that other processes have stored, and the end of the job. Returns true if there are new parts.
@@ -13,18 +18,41 @@ impl Job {
     /// [`JobError`] if the files cannot be read.
     pub fn read_progress(&self) -> Result<bool, JobError> {
         self.read_end()?;
-        let from = {
+        let (from, is_due) = {
             let progress = self.progress.lock();
             match progress.phase {
                 Phase::Ended { .. } => return Ok(false),
-                _ => progress.chunks.first_missing(),
+                Phase::Finalizing => (None, progress.listed.elapsed() >= LIST_PERIOD),
+                _ => (progress.chunks.first_missing(), false),
             }
         };
+        if is_due {
+            self.list_again()?;
+        }
         let stored = match from {
             Some(from) => self.stored.stored_from(from)?,
             None => Vec::new(),
         };
         Ok(self.note_stored(&stored))
+    }
+
+    /// Lists all parts: if one was removed, the job cannot end until there is another one.
+    fn list_again(&self) -> Result<(), JobError> {
+        let is_done = self.stored.done()?;
+        let mut progress = self.progress.lock();
+        progress.listed = Instant::now();
+        if !matches!(progress.phase, Phase::Finalizing) || !is_done.contains(&false) {
+            return Ok(());
+        }
+        let message = "a part was removed, and is made again";
+        tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %self.id);
+        progress.chunks = ChunkQueue::new(&is_done);
+        progress.counts.stored_parts = progress.chunks.done();
+        progress.counts.done = self.stored.spec().boards_in(&is_done);
+        progress.samples.clear();
+        progress.phase = Phase::Open;
+        self.has_changed();
+        Ok(())
     }
 
     fn note_stored(&self, stored: &[u64]) -> bool {
