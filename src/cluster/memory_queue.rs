@@ -22,6 +22,7 @@ pub(super) struct MemoryQueue {
     take_time: Duration,
     is_down: AtomicBool,
     loses_ends: AtomicBool,
+    is_breaking: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -68,6 +69,7 @@ impl SharedQueue {
             take_time,
             is_down: AtomicBool::new(false),
             loses_ends: AtomicBool::new(false),
+            is_breaking: AtomicBool::new(false),
         }))
     }
 }
@@ -76,6 +78,11 @@ impl MemoryQueue {
     /// Loses all tasks.
     pub(super) fn forget(&self) {
         self.state.lock().tasks.clear();
+    }
+
+    /// Loses all tasks at the next offer, which fails, as a server does whose files were removed.
+    pub(super) fn break_at_offer(&self) {
+        self.is_breaking.store(true, Ordering::Relaxed);
     }
 
     /// Hands out all tasks again that were handed out.
@@ -136,6 +143,10 @@ impl Queue for SharedQueue {
 
     async fn offer(&self, task: &Task) -> Result<(), QueueError> {
         self.0.check()?;
+        if self.0.is_breaking.swap(false, Ordering::Relaxed) {
+            self.0.forget();
+            return Err(QueueError::new("it has lost its files"));
+        }
         let mut state = self.0.state.lock();
         state.tasks.entry(*task).or_default();
         state.most = state.most.max(state.tasks.len());

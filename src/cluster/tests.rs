@@ -17,7 +17,7 @@ use super::*;
 use crate::domain::{Board, RandomSource, Size, SplitMix};
 use crate::jobs::{
     Draft, Ended, FailingFiles, Failure, Files, FilesInMemory, Job, JobBoards, JobEngine, JobOwner, JobSettings,
-    JobSpec, JobState, JobStore, JobView, Progress, Recipe, Resources, RunEnd, Shard, StoredJob, WaitingFor, run,
+    JobSpec, JobState, JobStore, JobView, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, WaitingFor, run,
 };
 use crate::service::{Metrics, RequestedLimits, Service, ServiceSettings, Tables, Tier, Want};
 

@@ -76,7 +76,7 @@ pub(crate) struct JobsState {
     pub(crate) engine: Arc<JobEngine>,
     /// True if each request has a token.
     pub(crate) has_tokens: bool,
-    /// Permits to read files of jobs for a response.
+    /// Permits to compute responses from files of jobs.
     pub(crate) readers: Arc<Semaphore>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::hooked_files::{Call, HookedFiles};
 use super::*;
-use crate::cluster::queue::Queue as _;
+use crate::cluster::queue::{Lease as _, Queue as _};
 use crate::cluster::task::{Lane, Task, Work};
 
 /// Boards of any solver, in chunks of a moment.
@@ -176,4 +176,45 @@ async fn a_comparison_asks_for_the_time_of_an_end_only_if_there_is_one() {
     replica.completed(&job).await;
     assert!(asked.load(Ordering::Relaxed) > 0);
     worker.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_fails_does_not_count_against_boards() {
+    let (place, service) = (Place::new(), service());
+    let job = place.replica(&service).await.create(lengths()).await;
+    let (folder, files) = (job.folder(), Arc::clone(&place.files));
+    let label = move |files: Arc<dyn Files>| {
+        let store = JobStore::shared(files);
+        let job = store.open(folder).unwrap();
+        let (cancel, progress) = (AtomicBool::new(false), Progress::default());
+        Maker::new(store, Arc::clone(&service)).label((&job, 0), true, &cancel, &progress)
+    };
+    let labelled = tokio::task::spawn_blocking(move || {
+        for _ in 0..10 {
+            // Runs behind the first one cannot be begun.
+            let failing = HookedFiles::over(&files, |_, name: &str| {
+                let is_later =
+                    name.contains("trying/") && !name.contains("-0000000000-") && !name.contains("-9999999999-");
+                if is_later { Err(ErrorKind::TimedOut.into()) } else { Ok(()) }
+            });
+            assert!(label(failing).is_err());
+        }
+        label(files).unwrap().expect("a part")
+    });
+    assert!(labelled.await.unwrap().rows().all(|row| matches!(row, Row::Solved(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_files() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let job = replica.create(draft(3)).await;
+    let lane = if job.core_seconds() < 10.0 { Lane::Quick } else { Lane::Bulk };
+    let next = async || {
+        let lease = place.queue.take(lane).await.unwrap().expect("a task");
+        lease.task().work
+    };
+    let first = next().await;
+    place.queue.0.break_at_offer();
+    assert_eq!([first, next().await, next().await], [0, 1, 2].map(Work::Chunk));
 }

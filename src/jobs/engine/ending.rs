@@ -33,8 +33,8 @@ pub enum Ended {
     Deleted,
     /// It did not exist any more: another process has deleted it.
     Gone,
-    /// Nothing, as its state does not allow what was requested.
-    Refused,
+    /// Nothing, as its state does not allow this.
+    Refused(Ending),
 }
 
 impl JobEngine {
@@ -63,10 +63,10 @@ impl JobEngine {
                     self.cancel(job)?;
                 }
                 // It may have ended in another way at the same time.
-                Ok(if job.state() == JobState::Cancelled { Ended::Kept } else { Ended::Refused })
+                Ok(if job.state() == JobState::Cancelled { Ended::Kept } else { Ended::Refused(Ending::Cancel) })
             }
             Some(Ending::Delete) if job.state().is_ended() => self.delete(job),
-            Some(Ending::Delete) => Ok(Ended::Refused),
+            Some(Ending::Delete) => Ok(Ended::Refused(Ending::Delete)),
         }
     }
 

@@ -21,7 +21,7 @@ pub(in crate::http::routes) struct Caller {
     pub(super) owner: JobOwner,
     /// The token, as a digest.
     pub(super) token: Option<ReplyOwner>,
-    /// Taken while files of jobs are read for a response, so that this leaves processors to searches.
+    /// Taken while a response is computed from files of jobs, so that this leaves processors to searches.
     pub(super) readers: Arc<Semaphore>,
 }
 

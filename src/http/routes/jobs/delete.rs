@@ -38,12 +38,11 @@ pub(in crate::http::routes) async fn delete(
     let (engine, own) = (Arc::clone(&caller.engine), Arc::clone(&job));
     let was_ended = job.state().is_ended();
     let ended = blocking(move || engine.end(&own, only)).await?.map_err(|error| failure(&error, was_ended))?;
-    match (ended, only) {
-        (Ended::Kept, _) => Ok(document(&caller, &job).response(&HeaderMap::new())),
-        (Ended::Deleted, _) => Ok(StatusCode::NO_CONTENT.into_response()),
-        (Ended::Gone, _) => Err(no_job()),
-        (Ended::Refused, Some(only)) => Err(other_state(&job, only)),
-        (Ended::Refused, None) => Err(Problem::internal()),
+    match ended {
+        Ended::Kept => Ok(document(&caller, &job).response(&HeaderMap::new())),
+        Ended::Deleted => Ok(StatusCode::NO_CONTENT.into_response()),
+        Ended::Gone => Err(no_job()),
+        Ended::Refused(needed) => Err(other_state(&job, needed)),
     }
 }
 

@@ -37,12 +37,11 @@ pub(in crate::http::routes) async fn part(
     let length = blocking(move || same.stored().part_length(number)).await?.map_err(|error| of_store(&error))?;
     let length = length.ok_or_else(|| not_yet(number))?;
     let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
-    let read = move || {
-        let bytes = job.stored().part_bytes(number)?;
-        Ok(bytes.map(|bytes| (sha256_hex(&bytes), with_reservation(bytes, reservation))))
-    };
+    let read = blocking(move || job.stored().part_bytes(number)).await?.map_err(|error| of_store(&error))?;
+    let bytes = read.ok_or_else(|| not_yet(number))?;
     let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
-    let (digest, bytes) = blocking(read).await?.map_err(|error| of_store(&error))?.ok_or_else(|| not_yet(number))?;
+    let digested = move || (sha256_hex(&bytes), with_reservation(bytes, reservation));
+    let (digest, bytes) = blocking(digested).await?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
     respond(&method, &headers, bytes, &tag)
 }

@@ -136,21 +136,34 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     Err(Problem::new(ProblemKind::NotFound, detail))
 }
 
-/// Has a writer write its next piece; `None` after the last one. No thread is held while the client reads a piece.
+/// Has a writer write its next piece; `None` after the last one. No thread is held while the client reads a piece, and no
+/// permit while the store is read.
 ///
 /// # Errors
 /// Those of the files. The response then ends early, so that the client sees that it was cut.
 async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWriter)>> {
     let id = writer.job.id();
-    let _reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
-    let written = blocking(move || writer.piece().map(|piece| (piece, writer))).await;
-    match written.unwrap_or_else(|problem| Err(io::Error::other(problem.detail))) {
-        Ok((piece, writer)) => Ok(piece.map(|piece| (piece.into(), writer))),
-        Err(error) => {
-            tracing::event!(target: "taquin::jobs", Level::ERROR, message = "results cannot be read", job.id = %id, %error);
-            Err(error)
+    let piece = async {
+        loop {
+            if writer.rows.is_none() {
+                let loaded = blocking(move || writer.load().map(|is_loaded| is_loaded.then_some(writer))).await;
+                let Some(loaded) = loaded.map_err(|problem| io::Error::other(problem.detail))?? else {
+                    return Ok(None);
+                };
+                writer = loaded;
+            }
+            let _reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
+            let written = blocking(move || writer.piece().map(|piece| (piece, writer))).await;
+            let (piece, after) = written.map_err(|problem| io::Error::other(problem.detail))??;
+            if !piece.is_empty() {
+                return Ok(Some((piece.into(), after)));
+            }
+            writer = after;
         }
-    }
+    };
+    piece.await.inspect_err(|error| {
+        tracing::event!(target: "taquin::jobs", Level::ERROR, message = "results cannot be read", job.id = %id, %error);
+    })
 }
 
 /// Writes rows piece by piece.
@@ -185,34 +198,32 @@ impl RowWriter {
         Self { job, lines, problems, has_header: false, parts, rows: None, readers, _reservation }
     }
 
-    /// Writes a piece; `None` if there are no more rows.
-    fn piece(&mut self) -> io::Result<Option<Vec<u8>>> {
+    /// Reads the next part. Returns false if there is none.
+    fn load(&mut self) -> io::Result<bool> {
+        let Some(chunk) = self.parts.next() else { return Ok(false) };
+        let stored = self.job.stored();
+        let (part, _) = stored.part(chunk).map_err(io::Error::other)?.ok_or(ErrorKind::NotFound)?;
+        let indices = stored.spec().boards_of(chunk);
+        let boards = stored.boards(indices.clone()).map_err(io::Error::other)?;
+        self.rows = Some(Box::new(indices.zip(boards).zip(part.into_rows())));
+        Ok(true)
+    }
+
+    /// Writes rows of the part until the piece is long enough, or there are no more. It is empty if there were none.
+    fn piece(&mut self) -> io::Result<Vec<u8>> {
         let mut out = Vec::with_capacity(PIECE + PIECE / 8);
         if !std::mem::replace(&mut self.has_header, true) {
             self.lines.header(&mut out);
         }
-        while out.len() < PIECE
-            && let Some(((index, board), row)) = self.next_row()?
-        {
+        while out.len() < PIECE {
+            let Some(((index, board), row)) = self.rows.as_mut().and_then(Iterator::next) else {
+                // The memory of a part is free before the next one is read.
+                self.rows = None;
+                break;
+            };
             self.row(index, board.as_ref(), &row, &mut out)?;
         }
-        Ok((!out.is_empty()).then_some(out))
-    }
-
-    fn next_row(&mut self) -> io::Result<Option<IndexedRow>> {
-        loop {
-            if let Some(row) = self.rows.as_mut().and_then(Iterator::next) {
-                return Ok(Some(row));
-            }
-            // The memory of a part is free before the next one is read.
-            self.rows = None;
-            let Some(chunk) = self.parts.next() else { return Ok(None) };
-            let stored = self.job.stored();
-            let (part, _) = stored.part(chunk).map_err(io::Error::other)?.ok_or(ErrorKind::NotFound)?;
-            let indices = stored.spec().boards_of(chunk);
-            let boards = stored.boards(indices.clone()).map_err(io::Error::other)?;
-            self.rows = Some(Box::new(indices.zip(boards).zip(part.into_rows())));
-        }
+        Ok(out)
     }
 
     fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> io::Result<()> {
