@@ -218,3 +218,28 @@ async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_fil
     place.queue.0.break_at_offer();
     assert_eq!([first, next().await, next().await], [0, 1, 2].map(Work::Chunk));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_cannot_be_read_does_not_hide_the_others() {
+    let (place, service) = (Place::new(), service());
+    let replica = place.replica(&service).await;
+    let (ended, unreadable) = (replica.create(draft(1)).await, replica.create(draft(2)).await);
+    let (engine, job) = (Arc::clone(&replica.engine), Arc::clone(&ended));
+    assert_eq!(tokio::task::spawn_blocking(move || engine.end(&job, None).unwrap()).await.unwrap(), Ended::Kept);
+    let record = format!("jobs/{}.json", unreadable.id());
+    let files = HookedFiles::over(&place.files, move |call, name: &str| {
+        if call == Call::Get && name == record { Err(ErrorKind::TimedOut.into()) } else { Ok(()) }
+    });
+    let other = Place { files, ..place.clone() }.replica(&service).await;
+    let begun = Instant::now();
+    let jobs = loop {
+        match other.engine.jobs(ended.owner()).await {
+            Ok(jobs) => break jobs,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(60), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert_eq!(jobs.iter().map(|job| job.id()).collect::<Vec<_>>(), [ended.id()]);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(other.engine.jobs(ended.owner()).await.is_ok() && other.engine.has_store());
+}

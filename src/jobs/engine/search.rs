@@ -53,8 +53,8 @@ impl JobEngine {
     /// Looks jobs up, and logs which of them cannot be read. Some are left out if the store fails for some seconds.
     ///
     /// # Errors
-    /// If the store cannot be read now, or the service shuts down. A damaged record is none, nor is a job that could not be
-    /// read before either, if another one can: others must not wait for it.
+    /// If the store cannot be read now, or the service shuts down. A damaged record is no such error, nor is a job that could
+    /// not be read before either as long as another one can be: others must not wait for it.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
         /// Time for which other jobs are tried after a failure.
         const PATIENCE: Duration = Duration::from_secs(5);
@@ -90,8 +90,19 @@ impl JobEngine {
             }
             failure.lock().as_ref().is_none_or(|(at, _)| at.elapsed() < PATIENCE)
         });
-        let old_failure = old_failure.into_inner().filter(|_| !was_read.into_inner()).map(io::Error::other);
-        failure.into_inner().map(|(_, error)| error).or(old_failure).map_or(Ok(()), Err)
+        if let Some((_, error)) = failure.into_inner() {
+            return Err(error);
+        }
+        match old_failure.into_inner() {
+            Some(error) if !was_read.into_inner() && !self.can_read_another(ids) => Err(io::Error::other(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// True if the record of a known job that is not among these can be read.
+    fn can_read_another(&self, ids: &[JobId]) -> bool {
+        let another = self.jobs.lock().keys().find(|id| !ids.contains(id)).copied();
+        another.is_some_and(|id| self.store.record(id).is_ok())
     }
 
     /// Reads from the store which job has an id now, whatever other processes have done. It blocks.
