@@ -20,8 +20,8 @@ use crate::jobs::{path_of, shared_files};
 
 const BOARDS: u64 = 1_000_000;
 /// Kills, one of them with the loss of the queue. A killed worker loses a chunk for each thread, half of it on average:
-/// in all a tenth of the time of this job.
-const KILLS: u32 = 21;
+/// in all an eighth of the time of this job.
+const KILLS: u32 = 25;
 /// Time between kills.
 const PAUSE: Duration = Duration::from_secs(8);
 /// Time for which a worker is stopped, and a link is down.
