@@ -114,6 +114,8 @@ fn what_a_killed_replica_of_a_cluster_leaves_is_removed_after_two_hours() {
     assert_eq!(left.len(), 1);
     let clocks = Clocks::new(&scratch, "clocks", 0);
     let replica = cluster.start_replica(clocks.command());
+    // Its jobs are listed once its clock for the looks runs.
+    replica.client().get("/jobs").expect(200);
     // It looks every ten minutes, and sees the folder at the first look.
     for minutes in [11, 114] {
         clocks.advance(Duration::from_secs(60 * minutes));
