@@ -2,6 +2,7 @@
 
 mod cell_set;
 mod constructive;
+mod neighbor_costs;
 mod outer_lines;
 mod path_shortening;
 mod stage;
