@@ -6,7 +6,7 @@ use crate::search::{Slide, State};
 /// How many moves more, or fewer, a board needs because of the tiles in adjacent cells, beyond what their distances tell.
 ///
 /// It depends on where both tiles belong: two tiles that have to pass each other are expensive, and so is a tile that has to
-/// pass another one that is in its place. Two tiles that go in the same direction are cheap. The table was fitted by linear
+/// pass another one that is in its place. Tiles that follow each other save a little. The table was fitted by linear
 /// regression to the optimal lengths of 15-puzzles (`benches/neighbor_costs.rs`), and holds on boards of any size.
 #[derive(Debug)]
 pub(super) struct NeighborCosts {
