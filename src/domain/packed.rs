@@ -5,7 +5,7 @@ use super::{Cell, Size};
 /// One small number per cell, stored as compactly as the number of cells allows.
 ///
 /// There are three forms: [`Packed64`] for up to 16 cells, [`Packed128`] for up to 25, and [`PackedBytes`] for up to
-/// 100. Searches are compiled for each of them.
+/// 100, or fewer. Searches are compiled for each of them.
 pub trait Packed: Copy + Eq + Send + Sync + 'static {
     /// Maximum number of cells.
     const MAX_CELLS: usize;
@@ -31,9 +31,9 @@ pub struct Packed64(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed128(pub u128);
 
-/// Up to 100 cells, one byte per cell.
+/// Up to `N` cells, one byte per cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PackedBytes(pub [u8; Size::MAX_CELLS]);
+pub struct PackedBytes<const N: usize = { Size::MAX_CELLS }>(pub [u8; N]);
 
 /// Hash of two words. It multiplies them to 128 bits and folds the halves, so that every input bit affects every output
 /// bit.
@@ -96,11 +96,11 @@ impl Packed for Packed128 {
     }
 }
 
-impl Packed for PackedBytes {
-    const MAX_CELLS: usize = Size::MAX_CELLS;
+impl<const N: usize> Packed for PackedBytes<N> {
+    const MAX_CELLS: usize = N;
 
     fn pack(numbers: &[u8]) -> Self {
-        let mut bytes = [0; Size::MAX_CELLS];
+        let mut bytes = [0; N];
         bytes[..numbers.len()].copy_from_slice(numbers);
         Self(bytes)
     }
@@ -157,5 +157,6 @@ mod tests {
     #[test]
     fn packed_bytes_hold_a_hundred_cells() {
         round_trip::<PackedBytes>();
+        round_trip::<PackedBytes<39>>();
     }
 }

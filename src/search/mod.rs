@@ -30,6 +30,7 @@ mod observer;
 mod optimal_paths;
 mod outcome;
 mod packed_boards;
+mod prefetch;
 mod space;
 mod stats;
 mod trace;

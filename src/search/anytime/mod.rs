@@ -5,6 +5,7 @@ mod constructive;
 mod neighbor_costs;
 mod outer_lines;
 mod path_shortening;
+mod small_boards;
 mod stage;
 mod stages;
 
@@ -15,8 +16,9 @@ use super::beam::{Accounting, Beam, beam};
 use super::budget::Checkpoint;
 use super::observer::PartObserver;
 use super::{Budget, IdaStar, Observer, Outcome, Progress, Space, Stats, StopReason, Trace};
-use crate::domain::{Packed, Path, Size};
+use crate::domain::{Board, Packed, Path, Puzzle, Size};
 use path_shortening::{PathWindows, shorten};
+use small_boards::{SmallBoards, with_small_boards};
 
 /// Returns a first solution at once, then searches for shorter ones until the budget is exhausted or one is proven
 /// optimal.
@@ -105,6 +107,38 @@ impl FinishedBeam {
     }
 }
 
+/// A beam search in stages.
+struct BeamInStages<'s, 'a> {
+    puzzle: &'s Puzzle,
+    stages: &'s Stages,
+    options: Beam,
+    accounting: &'s mut Accounting<'a>,
+}
+
+impl SmallBoards for BeamInStages<'_, '_> {
+    type Output = Result<Option<Path>, StopReason>;
+
+    fn search<P: Packed>(self) -> Self::Output {
+        beam(&Space::<P>::new(self.puzzle), self.stages, self.options, self.accounting)
+    }
+}
+
+/// A search for shorter paths between boards of a path.
+struct Shorten<'s, 'a> {
+    start: &'s Board,
+    best: &'s mut Path,
+    windows: PathWindows,
+    accounting: &'s mut Accounting<'a>,
+}
+
+impl SmallBoards for Shorten<'_, '_> {
+    type Output = Result<(), StopReason>;
+
+    fn search<P: Packed>(self) -> Self::Output {
+        shorten::<P>(self.start, self.best, self.windows, self.accounting)
+    }
+}
+
 struct Anytime<'a, P, H> {
     space: &'a Space<P>,
     heuristic: &'a H,
@@ -161,9 +195,12 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     fn proof_budget(&self, effort: usize, is_found: bool) -> u64 {
         /// Beams at least this wide find solutions that are hard to improve.
         const WIDE_BEAM: usize = 1024;
+        /// A proof takes six more iterations if the bound is further from the best length, each several times the one before.
+        const FAR: usize = 12;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
+        let is_unlikely = is_found || self.best.len() - self.lower_bound as usize > FAR;
         // With pattern databases a node takes a tenth of the time.
-        let is_far = is_found && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
+        let is_far = is_unlikely && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
         match self.objective {
             Objective::Proven if effort >= WIDE_BEAM => u64::MAX,
             Objective::Proven => beam_nodes.saturating_mul(if H::PRUNES { 16 } else { 4 }),
@@ -227,7 +264,8 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         let options = Beam { width, shorter_than: self.best.len(), ends_in_budget: true };
         let is_in_stages = self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES || round == 0;
         let found = if is_in_stages {
-            beam(self.space, self.stages, options, &mut self.accounting)?
+            let (puzzle, stages, accounting) = (self.space.puzzle(), self.stages, &mut self.accounting);
+            with_small_boards(puzzle.size(), BeamInStages { puzzle, stages, options, accounting })?
         } else {
             self.heuristic.beam(self.space, options, &mut self.accounting)?
         };
@@ -241,7 +279,8 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     /// Searches for shorter paths between boards of the best solution.
     fn shorten(&mut self, width: usize, round: u64) -> Result<(), StopReason> {
         let windows = PathWindows { moves: 24 << (round % 4), width: width.div_ceil(4) };
-        shorten::<P>(self.space.puzzle().start(), &mut self.best, windows, &mut self.accounting)
+        let Self { space, best, accounting, .. } = self;
+        with_small_boards(space.size(), Shorten { start: space.puzzle().start(), best, windows, accounting })
     }
 
     /// Runs IDA\* for at most `expanded` nodes, to raise the lower bound or find an optimal solution.

@@ -223,6 +223,7 @@ impl<P: Packed> Guide<P> for Stages {
     type Note = StagePosition;
 
     const SHARES: usize = 10;
+    const TIE_BITS: u32 = 0;
 
     fn begin(&self, start: &State<P>) -> (StagePosition, StagePosition) {
         let cells = (0..self.size.cells() as Cell).filter(|cell| *cell != start.blank);

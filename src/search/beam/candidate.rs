@@ -1,6 +1,6 @@
 //! Candidates for the next level of a beam.
 
-use super::guide::Score;
+use super::guide::{Guide, Score};
 use crate::domain::Move;
 
 /// A board of the next level, stored as its parent and move.
@@ -43,9 +43,27 @@ pub(super) struct Priority(u32);
 impl Priority {
     const KEY_BITS: u32 = 24;
 
-    pub(super) fn of(score: Score) -> Self {
-        debug_assert!(score.key < 1 << Self::KEY_BITS);
-        Self(u32::from(score.stages) << Self::KEY_BITS | score.key)
+    /// The priority of the start.
+    pub(super) fn of_start<P, G: Guide<P>>(score: Score) -> Self {
+        Self::of(score.stages, score.key << G::TIE_BITS)
+    }
+
+    /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's bits tell.
+    #[inline]
+    pub(super) fn of_successor<P, G: Guide<P>>(score: Score, parent: Self) -> Self {
+        let key = score.key << G::TIE_BITS;
+        if G::TIE_BITS == 0 {
+            return Self::of(score.stages, key);
+        }
+        let ties = 1 << G::TIE_BITS;
+        // Half of the ties if both keys are equal. A quarter of the parent's ties remains.
+        let tie = (parent.key() as i32 - key as i32) / 4 + ties / 2;
+        Self::of(score.stages, key + tie.clamp(0, ties - 1) as u32)
+    }
+
+    pub(super) fn of(stages: u8, key: u32) -> Self {
+        debug_assert!(key < 1 << Self::KEY_BITS);
+        Self(u32::from(stages) << Self::KEY_BITS | key)
     }
 
     /// Number of remaining stages.

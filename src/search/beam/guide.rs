@@ -19,6 +19,9 @@ pub(crate) trait Guide<P>: Sync {
     /// could displace others that are about to overtake them.
     const SHARES: usize;
 
+    /// Number of bits that tell the order of boards with equal keys, by the order of their parents.
+    const TIE_BITS: u32;
+
     /// The memo and the note of the start.
     fn begin(&self, start: &State<P>) -> (Self::Memo, Self::Note);
 
@@ -55,7 +58,7 @@ pub(crate) struct ExpandedBoard<P, M> {
 pub(crate) struct Score {
     /// Number of remaining stages.
     pub(crate) stages: u8,
-    /// Orders the boards of a stage, least first; less than 2²⁴.
+    /// Orders the boards of a stage, least first; less than 2²⁴ with the bits of ties.
     pub(crate) key: u32,
     /// Lower bound on the remaining moves along paths that the guide allows; 0 only at the goal, or if none is known.
     pub(crate) least: u32,
@@ -69,6 +72,7 @@ impl<P: Packed, H: Heuristic<P>> Guide<P> for HeuristicGuide<'_, H> {
     type Note = H::Memo;
 
     const SHARES: usize = 1;
+    const TIE_BITS: u32 = 4;
 
     fn begin(&self, start: &State<P>) -> (H::Memo, H::Memo) {
         let memo = self.0.evaluate(start);
@@ -108,6 +112,7 @@ impl<P: Packed, const N: usize> Guide<P> for PatternGuide<'_, '_, N> {
     type Note = LargeSums;
 
     const SHARES: usize = 1;
+    const TIE_BITS: u32 = 4;
 
     fn begin(&self, start: &State<P>) -> (LargeCosts<N>, LargeSums) {
         let costs = Heuristic::<P>::evaluate(self.0, start);

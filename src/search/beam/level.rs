@@ -1,43 +1,25 @@
 //! One level of a beam, and its expansion by several threads.
 
 use std::ops::Range;
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 
 use super::candidate::{Candidate, ParentMove, Priority};
+use super::cutoffs::{KeyCounts, KeyGrid};
 use super::guide::{BOARDS, ExpandedBoard, Guide, MAX_SLIDES};
+use super::members::{Members, Taken};
+use super::parents::Parents;
+use super::waiting::{lock, spin_until};
 use crate::domain::{MoveSet, Packed, mix};
 use crate::search::budget::HELPER_POLL_INTERVAL;
-use crate::search::{Slide, Space, State, StopReason};
-
-/// Number of boards that one thread expands at a time; a power of two, small on small levels.
-#[derive(Clone, Copy)]
-pub(super) struct PartSize {
-    bits: u32,
-}
-
-impl PartSize {
-    /// Large enough to be worth distributing, and small enough that no thread waits long for the last part.
-    const BITS: std::ops::RangeInclusive<u32> = 6..=8;
-
-    fn of(count: usize) -> Self {
-        Self { bits: (count / 32).max(1).ilog2().clamp(*Self::BITS.start(), *Self::BITS.end()) }
-    }
-
-    fn boards(self) -> usize {
-        1 << self.bits
-    }
-
-    /// The part of a board, and its index in that part.
-    fn locate(self, nth: usize) -> (usize, usize) {
-        (nth >> self.bits, nth & (self.boards() - 1))
-    }
-}
+use crate::search::prefetch::prefetch;
+use crate::search::{Slide, Space, StopReason};
 
 /// Results of expanding consecutive boards. They do not depend on the thread that expands them.
 pub(super) struct LevelPart<P, G: Guide<P>> {
     /// The expanded boards.
-    boards: Vec<ExpandedBoard<P, G::Memo>>,
+    pub boards: Vec<ExpandedBoard<P, G::Memo>>,
     /// Their successors, without those that cannot lead to a short enough solution.
     pub candidates: Vec<Candidate<G::Note>>,
     pub generated: u64,
@@ -46,60 +28,13 @@ pub(super) struct LevelPart<P, G: Guide<P>> {
 }
 
 impl<P, G: Guide<P>> LevelPart<P, G> {
+    fn with_room_for(boards: usize) -> Self {
+        let (boards, candidates) = (Vec::with_capacity(boards), Vec::with_capacity(2 * boards));
+        Self { boards, candidates, generated: 0, goal: None }
+    }
+
     pub(super) fn expanded(&self) -> u64 {
         self.boards.len() as u64
-    }
-}
-
-/// Results of expanding a level.
-pub(super) struct LevelParts<P, G: Guide<P>> {
-    pub all: Vec<LevelPart<P, G>>,
-    size: PartSize,
-}
-
-/// Parents of the boards of a level.
-pub(super) enum Parents<P, M> {
-    /// The level consists of the start, which has no parent.
-    Start(ExpandedBoard<P, M>),
-    /// The boards of the level before, by part.
-    Before(Vec<Vec<ExpandedBoard<P, M>>>, PartSize),
-}
-
-impl<P, M> Default for Parents<P, M> {
-    /// No board.
-    fn default() -> Self {
-        Self::Before(Vec::new(), PartSize { bits: 0 })
-    }
-}
-
-impl<P: Packed, M: Copy> Parents<P, M> {
-    pub(super) fn start(state: State<P>, memo: M) -> Self {
-        Self::Start(ExpandedBoard { state, memo })
-    }
-
-    /// The board of a candidate, and the moves to skip because they undo its last one.
-    #[inline]
-    fn board<G>(&self, space: &Space<P>, guide: &G, candidate: &Candidate<G::Note>) -> (ExpandedBoard<P, M>, MoveSet)
-    where
-        G: Guide<P, Memo = M>,
-    {
-        match self {
-            Self::Start(start) => (*start, MoveSet::EMPTY),
-            Self::Before(parts, size) => {
-                let step = candidate.step;
-                let (part, nth) = size.locate(step.parent());
-                let ExpandedBoard { mut state, memo } = parts[part][nth];
-                let slide = space.make(&mut state, step.mv());
-                let memo = guide.after(&memo, &slide, candidate.note);
-                (ExpandedBoard { state, memo }, MoveSet::back(step.mv()))
-            }
-        }
-    }
-}
-
-impl<P, G: Guide<P>> From<LevelParts<P, G>> for Parents<P, G::Memo> {
-    fn from(LevelParts { all, size }: LevelParts<P, G>) -> Self {
-        Self::Before(all.into_iter().map(|part| part.boards).collect(), size)
     }
 }
 
@@ -114,49 +49,42 @@ pub(super) struct Level<'a, P, G: Guide<P>> {
     /// Number of levels since a new stage was last reached.
     pub stalled_levels: usize,
     pub parents: Parents<P, G::Memo>,
-    pub members: Vec<Candidate<G::Note>>,
-    /// Number of members to expand.
-    pub count: usize,
+    pub members: Members<G::Note>,
     pub progress: LevelProgress<P, G>,
+}
+
+/// Results of a level.
+pub(super) struct LevelResults<P, G: Guide<P>> {
+    pub parts: Vec<LevelPart<P, G>>,
+    /// Numbers of all candidates.
+    pub counts: KeyCounts,
+}
+
+/// Results of the parts that are done.
+struct ResultsSoFar<P, G: Guide<P>> {
+    parts: Vec<Option<LevelPart<P, G>>>,
+    counts: KeyCounts,
 }
 
 /// Progress of a level's expansion.
 pub(super) struct LevelProgress<P, G: Guide<P>> {
-    size: PartSize,
-    next: AtomicUsize,
-    parts: Mutex<Vec<Option<LevelPart<P, G>>>>,
+    results: Mutex<ResultsSoFar<P, G>>,
     done: AtomicUsize,
     part_done: Condvar,
 }
 
 impl<P, G: Guide<P>> LevelProgress<P, G> {
-    /// No board of `count` is expanded yet.
-    pub(super) fn new(count: usize) -> Self {
-        let size = PartSize::of(count);
-        let parts = (0..count.div_ceil(size.boards())).map(|_| None).collect();
-        Self {
-            size,
-            next: AtomicUsize::new(0),
-            parts: Mutex::new(parts),
-            done: AtomicUsize::new(0),
-            part_done: Condvar::new(),
-        }
+    /// No results, and room for those of some parts.
+    pub(super) fn new(parts: usize, grid: KeyGrid) -> Self {
+        let results = ResultsSoFar { parts: (0..parts).map(|_| None).collect(), counts: KeyCounts::new(grid) };
+        Self { results: Mutex::new(results), done: AtomicUsize::new(0), part_done: Condvar::new() }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
-    /// Number of parts.
-    pub(super) fn parts(&self) -> usize {
-        self.count.div_ceil(self.progress.size.boards())
-    }
-
     /// True if there is enough work for more than one thread.
     pub(super) fn is_worth_sharing(&self) -> bool {
-        self.count >= 4 * self.progress.size.boards()
+        self.members.room() >= 4
     }
 
     /// Expands parts that no thread has taken until none are left. Calls `check_budget` before each part, with the
@@ -165,17 +93,25 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     /// # Errors
     /// Those of `check_budget`.
     pub(super) fn work(&self, mut check_budget: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
-        let LevelProgress { size, next, parts, done, part_done } = &self.progress;
+        let (LevelProgress { results, done, part_done }, members) = (&self.progress, &self.members);
         loop {
-            check_budget((done.load(Ordering::Relaxed) * size.boards()) as u64)?;
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            if nth * size.boards() >= self.count {
-                return Ok(());
+            check_budget((done.load(Ordering::Relaxed) * members.size().boards()) as u64)?;
+            match members.take() {
+                Taken::Part(nth, part) => {
+                    let part = self.expand(nth * members.size().boards(), part);
+                    let ResultsSoFar { parts, counts } = &mut *lock(results);
+                    counts.add(part.candidates.iter().map(|candidate| candidate.priority));
+                    parts[nth] = Some(part);
+                    done.fetch_add(1, Ordering::Release);
+                    part_done.notify_one();
+                }
+                Taken::NotYet => {
+                    if !spin_until(|| members.is_any_left() || members.is_complete()) {
+                        drop(part_done.wait_timeout(lock(results), HELPER_POLL_INTERVAL));
+                    }
+                }
+                Taken::None => return Ok(()),
             }
-            let part = self.expand(nth);
-            lock(parts)[nth] = Some(part);
-            done.fetch_add(1, Ordering::Release);
-            part_done.notify_one();
         }
     }
 
@@ -186,38 +122,32 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     pub(super) fn finish(
         &self,
         mut check_budget: impl FnMut() -> Result<(), StopReason>,
-    ) -> Result<LevelParts<P, G>, StopReason> {
-        let LevelProgress { size, parts, done, part_done, .. } = &self.progress;
-        let is_done = || done.load(Ordering::Acquire) * size.boards() >= self.count;
+    ) -> Result<LevelResults<P, G>, StopReason> {
+        let LevelProgress { results, done, part_done } = &self.progress;
+        let is_done = || done.load(Ordering::Acquire) == self.members.added();
         while !spin_until(is_done) {
             check_budget()?;
-            drop(part_done.wait_timeout_while(lock(parts), HELPER_POLL_INTERVAL, |_| !is_done()));
+            drop(part_done.wait_timeout_while(lock(results), HELPER_POLL_INTERVAL, |_| !is_done()));
         }
         Ok(self.done())
     }
 
     /// The results so far.
-    pub(super) fn done(&self) -> LevelParts<P, G> {
-        let LevelProgress { size, parts, .. } = &self.progress;
-        LevelParts { all: lock(parts).iter_mut().filter_map(Option::take).collect(), size: *size }
+    pub(super) fn done(&self) -> LevelResults<P, G> {
+        let ResultsSoFar { parts, counts } = &mut *lock(&self.progress.results);
+        LevelResults { parts: parts.iter_mut().filter_map(Option::take).collect(), counts: counts.take() }
     }
 
-    fn expand(&self, nth: usize) -> LevelPart<P, G> {
-        let boards = self.progress.size.boards();
-        let range = nth * boards..((nth + 1) * boards).min(self.count);
-        let mut part = LevelPart {
-            boards: Vec::with_capacity(range.len()),
-            candidates: Vec::with_capacity(2 * range.len()),
-            generated: 0,
-            goal: None,
-        };
+    /// Expands some members. `first` is the index of the first one in the level.
+    fn expand(&self, first: usize, members: &[Candidate<G::Note>]) -> LevelPart<P, G> {
+        let mut part = LevelPart::with_room_for(members.len());
         let (mut slides, mut notes) = (Vec::with_capacity(MAX_SLIDES), Vec::with_capacity(MAX_SLIDES));
-        for begin in range.clone().step_by(BOARDS) {
+        for begin in (0..members.len()).step_by(BOARDS) {
             slides.clear();
             notes.clear();
-            self.add_boards(begin..range.end.min(begin + BOARDS), &mut part, &mut slides);
+            self.add_boards(members, begin..members.len().min(begin + BOARDS), &mut part, &mut slides);
             self.guide.add_notes(&part.boards, &slides, &mut notes);
-            self.add_candidates(range.start, &mut part, &slides, &notes);
+            self.add_candidates(first, members, &mut part, &slides, &notes);
             if part.goal.is_some() {
                 break;
             }
@@ -227,13 +157,30 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
 
     /// Adds some members to the boards of a part, and lists the slides on them.
     #[inline(always)]
-    fn add_boards(&self, members: Range<usize>, part: &mut LevelPart<P, G>, slides: &mut Vec<(u32, Slide)>) {
-        for member in &self.members[members] {
-            let (board, back) = self.parents.board(self.space, self.guide, member);
-            let nth = part.boards.len() as u32;
-            let moves = self.space.moves_except(board.state.blank, back).into_iter();
-            slides.extend(moves.map(|mv| (nth, self.space.slide(&board.state, mv))));
-            part.boards.push(board);
+    fn add_boards(
+        &self,
+        members: &[Candidate<G::Note>],
+        range: Range<usize>,
+        part: &mut LevelPart<P, G>,
+        slides: &mut Vec<(u32, Slide)>,
+    ) {
+        let Self { space, guide, parents, .. } = self;
+        for coming in members[range.end..].iter().take(BOARDS) {
+            prefetch(parents.of(coming));
+        }
+        for member in &members[range] {
+            let nth = part.boards.len();
+            part.boards.extend_from_slice(slice::from_ref(parents.of(member)));
+            let board = &mut part.boards[nth];
+            let back = if parents.is_start() {
+                MoveSet::EMPTY
+            } else {
+                let slide = space.make(&mut board.state, member.step.mv());
+                board.memo = guide.after(&board.memo, &slide, member.note);
+                MoveSet::back(slide.mv)
+            };
+            let moves = space.moves_except(board.state.blank, back).into_iter();
+            slides.extend(moves.map(|mv| (nth as u32, space.slide(&board.state, mv))));
         }
     }
 
@@ -242,11 +189,12 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     fn add_candidates(
         &self,
         first: usize,
+        members: &[Candidate<G::Note>],
         part: &mut LevelPart<P, G>,
         slides: &[(u32, Slide)],
         notes: &[Option<G::Note>],
     ) {
-        let Self { space, guide, shorter_than, g, stalled_levels, members, .. } = self;
+        let Self { space, guide, shorter_than, g, stalled_levels, .. } = self;
         for ((nth, slide), note) in slides.iter().zip(notes) {
             part.generated += 1;
             let Some(note) = *note else { continue };
@@ -260,8 +208,10 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             if g + score.least.max(1) as usize >= *shorter_than {
                 continue;
             }
-            let hash = members[first + nth].hash ^ zobrist(slide.label, slide.from) ^ zobrist(slide.label, slide.to);
-            part.candidates.push(Candidate { hash, note, priority: Priority::of(score), step });
+            let Candidate { hash, priority, .. } = members[nth];
+            let hash = hash ^ zobrist(slide.label, slide.from) ^ zobrist(slide.label, slide.to);
+            let priority = Priority::of_successor::<P, G>(score, priority);
+            part.candidates.push(Candidate { hash, note, priority, step });
         }
     }
 }
@@ -270,85 +220,4 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
 #[inline]
 fn zobrist(label: u8, cell: u8) -> u64 {
     mix(u64::from(label), u64::from(cell))
-}
-
-/// Spins briefly until a condition holds, because levels follow each other faster than a thread wakes up. Returns
-/// false if the condition does not hold in time.
-fn spin_until(condition: impl Fn() -> bool) -> bool {
-    const SPINS: u32 = 4096;
-    (0..SPINS).any(|_| {
-        std::hint::spin_loop();
-        condition()
-    })
-}
-
-/// The current level, shared with helpers.
-pub(super) struct SharedLevel<'a, P, G: Guide<P>> {
-    state: Mutex<SharedLevelState<'a, P, G>>,
-    /// `g` of the current level.
-    g: AtomicUsize,
-    changed: Condvar,
-    helpers: AtomicUsize,
-}
-
-struct SharedLevelState<'a, P, G: Guide<P>> {
-    level: Option<Arc<Level<'a, P, G>>>,
-    is_closed: bool,
-}
-
-impl<P, G: Guide<P>> Default for SharedLevel<'_, P, G> {
-    fn default() -> Self {
-        let state = Mutex::new(SharedLevelState { level: None, is_closed: false });
-        Self { state, g: AtomicUsize::new(0), changed: Condvar::new(), helpers: AtomicUsize::new(0) }
-    }
-}
-
-/// Stops the helpers when dropped, so that they stop even if the main work panics.
-pub(super) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub &'w SharedLevel<'a, P, G>);
-
-impl<P, G: Guide<P>> Drop for CloseOnDrop<'_, '_, P, G> {
-    fn drop(&mut self) {
-        let last = std::mem::replace(&mut *lock(&self.0.state), SharedLevelState { level: None, is_closed: true });
-        // Helpers finish their current part and take no more.
-        last.level.inspect(|level| level.progress.next.store(level.count, Ordering::Relaxed));
-        self.0.changed.notify_all();
-    }
-}
-
-impl<'a, P: Packed, G: Guide<P>> SharedLevel<'a, P, G> {
-    /// Number of helpers.
-    pub(super) fn helpers(&self) -> usize {
-        self.helpers.load(Ordering::Relaxed)
-    }
-
-    /// Publishes a level to the helpers.
-    pub(super) fn publish(&self, level: &Arc<Level<'a, P, G>>) {
-        lock(&self.state).level = Some(Arc::clone(level));
-        self.g.store(level.g, Ordering::Release);
-        self.changed.notify_all();
-    }
-
-    /// Expands parts of one level after another, until the search has ended or the thread must yield.
-    pub(super) fn help(&self, must_yield: &dyn Fn() -> bool) {
-        self.helpers.fetch_add(1, Ordering::Relaxed);
-        let mut last = 0;
-        while !must_yield() {
-            spin_until(|| self.g.load(Ordering::Acquire) > last);
-            let state = lock(&self.state);
-            if state.is_closed {
-                break;
-            }
-            match state.level.as_ref().filter(|level| level.g > last).map(Arc::clone) {
-                Some(level) => {
-                    drop(state);
-                    last = level.g;
-                    let check_budget = |_| if must_yield() { Err(StopReason::Cancelled) } else { Ok(()) };
-                    // A part that was taken is always finished.
-                    let _ = level.work(check_budget);
-                }
-                None => drop(self.changed.wait_timeout(state, HELPER_POLL_INTERVAL)),
-            }
-        }
-        self.helpers.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -1,10 +1,14 @@
 //! Beam search.
 
 mod candidate;
+mod cutoffs;
 mod guide;
 mod level;
-mod order;
+mod members;
+mod parents;
 mod recent;
+mod shared_level;
+mod waiting;
 
 pub(super) use guide::{ExpandedBoard, Guide, HeuristicGuide, PatternGuide, Score};
 
@@ -14,9 +18,12 @@ use super::budget::Checkpoint;
 use super::{Meter, Progress, Space, Stats, StopReason};
 use crate::domain::{Move, Packed, Path};
 use candidate::{Candidate, ParentMove, Priority};
-use level::{CloseOnDrop, Level, LevelParts, LevelProgress, Parents, SharedLevel};
-use order::{CandidateIndex, CandidateOrder};
+use cutoffs::{Cutoffs, KeyCounts, KeyGrid};
+use level::{Level, LevelPart, LevelProgress, LevelResults};
+use members::{Members, Selection};
+use parents::Parents;
 use recent::RecentHashes;
+use shared_level::{CloseOnDrop, SharedLevel};
 
 /// Budget and counters of a search that consists of several parts.
 pub struct Accounting<'a> {
@@ -48,11 +55,9 @@ impl Beam {
     /// The greatest width at which a beam of `levels` levels needs no more memory than `nodes` nodes. The boards of
     /// the current level and their candidates need as much memory as several more levels.
     pub(super) fn widest<P: Packed, G: Guide<P>>(nodes: u64, levels: u64) -> u64 {
-        // The boards of two levels; up to three successors of each, in vectors that double as they grow, and their
-        // order; and twice the candidates that are selected.
+        // The boards of two levels, up to four successors of each, since vectors double as they grow, and the members.
         let bytes_of_board = 2 * size_of::<ExpandedBoard<P, G::Memo>>()
-            + (2 * 3 + 2) * size_of::<Candidate<G::Note>>()
-            + 3 * size_of::<CandidateIndex>()
+            + 2 * (4 + 1) * size_of::<Candidate<G::Note>>()
             + RecentHashes::BYTES_PER_BOARD;
         let widest = nodes / (levels + (bytes_of_board as u64).div_ceil(Self::BYTES_PER_NODE));
         widest.min(ParentMove::MAX_BOARDS as u64)
@@ -92,20 +97,24 @@ struct SharedWork<'w, 'a, P, G: Guide<P>> {
     request_help: &'w dyn Fn(),
 }
 
-/// A level and the results of its expansion.
-type Expanded<'a, P, G> = (Arc<Level<'a, P, G>>, LevelParts<P, G>);
+impl<'a, P: Packed, G: Guide<P>> SharedWork<'_, 'a, P, G> {
+    /// Makes a level the current one, and requests help if there are more parts than threads.
+    fn publish(&self, level: &Arc<Level<'a, P, G>>) {
+        self.level.publish(level);
+        if self.level.helpers() + 1 < level.members.room() {
+            (self.request_help)();
+        }
+    }
+}
 
 struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     space: &'a Space<P>,
     guide: &'a G,
     beam: Beam,
     accounting: &'s mut Accounting<'b>,
-    parents: Parents<P, G::Memo>,
-    level: Vec<Candidate<G::Note>>,
-    /// By level, from the second: the parent and move of each board.
+    /// By level: the parent and move of each board. The start has neither, so its entry means nothing.
     steps: Vec<Vec<ParentMove>>,
     recent: RecentHashes,
-    order_by_priority: CandidateOrder,
     /// The fewest remaining stages of any board so far.
     fewest_stages: u8,
     /// The number of levels since that minimum fell.
@@ -113,95 +122,146 @@ struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     begun: Checkpoint,
 }
 
+/// Candidates for a level.
+struct Frontier<P, G: Guide<P>> {
+    parents: Parents<P, G::Memo>,
+    /// By the part of their parents.
+    candidates: Vec<Vec<Candidate<G::Note>>>,
+    counts: KeyCounts,
+}
+
 impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     fn new(space: &'a Space<P>, guide: &'a G, beam: Beam, accounting: &'s mut Accounting<'b>) -> Self {
-        let (memo, note) = guide.begin(&space.start());
-        let priority = Priority::of(guide.score(note, 0));
-        let start = Candidate { hash: 0, note, priority, step: ParentMove::new(0, Move::Up) };
         let begun = accounting.meter.checkpoint(accounting.stats.expanded);
-        let mut recent = RecentHashes::for_levels_of(beam.width);
-        recent.insert(start.hash);
-        accounting.stats.generated += 1;
         Self {
             space,
             guide,
             beam,
             accounting,
-            parents: Parents::start(space.start(), memo),
-            level: vec![start],
             steps: Vec::new(),
-            recent,
-            order_by_priority: CandidateOrder::default(),
-            fewest_stages: priority.stages(),
+            recent: RecentHashes::for_levels_of(beam.width),
+            fewest_stages: u8::MAX,
             stalled_levels: 0,
             begun,
         }
     }
 
     fn run(&mut self, shared: Option<&SharedWork<'_, 'a, P, G>>) -> Result<Option<Path>, StopReason> {
+        let mut frontier = self.start();
         for g in 1..self.beam.shorter_than {
-            let (level, parts) = self.expand(g, shared)?;
+            let Frontier { parents, candidates, counts } = frontier;
+            let cutoffs = Cutoffs::new(&counts, G::SHARES, self.width(g - 1).div_ceil(G::SHARES));
+            let level = self.level(g, parents, &counts, &cutoffs);
+            if let Some(shared) = shared.filter(|_| level.is_worth_sharing()) {
+                shared.publish(&level);
+            }
+            let selected = self.select(&level.members, candidates, cutoffs);
+            let expanded = selected.and_then(|is_whole| Ok((self.expand(&level)?, is_whole)));
+            let (LevelResults { parts, counts }, is_whole) =
+                expanded.inspect_err(|_| _ = self.count(&level.done().parts))?;
             if let Some(step) = self.count(&parts) {
                 return Ok(Some(self.path_to(step)));
             }
-            if level.count < level.members.len() {
+            if !is_whole {
                 return Err(StopReason::Expanded);
             }
-            let width = self.width(g);
-            self.select(&parts, width)?;
-            if self.level.is_empty() {
+            if parts.is_empty() {
                 break;
             }
-            self.parents = parts.into();
+            let (boards, candidates) = parts.into_iter().map(|part| (part.boards, part.candidates)).unzip();
+            frontier = Frontier { parents: Parents::Before(boards, level.members.size()), candidates, counts };
         }
         Ok(None)
     }
 
-    /// Expands as many boards of the level as the budget allows.
-    fn expand(
+    /// The start, as the only candidate and its own parent.
+    fn start(&mut self) -> Frontier<P, G> {
+        let state = self.space.start();
+        let (memo, note) = self.guide.begin(&state);
+        let priority = Priority::of_start::<P, G>(self.guide.score(note, 0));
+        let mut counts = KeyCounts::new(KeyGrid::around(priority.key(), priority.key()));
+        counts.add([priority].into_iter());
+        self.accounting.stats.generated += 1;
+        let candidate = Candidate { hash: 0, note, priority, step: ParentMove::new(0, Move::Up) };
+        let parents = Parents::Start(ExpandedBoard { state, memo });
+        Frontier { parents, candidates: vec![vec![candidate]], counts }
+    }
+
+    /// A level with room for the selected candidates.
+    fn level(
         &mut self,
         g: usize,
-        shared: Option<&SharedWork<'_, 'a, P, G>>,
-    ) -> Result<Expanded<'a, P, G>, StopReason> {
-        let Self { space, guide, beam, stalled_levels, .. } = *self;
-        let Accounting { meter, stats, .. } = &mut *self.accounting;
-        let members = std::mem::take(&mut self.level);
-        let parents = std::mem::take(&mut self.parents);
-        let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
-        let count = members.len().min(allowed);
-        let level = Arc::new(Level {
+        parents: Parents<P, G::Memo>,
+        counts: &KeyCounts,
+        cutoffs: &Cutoffs,
+    ) -> Arc<Level<'a, P, G>> {
+        let Self { space, guide, fewest_stages, stalled_levels, .. } = self;
+        let foremost = cutoffs.foremost();
+        *stalled_levels = if foremost < *fewest_stages { 0 } else { *stalled_levels + 1 };
+        *fewest_stages = foremost.min(*fewest_stages);
+        let members = Members::with_room_for(cutoffs.selected());
+        Arc::new(Level {
             space,
             guide,
-            shorter_than: beam.shorter_than,
+            shorter_than: self.beam.shorter_than,
             g,
-            stalled_levels,
+            stalled_levels: *stalled_levels,
             parents,
+            progress: LevelProgress::new(members.room(), counts.next_grid()),
             members,
-            count,
-            progress: LevelProgress::new(count),
-        });
-        if let Some(SharedWork { level: shared, request_help }) = shared.filter(|_| level.is_worth_sharing()) {
-            shared.publish(&level);
-            if shared.helpers() + 1 < level.parts() {
-                request_help();
+        })
+    }
+
+    /// Selects members of a level. Returns false if the budget does not allow to expand all of them.
+    fn select(
+        &mut self,
+        members: &Members<G::Note>,
+        candidates: Vec<Vec<Candidate<G::Note>>>,
+        mut cutoffs: Cutoffs,
+    ) -> Result<bool, StopReason> {
+        /// Candidates whose hashes are prefetched together.
+        const CHUNK: usize = 64;
+        let Self { accounting: Accounting { meter, stats, .. }, recent, steps, .. } = self;
+        let allowed = usize::try_from(meter.allowed(stats.expanded)).unwrap_or(usize::MAX);
+        let mut selection = Selection::new(members);
+        let mut is_whole = true;
+        let mut chosen: Vec<&Candidate<G::Note>> = Vec::with_capacity(CHUNK);
+        for list in &candidates {
+            meter.check()?;
+            for chunk in list.chunks(CHUNK) {
+                chosen.clear();
+                chosen.extend(chunk.iter().filter(|candidate| cutoffs.select(candidate.priority)));
+                chosen.iter().for_each(|candidate| recent.prefetch(candidate.hash));
+                for candidate in &chosen {
+                    if !recent.insert(candidate.hash) {
+                        stats.duplicates += 1;
+                    } else if selection.count() < allowed {
+                        selection.add(**candidate);
+                    } else {
+                        is_whole = false;
+                    }
+                }
             }
         }
-        let worked = level.work(|expanded| {
+        stats.peak_open = stats.peak_open.max(selection.count() as u64);
+        steps.push(selection.complete());
+        Ok(is_whole)
+    }
+
+    /// Expands the members of a level.
+    fn expand(&mut self, level: &Level<'a, P, G>) -> Result<LevelResults<P, G>, StopReason> {
+        let Accounting { meter, stats, .. } = &mut *self.accounting;
+        let count = level.members.count() as u64;
+        level.work(|expanded| {
             let now = Stats { expanded: stats.expanded + expanded, ..*stats };
-            if expanded < count as u64 { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
-        });
-        match worked.and_then(|()| level.finish(|| meter.check())) {
-            Ok(parts) => Ok((level, parts)),
-            Err(reason) => {
-                self.count(&level.done());
-                Err(reason)
-            }
-        }
+            if expanded < count { meter.expand(now.expanded, || Progress::from(&now)) } else { Ok(()) }
+        })?;
+        level.finish(|| meter.check())
     }
 
     /// Adds the counters of a level's parts, up to the goal if it was found.
-    fn count(&mut self, parts: &LevelParts<P, G>) -> Option<ParentMove> {
-        for part in &parts.all {
+    fn count(&mut self, parts: &[LevelPart<P, G>]) -> Option<ParentMove> {
+        for part in parts {
             self.accounting.stats.expanded += part.expanded();
             self.accounting.stats.generated += part.generated;
             if part.goal.is_some() {
@@ -228,56 +288,11 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         most.clamp(1, width)
     }
 
-    /// Selects the best candidates as the next level.
-    fn select(&mut self, parts: &LevelParts<P, G>, width: usize) -> Result<(), StopReason> {
-        /// Candidates between two checks of the clock.
-        const INTERVAL: usize = 1 << 12;
-        let Self { accounting, recent, order_by_priority, .. } = self;
-        let lists = parts.all.iter().map(|part| part.candidates.as_slice());
-        let most = width.min(lists.clone().map(<[_]>::len).sum());
-        let mut next = Vec::with_capacity(most);
-        let share = width.div_ceil(G::SHARES);
-        let (mut total, mut examined) = (width, 0);
-        for stage in order_by_priority.sort(lists, G::SHARES, || accounting.meter.check())? {
-            let mut left = share.min(total);
-            total -= left;
-            for (part, nth) in stage {
-                if left == 0 {
-                    break;
-                }
-                examined += 1;
-                if examined % INTERVAL == 0 {
-                    accounting.meter.check()?;
-                }
-                let candidate = parts.all[*part as usize].candidates[*nth as usize];
-                if !recent.insert(candidate.hash) {
-                    accounting.stats.duplicates += 1;
-                    continue;
-                }
-                next.push(candidate);
-                left -= 1;
-            }
-            total += left;
-        }
-        accounting.stats.peak_open = accounting.stats.peak_open.max(next.len() as u64);
-        self.advance_to(next);
-        Ok(())
-    }
-
-    /// Makes the selected candidates the current level.
-    fn advance_to(&mut self, next: Vec<Candidate<G::Note>>) {
-        let fewest_stages = next.first().map_or(self.fewest_stages, |foremost| foremost.priority.stages());
-        self.stalled_levels = if fewest_stages < self.fewest_stages { 0 } else { self.stalled_levels + 1 };
-        self.fewest_stages = self.fewest_stages.min(fewest_stages);
-        self.steps.push(next.iter().map(|candidate| candidate.step).collect());
-        self.level = next;
-    }
-
     /// The path that ends with the given parent and move.
     fn path_to(&self, last: ParentMove) -> Path {
         let mut moves = vec![last.mv()];
         let mut at = last.parent();
-        for steps in self.steps.iter().rev() {
+        for steps in self.steps[1..].iter().rev() {
             moves.push(steps[at].mv());
             at = steps[at].parent();
         }

@@ -1,5 +1,7 @@
 //! Hashes of recently generated boards.
 
+use crate::search::prefetch::prefetch;
+
 /// A set of board hashes in which newer hashes displace older ones.
 ///
 /// A beam generates duplicates on the same level or a few levels later, so older hashes are not worth their memory.
@@ -22,10 +24,21 @@ impl RecentHashes {
         Self { buckets: vec![[0; Self::WAYS]; buckets.next_power_of_two()] }
     }
 
+    /// Prefetches what inserting a hash needs.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        prefetch(&self.buckets[self.bucket(hash)]);
+    }
+
+    #[inline]
+    fn bucket(&self, hash: u64) -> usize {
+        (hash >> u32::BITS) as usize & (self.buckets.len() - 1)
+    }
+
     /// Inserts a hash; false if it is present already.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
-        let mask = self.buckets.len() - 1;
-        let bucket = &mut self.buckets[(hash >> u32::BITS) as usize & mask];
+        let nth = self.bucket(hash);
+        let bucket = &mut self.buckets[nth];
         let tag = hash as u32 | 1;
         if bucket.contains(&tag) {
             return false;

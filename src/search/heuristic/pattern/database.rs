@@ -9,8 +9,8 @@ use super::index::PatternIndex;
 use super::index_16::{Index16, TileStep16};
 use super::index_36::{Index36, Layout36, Placement36, TileStep36};
 use super::permutation::{Permutations, Shifts, pack, unpack};
-use super::prefetch::prefetch;
 use crate::domain::{Cell, Size};
+use crate::search::prefetch::prefetch;
 
 /// Minimum number of moves of a pattern's tiles that bring them home, for each placement of the tiles and each region
 /// of the blank: the *cost*.

@@ -11,7 +11,6 @@ pub(crate) mod index_16;
 pub(crate) mod index_36;
 mod partition;
 mod permutation;
-mod prefetch;
 mod row_shift;
 pub(crate) mod symmetry;
 mod upgrade;
