@@ -5,7 +5,7 @@ use super::{Cell, Size};
 /// One small number per cell, stored as compactly as the number of cells allows.
 ///
 /// There are three forms: [`Packed64`] for up to 16 cells, [`Packed128`] for up to 25, and [`PackedBytes`] for up to
-/// 100, or fewer. Searches are compiled for each of them.
+/// 100. Searches are compiled for each of them, and some also for fewer bytes.
 pub trait Packed: Copy + Eq + Send + Sync + 'static {
     /// Maximum number of cells.
     const MAX_CELLS: usize;

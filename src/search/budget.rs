@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Helpers, Observer, Progress};
 use crate::domain::Path;
 
-/// How long an idle helper sleeps between checks for more important work.
+/// How long an idle helper sleeps between checks for more important work, or for more of the same.
 pub(super) const HELPER_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The limits of one search.

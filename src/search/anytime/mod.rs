@@ -195,17 +195,18 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     fn proof_budget(&self, effort: usize, is_found: bool) -> u64 {
         /// Beams at least this wide find solutions that are hard to improve.
         const WIDE_BEAM: usize = 1024;
-        /// A proof takes six more iterations if the bound is further from the best length, each several times the one before.
+        /// Beyond this difference between length and bound, a proof takes more than six iterations, each several times as
+        /// long as the one before.
         const FAR: usize = 12;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
-        let is_unlikely = is_found || self.best.len() - self.lower_bound as usize > FAR;
-        // With pattern databases a node takes a tenth of the time.
-        let is_far = is_unlikely && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
+        let is_far = self.best.len() - self.lower_bound as usize > FAR;
+        let is_hopeless = (is_found || is_far) && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
         match self.objective {
             Objective::Proven if effort >= WIDE_BEAM => u64::MAX,
+            // With pattern databases a node takes a tenth of the time.
             Objective::Proven => beam_nodes.saturating_mul(if H::PRUNES { 16 } else { 4 }),
-            // A proof is out of reach while solutions still become shorter.
-            Objective::Short if is_far => beam_nodes / 16,
+            // A proof is out of reach while solutions still become shorter, or far from the bound.
+            Objective::Short if is_hopeless => beam_nodes / 16,
             // Solutions become shorter sooner by wider beams than by IDA\*, which raises the bound alone.
             Objective::Short if H::PRUNES => beam_nodes / 4,
             Objective::Short => beam_nodes / 2,

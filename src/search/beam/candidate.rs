@@ -37,7 +37,7 @@ impl ParentMove {
 }
 
 /// A score packed into 32 bits: the number of remaining stages in the upper 8, the key in the lower 24.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Priority(u32);
 
 impl Priority {
@@ -48,7 +48,8 @@ impl Priority {
         Self::of(score.stages, score.key << G::TIE_BITS)
     }
 
-    /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's bits tell.
+    /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's bits
+    /// tell.
     #[inline]
     pub(super) fn of_successor<P, G: Guide<P>>(score: Score, parent: Self) -> Self {
         let key = score.key << G::TIE_BITS;
@@ -57,7 +58,7 @@ impl Priority {
         }
         let ties = 1 << G::TIE_BITS;
         // Half of the ties if both keys are equal. A quarter of the parent's ties remains.
-        let tie = (parent.key() as i32 - key as i32) / 4 + ties / 2;
+        let tie = ((parent.key() as i32 - key as i32) >> 2) + ties / 2;
         Self::of(score.stages, key + tie.clamp(0, ties - 1) as u32)
     }
 
@@ -73,5 +74,32 @@ impl Priority {
 
     pub(super) fn key(self) -> u32 {
         self.0 & ((1 << Self::KEY_BITS) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::guide::HeuristicGuide;
+    use super::*;
+    use crate::domain::Packed64;
+    use crate::search::heuristic::Zero;
+
+    type Heuristic = HeuristicGuide<'static, Zero>;
+
+    fn successor(key: u32, parent: Priority) -> Priority {
+        Priority::of_successor::<Packed64, Heuristic>(Score { stages: 0, key, least: key }, parent)
+    }
+
+    /// Keys decide, then the parents, then their parents.
+    #[test]
+    fn ties_go_by_the_parent() {
+        let [better, worse] =
+            [30, 31].map(|key| Priority::of_start::<Packed64, Heuristic>(Score { stages: 0, key, least: key }));
+        assert!(successor(30, worse).key() < successor(31, better).key());
+        assert!(successor(30, better).key() < successor(30, worse).key());
+        let [of_better, of_worse] = [better, worse].map(|parent| successor(30, parent));
+        for key in [29, 30, 31] {
+            assert!(successor(key, of_better).key() < successor(key, of_worse).key());
+        }
     }
 }

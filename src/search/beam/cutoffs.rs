@@ -14,38 +14,39 @@ pub(super) struct KeyCounts {
 struct StageCounts {
     /// By slot of keys; empty if there are none.
     counts: Vec<u32>,
-    /// The slots with candidates are between these two.
-    least: u32,
-    greatest: u32,
+    least_key: u32,
+    greatest_key: u32,
 }
 
 impl StageCounts {
-    const NONE: Self = Self { counts: Vec::new(), least: KeyGrid::SLOTS, greatest: 0 };
+    const NONE: Self = Self { counts: Vec::new(), least_key: u32::MAX, greatest_key: 0 };
 
     fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
     #[inline]
-    fn add(&mut self, slot: u32) {
+    fn add(&mut self, key: u32, grid: KeyGrid) {
         if self.is_empty() {
             self.counts.resize(KeyGrid::SLOTS as usize, 0);
         }
-        self.counts[slot as usize] += 1;
-        (self.least, self.greatest) = (self.least.min(slot), self.greatest.max(slot));
+        self.counts[grid.slot(key) as usize] += 1;
+        (self.least_key, self.greatest_key) = (self.least_key.min(key), self.greatest_key.max(key));
     }
 
     /// The end of a share of the candidates, and the number of candidates before it.
-    fn cutoff(&self, share: u32) -> (Cutoff, u32) {
-        let (mut end, mut left) = (self.least.min(self.greatest), share);
-        while end <= self.greatest && !self.is_empty() {
+    fn cutoff(&self, share: u32, grid: KeyGrid) -> (Cutoff, u32) {
+        if self.is_empty() {
+            return (Cutoff { end: 0, left: 0 }, 0);
+        }
+        let mut left = share;
+        for end in grid.slot(self.least_key)..=grid.slot(self.greatest_key) {
             match left.checked_sub(self.counts[end as usize]) {
                 Some(rest) => left = rest,
                 None => return (Cutoff { end, left }, share),
             }
-            end += 1;
         }
-        (Cutoff { end, left: 0 }, share - left)
+        (Cutoff { end: KeyGrid::SLOTS, left: 0 }, share - left)
     }
 }
 
@@ -58,8 +59,8 @@ pub(super) struct KeyGrid {
 
 impl KeyGrid {
     const SLOTS: u32 = 1 << 11;
-    /// About as much as keys fall or rise from one level to the next.
-    const MARGIN: u32 = Self::SLOTS / 4;
+    /// Most keys change by less than this from one level to the next.
+    const MARGIN: u32 = 512;
 
     /// A grid for the successors of boards with these keys.
     pub(super) fn around(least: u32, greatest: u32) -> Self {
@@ -70,11 +71,6 @@ impl KeyGrid {
     #[inline]
     fn slot(self, key: u32) -> u32 {
         (key.saturating_sub(self.least) >> self.shift).min(Self::SLOTS - 1)
-    }
-
-    /// The least key of a slot.
-    fn key(self, slot: u32) -> u32 {
-        self.least + (slot << self.shift)
     }
 }
 
@@ -89,7 +85,7 @@ impl KeyCounts {
             if self.by_stage.len() <= stage {
                 self.by_stage.resize(stage + 1, StageCounts::NONE);
             }
-            self.by_stage[stage].add(self.grid.slot(priority.key()));
+            self.by_stage[stage].add(priority.key(), self.grid);
         }
     }
 
@@ -100,10 +96,9 @@ impl KeyCounts {
 
     /// A grid for the next level.
     pub(super) fn next_grid(&self) -> KeyGrid {
-        let used = || self.by_stage.iter().filter(|stage| !stage.is_empty());
-        let least = used().map(|stage| stage.least).min().unwrap_or(0);
-        let greatest = used().map(|stage| stage.greatest).max().unwrap_or(0);
-        KeyGrid::around(self.grid.key(least), self.grid.key(greatest + 1))
+        let greatest = self.by_stage.iter().map(|stage| stage.greatest_key).max().unwrap_or(0);
+        let least = self.by_stage.iter().map(|stage| stage.least_key).min().unwrap_or(0);
+        KeyGrid::around(least.min(greatest), greatest)
     }
 }
 
@@ -129,14 +124,19 @@ struct Cutoff {
 }
 
 impl Cutoffs {
-    /// Selects at most `share` of the candidates of each of the `stages` stages nearest to the goal.
-    pub(super) fn new(counts: &KeyCounts, stages: usize, share: usize) -> Self {
-        let share = u32::try_from(share).unwrap_or(u32::MAX);
+    /// Selects at most `width` candidates, of which the `stages` stages nearest to the goal have equal shares.
+    pub(super) fn new(counts: &KeyCounts, stages: usize, width: usize) -> Self {
+        let width = u32::try_from(width).unwrap_or(u32::MAX);
+        let share = width.div_ceil(stages as u32);
         let foremost = counts.by_stage.iter().position(|stage| !stage.is_empty()).unwrap_or(0);
-        let stages = counts.by_stage.iter().skip(foremost).take(stages).map(|stage| stage.cutoff(share));
-        let (stages, selected): (Vec<_>, Vec<_>) = stages.unzip();
-        let selected = selected.into_iter().map(|count| count as usize).sum();
-        Self { grid: counts.grid, foremost: foremost as u8, stages, selected }
+        let mut left = width;
+        let cutoff = |stage: &StageCounts| {
+            let (cutoff, selected) = stage.cutoff(share.min(left), counts.grid);
+            left -= selected;
+            cutoff
+        };
+        let stages = counts.by_stage.iter().skip(foremost).take(stages).map(cutoff).collect();
+        Self { grid: counts.grid, foremost: foremost as u8, stages, selected: (width - left) as usize }
     }
 
     /// Number of candidates that are selected.
@@ -177,24 +177,25 @@ mod tests {
     }
 
     /// Indices of the best of each stage, by a stable sort.
-    fn sorted(priorities: &[Priority], stages: usize, share: usize) -> Vec<usize> {
+    fn sorted(priorities: &[Priority], stages: usize, width: usize) -> Vec<usize> {
         let foremost = priorities.iter().map(|priority| priority.stages()).min().unwrap_or(0);
         let mut selected = Vec::new();
         for stage in (foremost..).take(stages) {
             let mut of_stage: Vec<_> = (0..priorities.len()).filter(|nth| priorities[*nth].stages() == stage).collect();
             of_stage.sort_by_key(|nth| priorities[*nth].key());
+            let share = width.div_ceil(stages).min(width - selected.len());
             selected.extend(of_stage.into_iter().take(share));
         }
         selected.sort_unstable();
         selected
     }
 
-    fn selected(priorities: &[Priority], grid: KeyGrid, stages: usize, share: usize) -> Vec<usize> {
+    fn selected(priorities: &[Priority], grid: KeyGrid, stages: usize, width: usize) -> Vec<usize> {
         let mut counts = KeyCounts::new(grid);
         let (some, others) = priorities.split_at(priorities.len() / 3);
         counts.add(others.iter().copied());
         counts.add(some.iter().copied());
-        let mut cutoffs = Cutoffs::new(&counts, stages, share);
+        let mut cutoffs = Cutoffs::new(&counts, stages, width);
         let selected: Vec<_> = (0..priorities.len()).filter(|nth| cutoffs.select(priorities[*nth])).collect();
         assert_eq!(cutoffs.selected(), selected.len());
         selected
@@ -204,9 +205,10 @@ mod tests {
     fn the_best_of_each_stage_are_selected() {
         for round in 0..300 {
             let priorities = priorities(round);
-            for (stages, share) in [(1, 1), (1, 50), (3, 7), (10, 20), (10, 1_000)] {
-                let fast = selected(&priorities, KeyGrid::around(700, 1_700), stages, share);
-                assert_eq!(fast, sorted(&priorities, stages, share), "{round}: {stages} of {share}");
+            for (stages, width) in [(1, 1), (1, 50), (3, 20), (10, 4), (10, 16), (10, 200), (10, 10_000)] {
+                let fast = selected(&priorities, KeyGrid::around(700, 1_700), stages, width);
+                assert!(fast.len() <= width);
+                assert_eq!(fast, sorted(&priorities, stages, width), "{round}: {stages} stages, {width}");
             }
         }
     }
@@ -217,8 +219,8 @@ mod tests {
         for round in 0..300 {
             let priorities = priorities(round);
             for grid in [KeyGrid::around(0, 0), KeyGrid::around(900, 1_000), KeyGrid::around(0, 1 << 20)] {
-                let expected = sorted(&priorities, 3, 20).len();
-                assert_eq!(selected(&priorities, grid, 3, 20).len(), expected, "{round}: {grid:?}");
+                let expected = sorted(&priorities, 3, 60).len();
+                assert_eq!(selected(&priorities, grid, 3, 60).len(), expected, "{round}: {grid:?}");
             }
         }
     }
@@ -227,11 +229,13 @@ mod tests {
     fn the_next_grid_has_all_keys() {
         for round in 1..300 {
             let priorities = priorities(round);
-            let mut counts = KeyCounts::new(KeyGrid::around(700, 700 + (1 << (round % 10))));
+            // Some keys are beyond this grid.
+            let mut counts = KeyCounts::new(KeyGrid { least: 800, shift: 0 });
             counts.add(priorities.iter().copied());
             let next = counts.next_grid();
             let inner = priorities.iter().map(|priority| next.slot(priority.key()));
             assert!(inner.clone().all(|slot| (1..KeyGrid::SLOTS - 1).contains(&slot)), "{next:?}");
+            assert_eq!(next.shift, 0);
         }
     }
 }

@@ -66,6 +66,13 @@ struct ResultsSoFar<P, G: Guide<P>> {
     counts: KeyCounts,
 }
 
+impl<P, G: Guide<P>> ResultsSoFar<P, G> {
+    fn add(&mut self, nth: usize, part: LevelPart<P, G>) {
+        self.counts.add(part.candidates.iter().map(|candidate| candidate.priority));
+        self.parts[nth] = Some(part);
+    }
+}
+
 /// Progress of a level's expansion.
 pub(super) struct LevelProgress<P, G: Guide<P>> {
     results: Mutex<ResultsSoFar<P, G>>,
@@ -99,18 +106,16 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             match members.take() {
                 Taken::Part(nth, part) => {
                     let part = self.expand(nth * members.size().boards(), part);
-                    let ResultsSoFar { parts, counts } = &mut *lock(results);
-                    counts.add(part.candidates.iter().map(|candidate| candidate.priority));
-                    parts[nth] = Some(part);
+                    lock(results).add(nth, part);
                     done.fetch_add(1, Ordering::Release);
-                    part_done.notify_one();
+                    part_done.notify_all();
                 }
                 Taken::NotYet => {
                     if !spin_until(|| members.is_any_left() || members.is_complete()) {
                         drop(part_done.wait_timeout(lock(results), HELPER_POLL_INTERVAL));
                     }
                 }
-                Taken::None => return Ok(()),
+                Taken::All => return Ok(()),
             }
         }
     }
@@ -129,11 +134,11 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
             check_budget()?;
             drop(part_done.wait_timeout_while(lock(results), HELPER_POLL_INTERVAL, |_| !is_done()));
         }
-        Ok(self.done())
+        Ok(self.take_results())
     }
 
-    /// The results so far.
-    pub(super) fn done(&self) -> LevelResults<P, G> {
+    /// Takes the results so far.
+    pub(super) fn take_results(&self) -> LevelResults<P, G> {
         let ResultsSoFar { parts, counts } = &mut *lock(&self.progress.results);
         LevelResults { parts: parts.iter_mut().filter_map(Option::take).collect(), counts: counts.take() }
     }
@@ -170,6 +175,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
         }
         for member in &members[range] {
             let nth = part.boards.len();
+            // A push would copy the board twice.
             part.boards.extend_from_slice(slice::from_ref(parents.of(member)));
             let board = &mut part.boards[nth];
             let back = if parents.is_start() {

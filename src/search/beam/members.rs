@@ -24,7 +24,7 @@ pub(super) enum Taken<'m, N> {
     /// All parts so far are taken, and more may come.
     NotYet,
     /// All parts are taken.
-    None,
+    All,
 }
 
 impl<N> Members<N> {
@@ -91,8 +91,8 @@ impl<N> Members<N> {
         let added = self.added();
         let next = |taken| (taken < added).then_some(taken + 1);
         match self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
-            Ok(nth) => Taken::Part(nth, self.parts[nth].get().map_or(&[], Vec::as_slice)),
-            Err(_) if is_complete => Taken::None,
+            Ok(nth) => Taken::Part(nth, self.parts[nth].get().expect("a part is set before it counts")),
+            Err(_) if is_complete => Taken::All,
             Err(_) => Taken::NotYet,
         }
     }
@@ -164,7 +164,7 @@ mod tests {
                         match members.take() {
                             Taken::Part(nth, part) => taken.extend(part.iter().map(|member| (nth, member.hash))),
                             Taken::NotYet => std::thread::yield_now(),
-                            Taken::None => return taken,
+                            Taken::All => return taken,
                         }
                     }
                 };
@@ -190,6 +190,6 @@ mod tests {
         (0..900).for_each(|nth| selection.add(candidate(nth)));
         assert!(matches!(members.take(), Taken::Part(0, _)));
         members.withdraw();
-        assert!(matches!(members.take(), Taken::None));
+        assert!(matches!(members.take(), Taken::All));
     }
 }

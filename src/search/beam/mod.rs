@@ -115,7 +115,7 @@ struct BeamSearch<'a, 's, 'b, P, G: Guide<P>> {
     /// By level: the parent and move of each board. The start has neither, so its entry means nothing.
     steps: Vec<Vec<ParentMove>>,
     recent: RecentHashes,
-    /// The fewest remaining stages of any board so far.
+    /// The fewest remaining stages of any candidate so far.
     fewest_stages: u8,
     /// The number of levels since that minimum fell.
     stalled_levels: usize,
@@ -150,15 +150,20 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         let mut frontier = self.start();
         for g in 1..self.beam.shorter_than {
             let Frontier { parents, candidates, counts } = frontier;
-            let cutoffs = Cutoffs::new(&counts, G::SHARES, self.width(g - 1).div_ceil(G::SHARES));
+            let cutoffs = Cutoffs::new(&counts, G::SHARES, self.width(g - 1));
             let level = self.level(g, parents, &counts, &cutoffs);
             if let Some(shared) = shared.filter(|_| level.is_worth_sharing()) {
                 shared.publish(&level);
             }
             let selected = self.select(&level.members, candidates, cutoffs);
             let expanded = selected.and_then(|is_whole| Ok((self.expand(&level)?, is_whole)));
-            let (LevelResults { parts, counts }, is_whole) =
-                expanded.inspect_err(|_| _ = self.count(&level.done().parts))?;
+            let (LevelResults { parts, counts }, is_whole) = match expanded {
+                Ok(expanded) => expanded,
+                Err(reason) => {
+                    self.count(&level.take_results().parts);
+                    return Err(reason);
+                }
+            };
             if let Some(step) = self.count(&parts) {
                 return Ok(Some(self.path_to(step)));
             }
@@ -187,7 +192,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
         Frontier { parents, candidates: vec![vec![candidate]], counts }
     }
 
-    /// A level with room for the selected candidates.
+    /// A level with room for the selected candidates. It counts how long the foremost stage has not changed.
     fn level(
         &mut self,
         g: usize,
