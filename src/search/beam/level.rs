@@ -1,7 +1,6 @@
 //! One level of a beam, and its expansion by several threads.
 
 use std::ops::Range;
-use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
@@ -175,8 +174,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
         }
         for member in &members[range] {
             let nth = part.boards.len();
-            // A push would copy the board twice.
-            part.boards.extend_from_slice(slice::from_ref(parents.of(member)));
+            part.boards.push(*parents.of(member));
             let board = &mut part.boards[nth];
             let back = if parents.is_start() {
                 MoveSet::EMPTY

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::candidate::{Candidate, ParentMove};
-use super::parents::PartSize;
+use super::part_size::PartSize;
 
 /// Members of a level, in parts. One thread adds parts, and all threads take them.
 pub(super) struct Members<N> {

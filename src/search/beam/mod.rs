@@ -6,6 +6,7 @@ mod guide;
 mod level;
 mod members;
 mod parents;
+mod part_size;
 mod recent;
 mod shared_level;
 mod waiting;
