@@ -191,6 +191,11 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         Ok(())
     }
 
+    /// True if all beams are in stages.
+    fn has_only_stages(&self) -> bool {
+        self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES
+    }
+
     /// Number of nodes that IDA\* may expand in a round, given the effort of the beam.
     fn proof_budget(&self, effort: usize, is_found: bool) -> u64 {
         /// Beams at least this wide find solutions that are hard to improve.
@@ -200,7 +205,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         const FAR: usize = 12;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
         let is_far = self.best.len() - self.lower_bound as usize > FAR;
-        let is_hopeless = (is_found || is_far) && self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES;
+        let is_hopeless = (is_found || is_far) && self.has_only_stages();
         match self.objective {
             Objective::Proven if effort >= WIDE_BEAM => u64::MAX,
             // With pattern databases a node takes a tenth of the time.
@@ -235,7 +240,12 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     /// Width of the widest beam for which there is memory.
     fn widest_in_memory(&self) -> usize {
         let (nodes, length) = (self.budget.nodes, self.best.len() as u64);
-        let widest = self.heuristic.widest_beam(nodes, length).min(Beam::widest::<P, Stages>(nodes, length));
+        // The first beam is in stages on all boards, and needs little memory.
+        let widest = if self.has_only_stages() {
+            Beam::widest::<P, Stages>(nodes, length)
+        } else {
+            self.heuristic.widest_beam(nodes, length)
+        };
         usize::try_from(widest).unwrap_or(usize::MAX).max(1)
     }
 
@@ -263,7 +273,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     /// Searches for a shorter solution from the start. Returns true if one was found.
     fn search_with_beam(&mut self, width: usize, round: u64) -> Result<bool, StopReason> {
         let options = Beam { width, shorter_than: self.best.len(), ends_in_budget: true };
-        let is_in_stages = self.space.size().cells() > Self::MAX_CELLS_WITHOUT_STAGES || round == 0;
+        let is_in_stages = self.has_only_stages() || round == 0;
         let found = if is_in_stages {
             let (puzzle, stages, accounting) = (self.space.puzzle(), self.stages, &mut self.accounting);
             with_small_boards(puzzle.size(), BeamInStages { puzzle, stages, options, accounting })?

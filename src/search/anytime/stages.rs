@@ -223,6 +223,8 @@ impl<P: Packed> Guide<P> for Stages {
     type Note = StagePosition;
 
     const SHARES: usize = 10;
+    // The first half of a solution decides about its length.
+    const FIRST_LEVEL: usize = 5;
     const TIE_BITS: u32 = 0;
 
     fn begin(&self, start: &State<P>) -> (StagePosition, StagePosition) {

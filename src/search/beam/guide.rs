@@ -19,6 +19,9 @@ pub(crate) trait Guide<P>: Sync {
     /// could displace others that are about to overtake them.
     const SHARES: usize;
 
+    /// How many times as wide as the average the first level of a beam is that ends in its budget.
+    const FIRST_LEVEL: usize;
+
     /// Number of bits that tell the order of boards with equal keys, by the order of their parents.
     const TIE_BITS: u32;
 
@@ -72,6 +75,7 @@ impl<P: Packed, H: Heuristic<P>> Guide<P> for HeuristicGuide<'_, H> {
     type Note = H::Memo;
 
     const SHARES: usize = 1;
+    const FIRST_LEVEL: usize = 1;
     const TIE_BITS: u32 = 4;
 
     fn begin(&self, start: &State<P>) -> (H::Memo, H::Memo) {
@@ -112,6 +116,7 @@ impl<P: Packed, const N: usize> Guide<P> for PatternGuide<'_, '_, N> {
     type Note = LargeSums;
 
     const SHARES: usize = 1;
+    const FIRST_LEVEL: usize = 1;
     const TIE_BITS: u32 = 4;
 
     fn begin(&self, start: &State<P>) -> (LargeCosts<N>, LargeSums) {

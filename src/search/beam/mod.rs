@@ -10,6 +10,7 @@ mod part_size;
 mod recent;
 mod shared_level;
 mod waiting;
+mod widths;
 
 pub(super) use guide::{ExpandedBoard, Guide, HeuristicGuide, PatternGuide, Score};
 
@@ -25,6 +26,7 @@ use members::{Members, Selection};
 use parents::Parents;
 use recent::RecentHashes;
 use shared_level::{CloseOnDrop, SharedLevel};
+use widths::Levels;
 
 /// Budget and counters of a search that consists of several parts.
 pub struct Accounting<'a> {
@@ -37,11 +39,12 @@ pub struct Accounting<'a> {
 /// Options of a beam search.
 #[derive(Clone, Copy, Debug)]
 pub struct Beam {
-    /// Maximum number of boards expanded per level.
+    /// Number of boards expanded per level, on average.
     pub width: usize,
     /// Only solutions shorter than this count.
     pub shorter_than: usize,
-    /// True if levels are narrower than `width` where the rest of the budget needs it. An unfinished beam finds nothing.
+    /// True if the levels have the [widths](widths) of the guide, and are narrower where the rest of the budget needs it.
+    /// An unfinished beam finds nothing. Otherwise all levels are equally wide.
     pub ends_in_budget: bool,
 }
 
@@ -60,8 +63,10 @@ impl Beam {
         let bytes_of_board = 2 * size_of::<ExpandedBoard<P, G::Memo>>()
             + 2 * (4 + 1) * size_of::<Candidate<G::Note>>()
             + RecentHashes::BYTES_PER_BOARD;
-        let widest = nodes / (levels + (bytes_of_board as u64).div_ceil(Self::BYTES_PER_NODE));
-        widest.min(ParentMove::MAX_BOARDS as u64)
+        let nodes_of_board = (bytes_of_board as u64).div_ceil(Self::BYTES_PER_NODE);
+        let first_level = G::FIRST_LEVEL as u64;
+        let widest = nodes / (levels + first_level * nodes_of_board);
+        widest.min(ParentMove::MAX_BOARDS as u64 / first_level)
     }
 }
 
@@ -280,18 +285,18 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     /// Width of the level after `g` moves.
     fn width(&mut self, g: usize) -> usize {
         let Beam { width, shorter_than, ends_in_budget } = self.beam;
-        // The first levels are too narrow to tell the speed.
-        if !ends_in_budget || 8 * g < shorter_than {
+        if !ends_in_budget {
             return width;
         }
         let Accounting { meter, stats, is_time_limited } = &mut *self.accounting;
         let now = meter.checkpoint(stats.expanded);
-        // A part is left for the end of the search.
-        let in_time = meter.in_time([self.begun, now]) / 64 * 63;
-        let allowed = meter.allowed(stats.expanded);
-        let most = usize::try_from(in_time.min(allowed) / (shorter_than - g) as u64).unwrap_or(usize::MAX);
-        *is_time_limited |= in_time < allowed && most < width;
-        most.clamp(1, width)
+        let (expanded, all) = (now.nodes_since(self.begun), (width as u64).saturating_mul(shorter_than as u64));
+        let allowed = meter.allowed(stats.expanded).min(all.saturating_sub(expanded));
+        // The first boards are too few to tell the speed. A part of the time is left for the end of the search.
+        let in_time = if expanded < all / 16 { u64::MAX } else { meter.in_time([self.begun, now]) / 64 * 63 };
+        *is_time_limited |= in_time < allowed;
+        let levels = Levels { all: shorter_than, first: G::FIRST_LEVEL };
+        levels.width(in_time.min(allowed), shorter_than - g).min(width * G::FIRST_LEVEL)
     }
 
     /// The path that ends with the given parent and move.
