@@ -292,7 +292,7 @@ fn check_limits_on_expansions(limits: u64) {
     let goal = shared.goal();
     let partitions = chosen(goal, Tier::Small);
     let total = check_limits(&shared, &AdditivePatterns::new(goal.size(), goal.blank(), &partitions), limits);
-    assert_eq!(total, 18_356);
+    assert_eq!(total, 18_346);
 }
 
 /// Checks many limits up to the number of nodes that the search counts without a limit, and returns that number.

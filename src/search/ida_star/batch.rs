@@ -1,23 +1,25 @@
 //! Batched depth-first search of several subtrees, interleaved to overlap memory latency.
 
 use super::board_form::BoardForm;
+use super::expansion::{Expansion, MAX_NODES, MAX_SUCCESSORS};
 use super::frontier::Frontier;
 use super::least_costs::LeastCosts;
-use super::node::{BatchNode, Child, MoveList, MoveTables, PackedMove, Probe};
+use super::look_up::Child;
+use super::node::{BatchNode, MoveTables};
+use super::packed_move::PackedMove;
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
 
+/// Number of groups of lanes. While one group waits for entries of the tables, the other is at work.
+const GROUPS: usize = 2;
 /// Number of subtrees that a thread searches at a time.
-const LANES: usize = 16;
+const LANES: usize = GROUPS * MAX_NODES;
 
 const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
 /// Maximum number of nodes expanded per part when a tree is split.
 const MAX_NODES_PER_PART: usize = 8;
-
-/// Maximum number of successors: three, and four for the start.
-const MAX_SUCCESSORS: usize = 4;
 
 /// A thread's state of the search.
 pub(super) struct BatchSearch<'g, S: BoardForm> {
@@ -31,7 +33,15 @@ pub(super) struct BatchSearch<'g, S: BoardForm> {
     lanes: [Lane; LANES],
     /// End of each lane's stack.
     tops: [usize; LANES],
-    batch: Batch<'g, S>,
+    groups: [Group<'g, S>; GROUPS],
+}
+
+/// Lanes whose nodes are expanded together, at most one each.
+struct Group<'g, S: BoardForm> {
+    /// The lanes. The first `active` have a subtree or may get one.
+    lanes: [u8; MAX_NODES],
+    active: usize,
+    expansion: Expansion<'g, S>,
 }
 
 #[derive(Clone, Copy)]
@@ -61,16 +71,6 @@ pub(super) enum Interrupt {
 /// before the next call.
 pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 
-/// Nodes expanded together, at most one per lane.
-struct Batch<'g, S: BoardForm> {
-    moves: [PackedMove; MAX_SUCCESSORS * (LANES + 1)],
-    len: usize,
-    probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
-    /// Indices of the moves that are within the threshold in the first view.
-    kept: [u8; MAX_SUCCESSORS * LANES],
-    second_probes: [Probe<'g, S>; MAX_SUCCESSORS * LANES],
-}
-
 impl<'g, S: BoardForm> BatchSearch<'g, S> {
     pub(super) fn new(tables: &'g MoveTables<'g, S>) -> Self {
         Self {
@@ -80,13 +80,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             stack: 0,
             lanes: [Lane::begin(Lane::IDLE, 0); LANES],
             tops: [0; LANES],
-            batch: Batch {
-                moves: [PackedMove(0); MAX_SUCCESSORS * (LANES + 1)],
-                len: 0,
-                probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
-                kept: [0; MAX_SUCCESSORS * LANES],
-                second_probes: [Probe::NONE; MAX_SUCCESSORS * LANES],
-            },
+            groups: std::array::from_fn(Group::new),
         }
     }
 
@@ -98,6 +92,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.nodes.resize(depth * LANES, BatchNode::NONE);
         self.children.resize(self.stack * LANES, Child::NONE);
         self.tops = std::array::from_fn(|lane| lane * self.stack);
+        self.groups.iter_mut().for_each(Group::reset);
     }
 
     /// Searches subtrees until none are left. If they are not shared, it stops at the goal, and counts all nodes that it
@@ -105,12 +100,12 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "all lanes are idle before a run");
         self.reserve(subtrees.threshold());
-        let mut busy = ActiveLanes { lanes: std::array::from_fn(|lane| lane as u8), count: LANES };
         let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
         loop {
-            if expanded >= allowed || busy.count == 0 {
+            let active = self.active();
+            if expanded >= allowed || active == 0 {
                 let polled = poll(expanded);
-                if busy.count == 0 {
+                if active == 0 {
                     return Ok(());
                 }
                 allowed = polled.inspect_err(|interrupt| self.release(subtrees, *interrupt == Interrupt::Yield))?;
@@ -122,46 +117,75 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                     return poll(expanded).map(drop);
                 }
                 best = subtrees.best();
+                // No expansion may be left that would push children to an abandoned lane.
+                self.go_on(1);
+                self.push(1);
                 self.abandon_after(best);
             }
-            if busy.count < LANES && !subtrees.is_shared() {
-                self.divide(subtrees, &mut busy);
+            if active < LANES && !subtrees.is_shared() {
+                self.divide(subtrees);
             }
-            self.batch.len = 0;
-            self.advance(subtrees, &mut busy);
-            expanded += busy.count as u64;
-            self.expand();
+            // Between two steps of one group there is one of the other.
+            self.advance(0, subtrees);
+            self.go_on(1);
+            self.go_on(0);
+            self.push(1);
+            self.advance(1, subtrees);
+            self.push(0);
+            expanded += self.active() as u64;
         }
     }
 
-    /// Adds the next node of each active lane to the batch. Lanes without a node become inactive.
+    /// Number of active lanes.
+    fn active(&self) -> usize {
+        self.groups.iter().map(|group| group.active).sum()
+    }
+
+    /// Enters the next node of each active lane of a group, and begins its expansion: the first step. Lanes without a node
+    /// become inactive.
     #[inline(always)]
-    fn advance(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
+    fn advance(&mut self, group: usize, subtrees: &Subtrees<S>) {
+        let mut numbers = [0; MAX_NODES];
         let mut nth = 0;
-        while nth < busy.count {
-            let lane = usize::from(busy.lanes[nth % LANES]) % LANES;
+        while nth < self.groups[group].active {
+            let lane = usize::from(self.groups[group].lanes[nth % MAX_NODES]) % LANES;
             let number = if self.tops[lane] > lane * self.stack {
                 self.enter(lane)
             } else if let Some(number) = self.start_next(lane, subtrees) {
                 number
             } else {
-                busy.count -= 1;
-                busy.lanes.swap(nth, busy.count);
+                self.groups[group].deactivate(nth);
                 continue;
             };
-            let (node, this) = (&self.nodes[number], &mut self.lanes[lane]);
-            if node.is_goal() {
+            if self.nodes[number].is_goal() {
                 self.finish(lane, subtrees, true);
                 continue;
             }
+            numbers[nth % MAX_NODES] = number;
+            nth += 1;
+        }
+        for number in &numbers[..nth] {
+            let (node, this) = (&self.nodes[*number], &mut self.lanes[*number % LANES]);
             let onward = self.tables.onward(node);
             this.expanded += 1;
             this.generated += u64::from(onward.count);
             this.least_left = this.least_left.min(node.left);
             this.least_cost = this.least_cost.min(node.cost());
-            self.batch.add(node.packed_moves(number), onward);
-            nth += 1;
+            self.groups[group].expansion.add(node.packed_moves(*number), onward);
         }
+        self.groups[group].expansion.begin(self.tables, &self.nodes);
+    }
+
+    /// Goes on with the expansion of a group's nodes: its second step.
+    #[inline(always)]
+    fn go_on(&mut self, group: usize) {
+        self.groups[group].expansion.go_on(self.tables, &self.nodes);
+    }
+
+    /// Completes the expansion of a group's nodes: its third step.
+    #[inline(always)]
+    fn push(&mut self, group: usize) {
+        self.groups[group].expansion.push(self.tables, &mut self.children, &mut self.tops);
     }
 
     /// Enters the next child of a lane.
@@ -175,39 +199,6 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         let node = &mut self.nodes[number];
         self.tables.enter(node, &child);
         number
-    }
-
-    /// Expands the batch. Successors within the threshold are pushed to their lanes' stacks, the first one last.
-    ///
-    /// All successors are looked up in the first view before any result is read. Those that remain are looked up in the
-    /// second view. No branch depends on a table entry, because it would be unpredictable. Instead, rejected successors
-    /// are written and then overwritten.
-    #[inline(always)]
-    fn expand(&mut self) {
-        let Self { tables, nodes, children, tops, batch: Batch { moves, len, probes, kept, second_probes }, .. } = self;
-        let moves = &moves[..*len];
-        for (packed, probe) in moves.iter().zip(&mut *probes) {
-            *probe = tables.probe(&nodes[packed.node()], *packed, 0);
-        }
-        let mut count = 0;
-        for (nth, (packed, probe)) in (0..).zip(moves.iter().zip(&mut *probes)) {
-            kept[count % (MAX_SUCCESSORS * LANES)] = nth;
-            count += probe.settle(*packed, 0);
-        }
-        let kept = &kept[..count];
-        if tables.is_mirrored {
-            for (nth, probe) in kept.iter().zip(&mut *second_probes) {
-                let packed = moves[usize::from(*nth)];
-                *probe = tables.probe(&nodes[packed.node()], packed, 1);
-            }
-        }
-        for (nth, second) in kept.iter().zip(second_probes).rev() {
-            let packed = moves[usize::from(*nth)];
-            let is_within = if tables.is_mirrored { second.settle(packed, 1) } else { 1 };
-            let top = &mut tops[packed.node() % LANES];
-            children[*top] = probes[usize::from(*nth)].child(second, packed);
-            *top += is_within;
-        }
     }
 
     /// Completes a lane's subtree and starts the next one, if any.
@@ -270,13 +261,12 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Hands the pending child with the most moves left to an idle lane, which then has a piece of the same subtree.
     #[cold]
-    fn divide(&mut self, subtrees: &Subtrees<S>, busy: &mut ActiveLanes) {
+    fn divide(&mut self, subtrees: &Subtrees<S>) {
         let pending = |lane: &usize| self.tops[*lane] > *lane * self.stack + 1;
         let moves_left = |lane: &usize| self.children[*lane * self.stack].packed.node() / LANES;
-        let active = busy.lanes[..busy.count].iter().map(|lane| usize::from(*lane));
+        let active = self.groups.iter().flat_map(|group| &group.lanes[..group.active]).map(|lane| usize::from(*lane));
         let Some(from) = active.filter(pending).max_by_key(moves_left) else { return };
-        let to = usize::from(busy.lanes[busy.count]);
-        busy.count += 1;
+        let Some(to) = self.groups.iter_mut().find_map(Group::activate) else { return };
         let bottom = from * self.stack;
         let child = self.children[bottom];
         self.children.copy_within(bottom + 1..self.tops[from], bottom);
@@ -295,12 +285,12 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
         self.reserve(root.left);
         let mut frontier = Frontier::new(root);
-        let mut chosen = Vec::with_capacity(LANES);
+        let mut chosen = Vec::with_capacity(MAX_NODES);
         let mut expanded = 0;
-        while frontier.leaves() < wanted && expanded + LANES <= MAX_NODES_PER_PART * wanted {
+        while frontier.leaves() < wanted && expanded + MAX_NODES <= MAX_NODES_PER_PART * wanted {
             expanded += chosen.len();
             chosen.clear();
-            chosen.extend(std::iter::from_fn(|| frontier.pop()).take(LANES));
+            chosen.extend(std::iter::from_fn(|| frontier.pop()).take(MAX_NODES));
             if chosen.is_empty() {
                 break;
             }
@@ -311,14 +301,15 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Expands some leaves of a frontier, one per lane.
     fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
-        self.batch.len = 0;
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = frontier.node(*leaf);
             let number = usize::from(node.left) * LANES + lane;
             self.nodes[number] = *node;
-            self.batch.add(node.packed_moves(number), self.tables.onward(node));
+            self.groups[0].expansion.add(node.packed_moves(number), self.tables.onward(node));
         }
-        self.expand();
+        self.groups[0].expansion.begin(self.tables, &self.nodes);
+        self.go_on(0);
+        self.push(0);
         for (lane, leaf) in chosen.iter().enumerate() {
             let generated = self.tables.onward(frontier.node(*leaf)).count;
             let below = std::iter::from_fn(|| {
@@ -355,20 +346,29 @@ impl Lane {
     }
 }
 
-impl<S: BoardForm> Batch<'_, S> {
-    /// Adds the moves of a node.
-    #[inline(always)]
-    fn add(&mut self, of_node: u32, onward: &MoveList) {
-        let free = &mut self.moves[self.len % (MAX_SUCCESSORS * LANES)..][..MAX_SUCCESSORS];
-        for (packed, onward) in free.iter_mut().zip(onward.moves) {
-            *packed = PackedMove(onward | of_node);
-        }
-        self.len += onward.count as usize;
+impl<S: BoardForm> Group<'_, S> {
+    /// The group with this number.
+    fn new(number: usize) -> Self {
+        let lanes = std::array::from_fn(|nth| (number * MAX_NODES + nth) as u8);
+        Self { lanes, active: MAX_NODES, expansion: Expansion::NONE }
     }
-}
 
-/// Lanes that have a subtree or may get one: the first `count` of `lanes`.
-struct ActiveLanes {
-    lanes: [u8; LANES],
-    count: usize,
+    /// Makes all lanes active, without nodes.
+    fn reset(&mut self) {
+        self.active = MAX_NODES;
+        self.expansion.clear();
+    }
+
+    /// Makes the active lane at an index inactive.
+    fn deactivate(&mut self, nth: usize) {
+        self.active -= 1;
+        self.lanes.swap(nth, self.active);
+    }
+
+    /// Makes a lane active, if there is an inactive one.
+    fn activate(&mut self) -> Option<usize> {
+        let lane = self.lanes.get(self.active)?;
+        self.active += 1;
+        Some(usize::from(*lane))
+    }
 }

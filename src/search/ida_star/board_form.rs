@@ -7,10 +7,11 @@ use crate::domain::{Cell, Packed, Packed64, Packed128, Size};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
 use crate::search::heuristic::pattern::database::{Lookup16, Lookup36, Placement16};
-use crate::search::heuristic::pattern::index_16::TileStep16;
-use crate::search::heuristic::pattern::index_36::{Placement36, TileStep36};
+use crate::search::heuristic::pattern::index_16::{Layout16, TileStep16};
+use crate::search::heuristic::pattern::index_36::{Layout36, Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 use crate::search::heuristic::pattern::view::View;
+use crate::search::prefetch::prefetch;
 
 /// Data types for boards up to a given number of cells.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
@@ -26,6 +27,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
     /// Move of a tile into the blank.
     type TileStep: Copy + Default + Sync;
+    /// Data of the cells of a pattern's tiles.
+    type Layout: Sync + 'static;
     /// Look-ups in a table.
     type Lookup<'t>: Copy + Sync;
     /// A type without data that has the alignment of nodes.
@@ -37,6 +40,7 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     const NO_PLACEMENT: Self::Placement;
     const NO_PLACEMENTS: Self::Placements;
     const NO_UPS: Self::CostsUp;
+    const NO_LAYOUT: &'static Self::Layout;
     const ALIGNMENT: Self::Alignment;
 
     /// The lowest of the four bits of a cell.
@@ -54,10 +58,19 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The kind, reduced so that no bounds check is needed.
     fn kind(kind: usize) -> usize;
 
-    /// The placement after a move, and the word that holds its bit, which is prefetched.
-    fn begin<'t>(
+    /// Moves a tile of a placement. Returns the data of the tiles' cells, which is prefetched.
+    fn layout<'t>(
         lookup: &Self::Lookup<'t>,
         placement: Self::Placement,
+        step: &Self::TileStep,
+    ) -> (Self::Placement, &'t Self::Layout);
+
+    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is
+    /// prefetched.
+    fn word<'t>(
+        lookup: &Self::Lookup<'t>,
+        placement: Self::Placement,
+        layout: &Self::Layout,
         step: &Self::TileStep,
     ) -> (Self::Placement, &'t u64);
 
@@ -105,6 +118,7 @@ impl BoardForm for Form16 {
     type Placements = [Placement16; FORM16_KINDS];
     type CostsUp = [u8; FORM16_KINDS];
     type TileStep = TileStep16;
+    type Layout = Layout16;
     type Lookup<'t> = Lookup16<'t>;
     type Alignment = CacheLine;
 
@@ -113,6 +127,7 @@ impl BoardForm for Form16 {
     const NO_PLACEMENT: Placement16 = Placement16::NONE;
     const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
+    const NO_LAYOUT: &'static Layout16 = &Layout16::NONE;
     const ALIGNMENT: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
@@ -139,8 +154,20 @@ impl BoardForm for Form16 {
     }
 
     #[inline(always)]
-    fn begin<'t>(lookup: &Self::Lookup<'t>, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
-        lookup.begin(placement, step)
+    fn layout<'t>(lookup: &Self::Lookup<'t>, placement: Placement16, step: &TileStep16) -> (Placement16, &'t Layout16) {
+        let (placement, layout) = lookup.layout(placement, step);
+        prefetch(layout);
+        (placement, layout)
+    }
+
+    #[inline(always)]
+    fn word<'t>(
+        lookup: &Self::Lookup<'t>,
+        placement: Placement16,
+        layout: &Layout16,
+        step: &TileStep16,
+    ) -> (Placement16, &'t u64) {
+        lookup.word(placement, layout, step)
     }
 
     fn step(size: Size, from: Cell, to: Cell) -> TileStep16 {
@@ -162,6 +189,7 @@ impl BoardForm for Form25 {
     type Placements = [Placement36; FORM25_KINDS];
     type CostsUp = [u8; FORM25_KINDS];
     type TileStep = TileStep36;
+    type Layout = Layout36;
     type Lookup<'t> = Lookup36<'t>;
     type Alignment = ();
 
@@ -170,6 +198,7 @@ impl BoardForm for Form25 {
     const NO_PLACEMENT: Placement36 = Placement36::NONE;
     const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
+    const NO_LAYOUT: &'static Layout36 = &Layout36::NONE;
     const ALIGNMENT: () = ();
 
     fn only(cell: Cell) -> u128 {
@@ -196,8 +225,19 @@ impl BoardForm for Form25 {
     }
 
     #[inline(always)]
-    fn begin<'t>(lookup: &Self::Lookup<'t>, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
-        lookup.begin(placement, step)
+    fn layout<'t>(lookup: &Self::Lookup<'t>, placement: Placement36, step: &TileStep36) -> (Placement36, &'t Layout36) {
+        let placement = lookup.place(placement, step);
+        (placement, lookup.layout(placement))
+    }
+
+    #[inline(always)]
+    fn word<'t>(
+        lookup: &Self::Lookup<'t>,
+        placement: Placement36,
+        layout: &Layout36,
+        step: &TileStep36,
+    ) -> (Placement36, &'t u64) {
+        (placement, lookup.word(layout, placement, step))
     }
 
     fn step(size: Size, from: Cell, to: Cell) -> TileStep36 {

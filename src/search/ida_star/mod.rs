@@ -2,10 +2,13 @@
 
 mod batch;
 mod board_form;
+mod expansion;
 mod frontier;
 mod least_costs;
+mod look_up;
 mod move_automaton;
 mod node;
+mod packed_move;
 mod parallel;
 mod subtrees;
 

@@ -1,7 +1,9 @@
 //! Nodes and look-ups of the parallel search, laid out for speed.
 
 use super::board_form::{BoardForm, PatternViews};
+use super::look_up::{BegunLookUp, Child, CostChange, LookUp};
 use super::move_automaton::{MoveAutomaton, MoveHistory};
+use super::packed_move::{MAX_CELLS, MoveList, PackedMove};
 use crate::domain::{Cell, Move, MoveSet, Packed};
 use crate::search::Space;
 use crate::search::heuristic::pattern::symmetry::VIEWS;
@@ -11,8 +13,6 @@ const BLANK: u64 = 15;
 /// Upper bound on the number of kinds. The *kind* of a tile in a view is the index of its pattern among the patterns of
 /// all views.
 const MAX_KINDS: usize = 16;
-/// Upper bound on the number of cells.
-const MAX_CELLS: usize = 32;
 
 /// Precomputed moves of a board, its pattern databases, and its pruning automaton.
 pub(super) struct MoveTables<'t, S: BoardForm> {
@@ -43,59 +43,6 @@ struct ViewMove<S: BoardForm> {
     step: S::TileStep,
     /// Offset of the four bits of the tile's cell.
     shift: u8,
-}
-
-/// The moves to generate.
-#[derive(Clone, Copy, Default)]
-pub(super) struct MoveList {
-    /// [`PackedMove`]s without a node.
-    pub moves: [u32; 4],
-    /// Number of moves.
-    pub count: u32,
-}
-
-/// A move of a node, packed: the node's index, the slack of both views, and the blank's cell and move.
-#[derive(Clone, Copy)]
-pub(super) struct PackedMove(pub u32);
-
-impl PackedMove {
-    /// Maximum number of nodes: sixteen lanes with up to 256 moves left. 15-puzzles need at most 80 moves.
-    pub(super) const NODES: usize = 1 << Self::SLACK;
-    /// Number of pairs of the blank's cell and move.
-    const BLANK_MOVES: usize = 4 * MAX_CELLS;
-    const SLACK: u32 = 12;
-    const FIRST: u32 = Self::BLANK_MOVE - 1;
-    const BLANK_MOVE: u32 = 16;
-
-    /// The node's index.
-    #[inline(always)]
-    pub(super) fn node(self) -> usize {
-        self.0 as usize % Self::NODES
-    }
-
-    /// Index into `view_moves`. Its lowest bit is the view to look up first. That is one in which the cost must not
-    /// rise, if there is one.
-    #[inline(always)]
-    fn first_view_move(self) -> usize {
-        (self.0 >> Self::FIRST) as usize % (VIEWS * Self::BLANK_MOVES)
-    }
-
-    #[inline(always)]
-    fn blank_move(self) -> usize {
-        (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
-    }
-
-    /// The blank's move.
-    #[inline(always)]
-    fn mv(self) -> Move {
-        // A match compiles to a conversion, without a table look-up.
-        match self.blank_move() % 4 {
-            0 => Move::Up,
-            1 => Move::Left,
-            2 => Move::Down,
-            _ => Move::Right,
-        }
-    }
 }
 
 /// A board within the threshold on the current path of a lane.
@@ -182,80 +129,6 @@ impl<S: BoardForm> BatchNode<S> {
     }
 }
 
-/// A look-up in one view whose table word is being prefetched.
-#[derive(Clone, Copy)]
-pub(super) struct Probe<'t, S: BoardForm> {
-    word: &'t u64,
-    placement: S::Placement,
-    change: CostChange,
-}
-
-/// The kind of the moving tile, and in the second bit, whether its pattern's cost falls.
-#[derive(Clone, Copy)]
-struct CostChange(u32);
-
-impl CostChange {
-    const FALLS: u32 = 2;
-    const KIND: u32 = 8;
-
-    #[inline(always)]
-    fn kind<S: BoardForm>(self) -> usize {
-        S::kind((self.0 >> Self::KIND) as usize)
-    }
-
-    #[inline(always)]
-    /// 1, or −1 modulo 256.
-    fn amount(self) -> u8 {
-        1_u8.wrapping_sub(self.0 as u8 & Self::FALLS as u8)
-    }
-
-    /// 1 if the successor is within the threshold in the `nth` view to be looked up, otherwise 0.
-    #[inline(always)]
-    fn is_within(self, packed: PackedMove, nth: u32) -> usize {
-        ((self.0 >> 1 | packed.0 >> (PackedMove::SLACK + nth)) & 1) as usize
-    }
-}
-
-/// A successor within the threshold, not entered yet.
-#[derive(Clone, Copy)]
-pub(super) struct Child<S: BoardForm> {
-    placements: [S::Placement; VIEWS],
-    pub packed: PackedMove,
-    changes: [u16; VIEWS],
-}
-
-impl<S: BoardForm> Child<S> {
-    pub(super) const NONE: Self =
-        Self { placements: [S::NO_PLACEMENT; VIEWS], packed: PackedMove(0), changes: [0; VIEWS] };
-
-    /// This child, with its parent in another lane.
-    pub(super) fn in_lane(self, from: usize, to: usize) -> Self {
-        Self { packed: PackedMove(self.packed.0 - from as u32 + to as u32), ..self }
-    }
-}
-
-impl<S: BoardForm> Probe<'_, S> {
-    pub(super) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, change: CostChange(0) };
-
-    /// Reads the cost. Returns 1 if the successor is within the threshold in this view, otherwise 0.
-    #[inline(always)]
-    pub(super) fn settle(&mut self, packed: PackedMove, nth: u32) -> usize {
-        let bit = (*self.word >> S::bit(self.placement)) as u32 & 1;
-        self.change.0 ^= bit << 1;
-        self.change.is_within(packed, nth)
-    }
-
-    /// The successor after look-ups in both views.
-    #[inline(always)]
-    pub(super) fn child(&self, second: &Self, packed: PackedMove) -> Child<S> {
-        Child {
-            placements: [self.placement, second.placement],
-            packed,
-            changes: [self.change.0 as u16, second.change.0 as u16],
-        }
-    }
-}
-
 impl<'t, S: BoardForm> MoveTables<'t, S> {
     /// The tables for a start whose costs are given.
     pub(super) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
@@ -303,15 +176,24 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.history.refused().bits())]
     }
 
-    /// Starts the look-up of a successor in the `nth` view.
+    /// Begins the look-up of a successor in the `nth` view.
     #[inline(always)]
-    pub(super) fn probe(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> Probe<'_, S> {
+    pub(super) fn begin(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
         let view_move = packed.first_view_move() ^ nth;
         let ViewMove { step, shift } = &self.view_moves[view_move];
         let kind = S::kind_in(node.kinds[view_move % VIEWS], *shift);
-        let (placement, word) = S::begin(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
+        let (placement, layout) = S::layout(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
         let change = u32::from(node.ups[kind]) & CostChange::FALLS | (kind as u32) << CostChange::KIND;
-        Probe { word, placement, change: CostChange(change) }
+        BegunLookUp { layout, placement, change: CostChange(change), view_move: view_move as u32 }
+    }
+
+    /// Goes on with a look-up.
+    #[inline(always)]
+    pub(super) fn go_on(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
+        let BegunLookUp { layout, placement, change, view_move } = *begun;
+        let step = &self.view_moves[view_move as usize % self.view_moves.len()].step;
+        let (placement, word) = S::word(&self.lookups[change.kind::<S>() % MAX_KINDS], placement, layout, step);
+        LookUp { word, placement, change }
     }
 
     /// Turns a copy of the parent into a child.

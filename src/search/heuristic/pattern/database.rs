@@ -6,7 +6,7 @@ use super::cells::{Cells, before, members};
 use super::generate::{bytes_beside, generate};
 use super::huge_vec::HugeVec;
 use super::index::PatternIndex;
-use super::index_16::{Index16, TileStep16};
+use super::index_16::{Index16, Layout16, TileStep16};
 use super::index_36::{Index36, Layout36, Placement36, TileStep36};
 use super::permutation::{Permutations, Shifts, pack, unpack};
 use crate::domain::{Cell, Size};
@@ -143,13 +143,13 @@ impl<'t> Lookup36<'t> {
 
     /// The placement after a move of one of the tiles.
     #[inline(always)]
-    pub(super) fn place(&self, placement: Placement36, step: &TileStep36) -> Placement36 {
+    pub(crate) fn place(&self, placement: Placement36, step: &TileStep36) -> Placement36 {
         placement.after(self.shifts, step)
     }
 
     /// The data of the set of a placement, which is prefetched.
     #[inline(always)]
-    pub(super) fn layout(&self, placement: Placement36) -> &'t Layout36 {
+    pub(crate) fn layout(&self, placement: Placement36) -> &'t Layout36 {
         let layout = self.index.layout(placement);
         prefetch(layout);
         layout
@@ -157,7 +157,7 @@ impl<'t> Lookup36<'t> {
 
     /// The word that holds the bit of a placement after a move, which is prefetched.
     #[inline(always)]
-    pub(super) fn word(&self, layout: &Layout36, placement: Placement36, step: &TileStep36) -> &'t u64 {
+    pub(crate) fn word(&self, layout: &Layout36, placement: Placement36, step: &TileStep36) -> &'t u64 {
         let word = &self.bits[layout.slot(step.from) * self.row + (placement.order() / 64) as usize];
         prefetch(word);
         word
@@ -184,10 +184,22 @@ impl<'t> Lookup16<'t> {
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
     pub(crate) fn begin(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
-        let Self { index, shifts, row, bits } = self;
+        let (moved, layout) = self.layout(placement, step);
+        self.word(moved, layout, step)
+    }
+
+    /// The placement with its tiles' cells after a move but the rank before it, and the data of these cells.
+    #[inline(always)]
+    pub(crate) fn layout(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t Layout16) {
         let moved = Placement16(step.after(placement.0));
-        let layout = index.layout(moved.set());
-        let added = shifts.added(layout.shift(step), placement.order());
+        (moved, self.index.layout(moved.set()))
+    }
+
+    /// The placement after a move, and the word that holds its bit, which is prefetched.
+    #[inline(always)]
+    pub(crate) fn word(&self, moved: Placement16, layout: &Layout16, step: &TileStep16) -> (Placement16, &'t u64) {
+        let Self { shifts, row, bits, .. } = self;
+        let added = shifts.added(layout.shift(step), moved.order());
         let placement = Placement16(moved.0.wrapping_add(u32::from(added) << Placement16::ORDER));
         let word = &bits[layout.slot_after(step) * row + placement.word()];
         prefetch(word);

@@ -56,6 +56,8 @@ impl TileStep16 {
 }
 
 impl Layout16 {
+    pub(crate) const NONE: Self = Self([[0; 2]; MAX_CELLS]);
+
     /// The slot of a blank cell.
     #[inline(always)]
     fn slot(&self, blank: Cell) -> usize {

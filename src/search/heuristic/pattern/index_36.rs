@@ -26,12 +26,12 @@ struct SetRanks36 {
 
 /// Data of a set: three bits a cell for the index of its region, and above them the slot of the first region.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout36(u128);
+pub(crate) struct Layout36(u128);
 
 impl Layout36 {
     const BITS: u32 = 3;
     const FIRST: u32 = Self::BITS * MAX_CELLS as u32;
-    pub(super) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
 
     fn new(slot: usize, regions: &Regions) -> Self {
         assert!(regions.len() <= 1 << Self::BITS, "a set leaves at most eight regions");

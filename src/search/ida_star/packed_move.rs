@@ -1,0 +1,66 @@
+//! Moves of the parallel search, packed.
+
+use crate::domain::Move;
+use crate::search::heuristic::pattern::symmetry::VIEWS;
+
+/// Upper bound on the number of cells.
+pub(super) const MAX_CELLS: usize = 32;
+
+/// The moves to generate.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MoveList {
+    /// [`PackedMove`]s without a node.
+    pub moves: [u32; 4],
+    /// Number of moves.
+    pub count: u32,
+}
+
+/// A move of a node, packed: the node's index, the slack of both views, and the blank's cell and move.
+#[derive(Clone, Copy)]
+pub(super) struct PackedMove(pub u32);
+
+impl PackedMove {
+    /// Maximum number of nodes: sixteen lanes with up to 256 moves left. 15-puzzles need at most 80 moves.
+    pub(super) const NODES: usize = 1 << Self::SLACK;
+    /// Number of pairs of the blank's cell and move.
+    pub(super) const BLANK_MOVES: usize = 4 * MAX_CELLS;
+    pub(super) const SLACK: u32 = 12;
+    pub(super) const FIRST: u32 = Self::BLANK_MOVE - 1;
+    pub(super) const BLANK_MOVE: u32 = 16;
+
+    /// The node's index.
+    #[inline(always)]
+    pub(super) fn node(self) -> usize {
+        self.0 as usize % Self::NODES
+    }
+
+    /// Index into `view_moves`. Its lowest bit is the view to look up first. That is one in which the cost must not
+    /// rise, if there is one.
+    #[inline(always)]
+    pub(super) fn first_view_move(self) -> usize {
+        (self.0 >> Self::FIRST) as usize % (VIEWS * Self::BLANK_MOVES)
+    }
+
+    #[inline(always)]
+    pub(super) fn blank_move(self) -> usize {
+        (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
+    }
+
+    /// In the lowest bit: 1 if the cost may rise in the `nth` view to be looked up, otherwise 0.
+    #[inline(always)]
+    pub(super) fn slack(self, nth: u32) -> u32 {
+        self.0 >> (Self::SLACK + nth)
+    }
+
+    /// The blank's move.
+    #[inline(always)]
+    pub(super) fn mv(self) -> Move {
+        // A match compiles to a conversion, without a table look-up.
+        match self.blank_move() % 4 {
+            0 => Move::Up,
+            1 => Move::Left,
+            2 => Move::Down,
+            _ => Move::Right,
+        }
+    }
+}
