@@ -1,7 +1,7 @@
 //! Batched depth-first search of several subtrees, interleaved to overlap memory latency.
 
 use super::board_form::BoardForm;
-use super::expansion::{Expansion, MAX_NODES, MAX_SUCCESSORS};
+use super::expansion::{Expansion, MAX_SUCCESSORS, NODES_TOGETHER};
 use super::frontier::Frontier;
 use super::least_costs::LeastCosts;
 use super::look_up::Child;
@@ -14,7 +14,7 @@ use crate::search::StopReason;
 /// Number of groups of lanes. While one group waits for entries of the tables, the other is at work.
 const GROUPS: usize = 2;
 /// Number of subtrees that a thread searches at a time.
-const LANES: usize = GROUPS * MAX_NODES;
+const LANES: usize = GROUPS * NODES_TOGETHER;
 
 const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
@@ -39,7 +39,7 @@ pub(super) struct BatchSearch<'g, S: BoardForm> {
 /// Lanes whose nodes are expanded together, at most one each.
 struct Group<'g, S: BoardForm> {
     /// The lanes. The first `active` have a subtree or may get one.
-    lanes: [u8; MAX_NODES],
+    lanes: [u8; NODES_TOGETHER],
     active: usize,
     expansion: Expansion<'g, S>,
 }
@@ -118,17 +118,17 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 }
                 best = subtrees.best();
                 // No expansion may be left that would push children to an abandoned lane.
-                self.go_on(1);
+                self.look_up_second(1);
                 self.push(1);
                 self.abandon_after(best);
             }
             if active < LANES && !subtrees.is_shared() {
                 self.divide(subtrees);
             }
-            // Between two steps of one group there is one of the other.
+            // Between two steps of an expansion there is at least one of the other group.
             self.advance(0, subtrees);
-            self.go_on(1);
-            self.go_on(0);
+            self.look_up_second(1);
+            self.look_up_second(0);
             self.push(1);
             self.advance(1, subtrees);
             self.push(0);
@@ -145,10 +145,10 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     /// become inactive.
     #[inline(always)]
     fn advance(&mut self, group: usize, subtrees: &Subtrees<S>) {
-        let mut numbers = [0; MAX_NODES];
+        let mut numbers = [0; NODES_TOGETHER];
         let mut nth = 0;
         while nth < self.groups[group].active {
-            let lane = usize::from(self.groups[group].lanes[nth % MAX_NODES]) % LANES;
+            let lane = usize::from(self.groups[group].lanes[nth % NODES_TOGETHER]) % LANES;
             let number = if self.tops[lane] > lane * self.stack {
                 self.enter(lane)
             } else if let Some(number) = self.start_next(lane, subtrees) {
@@ -161,9 +161,10 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 self.finish(lane, subtrees, true);
                 continue;
             }
-            numbers[nth % MAX_NODES] = number;
+            numbers[nth % NODES_TOGETHER] = number;
             nth += 1;
         }
+        // A loop of its own does not wait for the history of each node.
         for number in &numbers[..nth] {
             let (node, this) = (&self.nodes[*number], &mut self.lanes[*number % LANES]);
             let onward = self.tables.onward(node);
@@ -173,13 +174,13 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             this.least_cost = this.least_cost.min(node.cost());
             self.groups[group].expansion.add(node.packed_moves(*number), onward);
         }
-        self.groups[group].expansion.begin(self.tables, &self.nodes);
+        self.groups[group].expansion.look_up_first(self.tables, &self.nodes);
     }
 
     /// Goes on with the expansion of a group's nodes: its second step.
     #[inline(always)]
-    fn go_on(&mut self, group: usize) {
-        self.groups[group].expansion.go_on(self.tables, &self.nodes);
+    fn look_up_second(&mut self, group: usize) {
+        self.groups[group].expansion.look_up_second(self.tables, &self.nodes);
     }
 
     /// Completes the expansion of a group's nodes: its third step.
@@ -285,12 +286,12 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
         self.reserve(root.left);
         let mut frontier = Frontier::new(root);
-        let mut chosen = Vec::with_capacity(MAX_NODES);
+        let mut chosen = Vec::with_capacity(NODES_TOGETHER);
         let mut expanded = 0;
-        while frontier.leaves() < wanted && expanded + MAX_NODES <= MAX_NODES_PER_PART * wanted {
+        while frontier.leaves() < wanted && expanded + NODES_TOGETHER <= MAX_NODES_PER_PART * wanted {
             expanded += chosen.len();
             chosen.clear();
-            chosen.extend(std::iter::from_fn(|| frontier.pop()).take(MAX_NODES));
+            chosen.extend(std::iter::from_fn(|| frontier.pop()).take(NODES_TOGETHER));
             if chosen.is_empty() {
                 break;
             }
@@ -299,7 +300,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         Subtrees::of(frontier, before)
     }
 
-    /// Expands some leaves of a frontier, one per lane.
+    /// Expands some leaves of a frontier, one in each lane of the first group.
     fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = frontier.node(*leaf);
@@ -307,8 +308,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             self.nodes[number] = *node;
             self.groups[0].expansion.add(node.packed_moves(number), self.tables.onward(node));
         }
-        self.groups[0].expansion.begin(self.tables, &self.nodes);
-        self.go_on(0);
+        self.groups[0].expansion.look_up_first(self.tables, &self.nodes);
+        self.look_up_second(0);
         self.push(0);
         for (lane, leaf) in chosen.iter().enumerate() {
             let generated = self.tables.onward(frontier.node(*leaf)).count;
@@ -349,13 +350,13 @@ impl Lane {
 impl<S: BoardForm> Group<'_, S> {
     /// The group with this number.
     fn new(number: usize) -> Self {
-        let lanes = std::array::from_fn(|nth| (number * MAX_NODES + nth) as u8);
-        Self { lanes, active: MAX_NODES, expansion: Expansion::NONE }
+        let lanes = std::array::from_fn(|nth| (number * NODES_TOGETHER + nth) as u8);
+        Self { lanes, active: NODES_TOGETHER, expansion: Expansion::EMPTY }
     }
 
     /// Makes all lanes active, without nodes.
     fn reset(&mut self) {
-        self.active = MAX_NODES;
+        self.active = NODES_TOGETHER;
         self.expansion.clear();
     }
 

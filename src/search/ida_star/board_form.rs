@@ -11,7 +11,6 @@ use crate::search::heuristic::pattern::index_16::{Layout16, TileStep16};
 use crate::search::heuristic::pattern::index_36::{Layout36, Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 use crate::search::heuristic::pattern::view::View;
-use crate::search::prefetch::prefetch;
 
 /// Data types for boards up to a given number of cells.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
@@ -58,7 +57,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The kind, reduced so that no bounds check is needed.
     fn kind(kind: usize) -> usize;
 
-    /// Moves a tile of a placement. Returns the data of the tiles' cells, which is prefetched.
+    /// The placement with the cells after a move, whose rank may still be the one before it, and the data of these cells,
+    /// which are prefetched.
     fn layout<'t>(
         lookup: &Self::Lookup<'t>,
         placement: Self::Placement,
@@ -155,9 +155,7 @@ impl BoardForm for Form16 {
 
     #[inline(always)]
     fn layout<'t>(lookup: &Self::Lookup<'t>, placement: Placement16, step: &TileStep16) -> (Placement16, &'t Layout16) {
-        let (placement, layout) = lookup.layout(placement, step);
-        prefetch(layout);
-        (placement, layout)
+        lookup.layout(placement, step)
     }
 
     #[inline(always)]

@@ -6,23 +6,24 @@ use super::node::{BatchNode, MoveTables};
 use super::packed_move::{MoveList, PackedMove};
 
 /// Maximum number of nodes that are expanded together.
-pub(super) const MAX_NODES: usize = 8;
+pub(super) const NODES_TOGETHER: usize = 8;
 /// Maximum number of successors of a node: three, and four for the start.
 pub(super) const MAX_SUCCESSORS: usize = 4;
 
-const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * MAX_NODES;
+const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * NODES_TOGETHER;
 
-/// Nodes that are expanded in three steps: [`begin`](Self::begin), [`go_on`](Self::go_on) and
-/// [`push`](Self::push). Each step reads what the one before has prefetched, so other work should come between them.
+/// Nodes that are expanded in three steps: [`look_up_first`](Self::look_up_first),
+/// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has prefetched, so other work should come between them.
 ///
 /// All successors are looked up in the first view, and in the second those that are within the threshold in the first. No
 /// branch depends on a table entry, because it would be unpredictable. Instead, rejected successors are written and then
 /// overwritten.
 pub(super) struct Expansion<'g, S: BoardForm> {
-    /// Moves of the nodes: the first `len`.
+    /// Moves of the nodes: the first `len`. Four are written for each node, however many it has.
     moves: [PackedMove; MAX_LOOK_UPS + MAX_SUCCESSORS],
     len: usize,
     begun: [BegunLookUp<'g, S>; MAX_LOOK_UPS],
+    /// Look-ups of `moves` in the first view, and then of `kept` in the second.
     look_ups: [LookUp<'g, S>; MAX_LOOK_UPS],
     /// Successors within the threshold in the first view: the first `kept_len`.
     kept: [KeptSuccessor<S>; MAX_LOOK_UPS],
@@ -38,7 +39,7 @@ struct KeptSuccessor<S: BoardForm> {
 }
 
 impl<'g, S: BoardForm> Expansion<'g, S> {
-    pub(super) const NONE: Self = Self {
+    pub(super) const EMPTY: Self = Self {
         moves: [PackedMove(0); MAX_LOOK_UPS + MAX_SUCCESSORS],
         len: 0,
         begun: [BegunLookUp::NONE; MAX_LOOK_UPS],
@@ -65,19 +66,14 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
 
     /// Prefetches the entries of all successors in the first view.
     #[inline(always)]
-    pub(super) fn begin(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
-        let moves = &self.moves[..self.len];
-        for (packed, begun) in moves.iter().zip(&mut self.begun) {
-            *begun = tables.begin(&nodes[packed.node()], *packed, 0);
-        }
-        for (begun, look_up) in self.begun.iter().take(moves.len()).zip(&mut self.look_ups) {
-            *look_up = tables.go_on(begun);
-        }
+    pub(super) fn look_up_first(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
+        let moves = self.moves[..self.len].iter().copied();
+        look_up(moves, 0, (tables, nodes), &mut self.begun, &mut self.look_ups);
     }
 
     /// Reads the entries in the first view, and prefetches those of the successors left in the second.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
+    pub(super) fn look_up_second(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
         let mut count = 0;
         for (packed, look_up) in self.moves[..self.len].iter().zip(&self.look_ups) {
             let change = look_up.read();
@@ -85,14 +81,9 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
             count += change.is_within(*packed, 0);
         }
         self.kept_len = count;
-        if !tables.is_mirrored {
-            return;
-        }
-        for (successor, begun) in self.kept[..count].iter().zip(&mut self.begun) {
-            *begun = tables.begin(&nodes[successor.packed.node()], successor.packed, 1);
-        }
-        for (begun, look_up) in self.begun[..count].iter().zip(&mut self.look_ups) {
-            *look_up = tables.go_on(begun);
+        if tables.is_mirrored {
+            let moves = self.kept[..count].iter().map(|successor| successor.packed);
+            look_up(moves, 1, (tables, nodes), &mut self.begun, &mut self.look_ups);
         }
     }
 
@@ -107,13 +98,14 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
     ) {
         for (successor, second) in self.kept[..self.kept_len].iter().zip(&self.look_ups).rev() {
             let KeptSuccessor { packed, placement, change } = *successor;
+            // With one view, this is an old look-up, and not used.
             let second_change = second.read();
             let is_within = if tables.is_mirrored { second_change.is_within(packed, 1) } else { 1 };
             let top = &mut tops[packed.node() % LANES];
             children[*top] = Child {
                 placements: [placement, second.placement],
                 packed,
-                changes: [change, second_change].map(|change| change.0 as u16),
+                changes: [change, second_change].map(CostChange::packed),
             };
             *top += is_within;
         }
@@ -121,6 +113,24 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
     }
 }
 
+/// Prefetches the entries of some successors in the `nth` view.
+#[inline(always)]
+fn look_up<'g, S: BoardForm>(
+    moves: impl ExactSizeIterator<Item = PackedMove>,
+    nth: usize,
+    (tables, nodes): (&'g MoveTables<'g, S>, &[BatchNode<S>]),
+    begun: &mut [BegunLookUp<'g, S>; MAX_LOOK_UPS],
+    look_ups: &mut [LookUp<'g, S>; MAX_LOOK_UPS],
+) {
+    let count = moves.len();
+    for (packed, begun) in moves.zip(&mut *begun) {
+        *begun = tables.prefetch_layout(&nodes[packed.node()], packed, nth);
+    }
+    for (begun, look_up) in begun.iter().take(count).zip(look_ups) {
+        *look_up = tables.prefetch_word(begun);
+    }
+}
+
 impl<S: BoardForm> KeptSuccessor<S> {
-    const NONE: Self = Self { packed: PackedMove(0), placement: S::NO_PLACEMENT, change: CostChange(0) };
+    const NONE: Self = Self { packed: PackedMove(0), placement: S::NO_PLACEMENT, change: CostChange::NONE };
 }

@@ -4,10 +4,11 @@ use super::board_form::BoardForm;
 use super::packed_move::PackedMove;
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
-/// A look-up in one view. The data of the tiles' cells is being prefetched.
+/// A look-up in one view. The data of the tiles' cells are being prefetched.
 #[derive(Clone, Copy)]
 pub(super) struct BegunLookUp<'t, S: BoardForm> {
     pub layout: &'t S::Layout,
+    /// The placement with the cells after the move; the rank may still be the one before it.
     pub placement: S::Placement,
     pub change: CostChange,
     /// Index of the blank's move and the view.
@@ -18,6 +19,7 @@ pub(super) struct BegunLookUp<'t, S: BoardForm> {
 #[derive(Clone, Copy)]
 pub(super) struct LookUp<'t, S: BoardForm> {
     pub word: &'t u64,
+    /// The placement after the move.
     pub placement: S::Placement,
     /// The change if the bit is 0.
     pub change: CostChange,
@@ -25,7 +27,7 @@ pub(super) struct LookUp<'t, S: BoardForm> {
 
 /// The kind of the moving tile, and in the second bit, whether its pattern's cost falls.
 #[derive(Clone, Copy)]
-pub(super) struct CostChange(pub u32);
+pub(super) struct CostChange(u32);
 
 /// A successor within the threshold, not entered yet.
 #[derive(Clone, Copy)]
@@ -37,14 +39,28 @@ pub(super) struct Child<S: BoardForm> {
 }
 
 impl CostChange {
+    pub(super) const NONE: Self = Self(0);
     /// The bit of a falling cost.
-    pub(super) const FALLS: u32 = 2;
+    const FALLS: u32 = 2;
     /// Position of the kind.
-    pub(super) const KIND: u32 = 8;
+    const KIND: u32 = 8;
 
+    /// The change if the table has a 0, given the cost before the move plus one.
+    #[inline(always)]
+    pub(super) fn new(kind: usize, up: u8) -> Self {
+        Self(u32::from(up) & Self::FALLS | (kind as u32) << Self::KIND)
+    }
+
+    /// The kind of the moving tile.
     #[inline(always)]
     pub(super) fn kind<S: BoardForm>(self) -> usize {
         S::kind((self.0 >> Self::KIND) as usize)
+    }
+
+    /// This change in the form of [`Child::changes`].
+    #[inline(always)]
+    pub(super) fn packed(self) -> u16 {
+        self.0 as u16
     }
 
     /// 1, or −1 modulo 256.
@@ -56,17 +72,24 @@ impl CostChange {
     /// 1 if the successor is within the threshold in the `nth` view to be looked up, otherwise 0.
     #[inline(always)]
     pub(super) fn is_within(self, packed: PackedMove, nth: u32) -> usize {
-        ((self.0 >> 1 | packed.slack(nth)) & 1) as usize
+        (self.0 >> 1 & 1 | packed.may_rise(nth)) as usize
+    }
+}
+
+impl From<u16> for CostChange {
+    #[inline(always)]
+    fn from(packed: u16) -> Self {
+        Self(u32::from(packed))
     }
 }
 
 impl<S: BoardForm> BegunLookUp<'_, S> {
     pub(super) const NONE: Self =
-        Self { layout: S::NO_LAYOUT, placement: S::NO_PLACEMENT, change: CostChange(0), view_move: 0 };
+        Self { layout: S::NO_LAYOUT, placement: S::NO_PLACEMENT, change: CostChange::NONE, view_move: 0 };
 }
 
 impl<S: BoardForm> LookUp<'_, S> {
-    pub(super) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, change: CostChange(0) };
+    pub(super) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, change: CostChange::NONE };
 
     /// Reads the table word. Returns the change.
     #[inline(always)]

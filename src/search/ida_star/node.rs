@@ -1,4 +1,4 @@
-//! Nodes and look-ups of the parallel search, laid out for speed.
+//! Nodes of the parallel search and their moves, laid out for speed.
 
 use super::board_form::{BoardForm, PatternViews};
 use super::look_up::{BegunLookUp, Child, CostChange, LookUp};
@@ -112,14 +112,13 @@ impl<S: BoardForm> BatchNode<S> {
     /// left by one. So a successor exceeds the threshold only if a sum rises that is not below the moves left.
     #[inline(always)]
     pub(super) fn packed_moves(&self, number: usize) -> u32 {
-        let [a, b] = self.sums.map(|sum| u32::from(sum < self.left));
-        number as u32 | (b ^ 1) << PackedMove::FIRST | (a & b) << PackedMove::SLACK | (a | b) << (PackedMove::SLACK + 1)
+        PackedMove::of_node(number, self.sums.map(|sum| u32::from(sum < self.left)))
     }
 
     /// Updates one view after a tile has moved.
     #[inline(always)]
     fn update(&mut self, placement: S::Placement, change: u16, cells: S::Kinds) {
-        let change = CostChange(u32::from(change));
+        let change = CostChange::from(change);
         let (kind, change) = (change.kind::<S>(), change.amount());
         self.placements[kind] = placement;
         self.ups[kind] = self.ups[kind].wrapping_add(change);
@@ -157,7 +156,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
             }
             for (refused, onward) in (0..).zip(&mut tables.onward[usize::from(to)]) {
                 for mv in space.moves_except(to, MoveSet::from_bits(refused)) {
-                    onward.moves[onward.count as usize] = (blank_move(to, mv) as u32) << PackedMove::BLANK_MOVE;
+                    onward.moves[onward.count as usize] = PackedMove::of_blank_move(blank_move(to, mv));
                     onward.count += 1;
                 }
             }
@@ -176,20 +175,20 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.history.refused().bits())]
     }
 
-    /// Begins the look-up of a successor in the `nth` view.
+    /// Begins the look-up of a successor in the `nth` view: prefetches the data of the tiles' cells.
     #[inline(always)]
-    pub(super) fn begin(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
+    pub(super) fn prefetch_layout(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
         let view_move = packed.first_view_move() ^ nth;
         let ViewMove { step, shift } = &self.view_moves[view_move];
         let kind = S::kind_in(node.kinds[view_move % VIEWS], *shift);
         let (placement, layout) = S::layout(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
-        let change = u32::from(node.ups[kind]) & CostChange::FALLS | (kind as u32) << CostChange::KIND;
-        BegunLookUp { layout, placement, change: CostChange(change), view_move: view_move as u32 }
+        let change = CostChange::new(kind, node.ups[kind]);
+        BegunLookUp { layout, placement, change, view_move: view_move as u32 }
     }
 
-    /// Goes on with a look-up.
+    /// Goes on with a look-up: prefetches the word of the table.
     #[inline(always)]
-    pub(super) fn go_on(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
+    pub(super) fn prefetch_word(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
         let BegunLookUp { layout, placement, change, view_move } = *begun;
         let step = &self.view_moves[view_move as usize % self.view_moves.len()].step;
         let (placement, word) = S::word(&self.lookups[change.kind::<S>() % MAX_KINDS], placement, layout, step);

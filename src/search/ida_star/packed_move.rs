@@ -24,9 +24,21 @@ impl PackedMove {
     pub(super) const NODES: usize = 1 << Self::SLACK;
     /// Number of pairs of the blank's cell and move.
     pub(super) const BLANK_MOVES: usize = 4 * MAX_CELLS;
-    pub(super) const SLACK: u32 = 12;
-    pub(super) const FIRST: u32 = Self::BLANK_MOVE - 1;
-    pub(super) const BLANK_MOVE: u32 = 16;
+    const SLACK: u32 = 12;
+    const FIRST: u32 = Self::BLANK_MOVE - 1;
+    const BLANK_MOVE: u32 = 16;
+
+    /// The bits of a node's moves that do not depend on the move, given the node's index and, by view, 1 if the cost may
+    /// rise, otherwise 0.
+    #[inline(always)]
+    pub(super) fn of_node(node: usize, [a, b]: [u32; VIEWS]) -> u32 {
+        node as u32 | (b ^ 1) << Self::FIRST | (a & b) << Self::SLACK | (a | b) << (Self::SLACK + 1)
+    }
+
+    /// The bits of a move that do not depend on the node, given the index of the blank's cell and move.
+    pub(super) fn of_blank_move(blank_move: usize) -> u32 {
+        (blank_move as u32) << Self::BLANK_MOVE
+    }
 
     /// The node's index.
     #[inline(always)]
@@ -34,7 +46,7 @@ impl PackedMove {
         self.0 as usize % Self::NODES
     }
 
-    /// Index into `view_moves`. Its lowest bit is the view to look up first. That is one in which the cost must not
+    /// Index of the blank's cell and move and the view. Its lowest bit is the view to look up first. That is one in which the cost must not
     /// rise, if there is one.
     #[inline(always)]
     pub(super) fn first_view_move(self) -> usize {
@@ -46,10 +58,10 @@ impl PackedMove {
         (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
     }
 
-    /// In the lowest bit: 1 if the cost may rise in the `nth` view to be looked up, otherwise 0.
+    /// 1 if the cost may rise in the `nth` view to be looked up, otherwise 0.
     #[inline(always)]
-    pub(super) fn slack(self, nth: u32) -> u32 {
-        self.0 >> (Self::SLACK + nth)
+    pub(super) fn may_rise(self, nth: u32) -> u32 {
+        self.0 >> (Self::SLACK + nth) & 1
     }
 
     /// The blank's move.

@@ -165,7 +165,7 @@ impl<'t> Lookup36<'t> {
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
-    pub(crate) fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
+    fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
         let placement = self.place(placement, step);
         (placement, self.word(self.index.layout(placement), placement, step))
     }
@@ -183,19 +183,22 @@ impl<'t> Lookup16<'t> {
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
-    pub(crate) fn begin(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
-        let (moved, layout) = self.layout(placement, step);
-        self.word(moved, layout, step)
+    fn begin(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t u64) {
+        let moved = Placement16(step.after(placement.0));
+        self.word(moved, self.index.layout(moved.set()), step)
     }
 
-    /// The placement with its tiles' cells after a move but the rank before it, and the data of these cells.
+    /// The placement with the cells after a move and the rank before it, and the data of these cells, which are
+    /// prefetched.
     #[inline(always)]
     pub(crate) fn layout(&self, placement: Placement16, step: &TileStep16) -> (Placement16, &'t Layout16) {
         let moved = Placement16(step.after(placement.0));
-        (moved, self.index.layout(moved.set()))
+        let layout = self.index.layout(moved.set());
+        prefetch(layout);
+        (moved, layout)
     }
 
-    /// The placement after a move, and the word that holds its bit, which is prefetched.
+    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is prefetched.
     #[inline(always)]
     pub(crate) fn word(&self, moved: Placement16, layout: &Layout16, step: &TileStep16) -> (Placement16, &'t u64) {
         let Self { shifts, row, bits, .. } = self;
