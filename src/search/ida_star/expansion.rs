@@ -13,7 +13,8 @@ pub(super) const MAX_SUCCESSORS: usize = 4;
 const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * NODES_TOGETHER;
 
 /// Nodes that are expanded in three steps: [`look_up_first`](Self::look_up_first),
-/// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has prefetched, so other work should come between them.
+/// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has
+/// prefetched, so other work should come between them.
 ///
 /// All successors are looked up in the first view, and in the second those that are within the threshold in the first. No
 /// branch depends on a table entry, because it would be unpredictable. Instead, rejected successors are written and then
