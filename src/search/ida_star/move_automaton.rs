@@ -20,8 +20,8 @@ use crate::domain::{Move, MoveSet, mix};
 /// its board.
 #[derive(Debug)]
 pub struct MoveAutomaton {
-    /// By state and move: the history after the move. Unused for refused moves.
-    next: Vec<[MoveHistory; 4]>,
+    /// By state and move: the history after the move. Unused for refused moves, and after the last state.
+    next: Box<[[MoveHistory; 4]; MoveAutomaton::STATES]>,
 }
 
 /// Maximum length of a sequence. Fourteen would save 5 % of the nodes of the hardest 15-puzzles and quadruple the
@@ -69,6 +69,9 @@ impl MoveHistory {
 }
 
 impl MoveAutomaton {
+    /// Upper bound on the number of states. A power of two, so that no bounds check is needed.
+    const STATES: usize = 1 << 13;
+
     /// The automaton. The first call takes 20 to 30 milliseconds to build it.
     pub fn get() -> &'static Self {
         static AUTOMATON: LazyLock<MoveAutomaton> = LazyLock::new(|| MoveStrings::up_to(LONGEST).into_automaton());
@@ -78,7 +81,7 @@ impl MoveAutomaton {
     /// The history after a move that is not refused.
     #[inline(always)]
     pub fn next(&self, history: MoveHistory, mv: Move) -> MoveHistory {
-        self.next[history.state()][mv as usize]
+        self.next[history.state() % Self::STATES][mv as usize]
     }
 }
 
@@ -297,7 +300,10 @@ impl MoveStrings {
             |sequence: u32| histories[needed.binary_search(&sequence).expect("each needed sequence has a state")];
         let next =
             |sequence: &u32| Move::ALL.map(|mv| self.after(*sequence, mv).map_or(MoveHistory::START, history_of));
-        MoveAutomaton { next: needed.iter().map(next).collect() }
+        let mut next: Vec<[MoveHistory; 4]> = needed.iter().map(next).collect();
+        assert!(next.len() <= MoveAutomaton::STATES, "the states fit the table");
+        next.resize(MoveAutomaton::STATES, [MoveHistory::START; 4]);
+        MoveAutomaton { next: next.try_into().expect("resized to this length") }
     }
 }
 
@@ -382,7 +388,21 @@ mod tests {
         };
         let count =
             sequences.list.iter().map(|sequence| (0..4).filter(|mv| is_first(sequence, *mv)).count()).sum::<usize>();
-        assert_eq!((count, MoveAutomaton::get().next.len()), (2_001, 7_295));
+        assert_eq!((count, reachable_states()), (2_001, 7_295));
+    }
+
+    fn reachable_states() -> usize {
+        let automaton = MoveAutomaton::get();
+        let (mut known, mut pending) = (HashSet::from([MoveHistory::START.state()]), vec![MoveHistory::START]);
+        while let Some(history) = pending.pop() {
+            for mv in Move::ALL.into_iter().filter(|mv| !history.refused().contains(*mv)) {
+                let next = automaton.next(history, mv);
+                if known.insert(next.state()) {
+                    pending.push(next);
+                }
+            }
+        }
+        known.len()
     }
 
     #[test]

@@ -120,10 +120,11 @@ impl Index16 {
         self.layouts.push(Layout16(layout));
     }
 
-    /// The data of a set.
+    /// The data of a set of as many cells as the index is for.
     #[inline(always)]
     pub(super) fn layout(&self, set: u16) -> &Layout16 {
-        &self.layouts[self.ranks.of(set)]
+        // Without a panic, the search needs no branch.
+        self.layouts.get(self.ranks.of(set)).unwrap_or(&Layout16::NONE)
     }
 
     /// The slot of a set and a blank cell outside it.
