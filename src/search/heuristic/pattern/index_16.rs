@@ -120,11 +120,10 @@ impl Index16 {
         self.layouts.push(Layout16(layout));
     }
 
-    /// The data of a set of as many cells as the index is for.
+    /// The data of a set.
     #[inline(always)]
     pub(super) fn layout(&self, set: u16) -> &Layout16 {
-        // Without a panic, the search needs no branch.
-        self.layouts.get(self.ranks.of(set)).unwrap_or(&Layout16::NONE)
+        &self.layouts[self.ranks.of(set)]
     }
 
     /// The slot of a set and a blank cell outside it.
