@@ -51,17 +51,18 @@ impl Climb {
         if let Some(cost) = self.costs.get(&known) {
             return *cost;
         }
-        for (labels, geometry) in partitions.iter().flatten().zip(Partition::geometries(self.class, partitions)) {
-            if !self.tables.contains_key(labels) {
+        let own = Partition::patterns_with_tables(self.class, partitions);
+        for (labels, geometry) in &own {
+            if !self.tables.contains_key(*labels) {
                 // Keep the tables of the current partition and a few others.
                 if self.tables.len() > 24 {
-                    self.tables.retain(|labels, _| partitions.iter().flatten().any(|other| other == labels));
+                    self.tables.retain(|labels, _| own.iter().any(|(other, _)| *other == labels));
                 }
-                let table = PatternTable::build(self.class.size, self.class.goal_blank, labels, &geometry);
-                self.tables.insert(labels.clone(), table);
+                let table = PatternTable::build(self.class.size, self.class.goal_blank, labels, geometry);
+                self.tables.insert((*labels).clone(), table);
             }
         }
-        let tables = partitions.iter().flatten().map(|labels| self.tables[labels].clone()).collect();
+        let tables = own.iter().map(|(labels, _)| self.tables[*labels].clone()).collect();
         let cost = self.measure(&Partition::assemble(self.class, partitions, tables), bound);
         self.costs.insert(known, cost);
         cost

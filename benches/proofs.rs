@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{OneHelper, board};
 use taquin::domain::{Board, Packed128, Puzzle, Size};
-use taquin::search::heuristic::{GoalClass, LargeAdditivePatterns, Partition, PatternTable, Patterns, Tier};
+use taquin::search::heuristic::{GoalClass, LargeAdditivePatterns, Partition, Patterns, Tier};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
 /// The allocator of the service.
@@ -93,10 +93,7 @@ fn main() {
     let choice: Vec<Patterns> =
         given.unwrap_or_else(|| Partition::choose(class, Tier::Standard).expect("5×5 boards have standard tables"));
     let begun = Instant::now();
-    let geometries = Partition::geometries(class, &choice);
-    let table = |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(size, class.goal_blank, labels, geometry);
-    let tables = choice.iter().flatten().zip(&geometries).map(table).collect();
-    let partitions = Partition::assemble(class, &choice, tables);
+    let partitions = Partition::build(class, &choice);
     let megabytes = Partition::bytes_of(&partitions) as f64 / 1e6;
     println!("tables: {megabytes:.0} MB, built on one core in {:.1?}\n", begun.elapsed());
     println!("| board | length | seconds | processor | expanded | Korf & Felner | ratio |");

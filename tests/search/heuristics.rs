@@ -1,6 +1,6 @@
 //! Properties of heuristics: agreement with slow implementations, admissibility, consistency.
 
-use crate::reference::{self, SplitMix, distances, goal_with_blank, neighbors, size};
+use crate::reference::{SplitMix, distances, goal_with_blank, neighbors, size};
 use taquin::domain::{
     Board, MoveSet, Packed, Packed64, Packed128, PackedBytes, Puzzle, RandomSource, Size, random_board,
 };
@@ -37,7 +37,7 @@ pub(crate) fn visit_tables(size: Size, goal_blank: u8, visitor: &mut impl Visito
     }
     if GoalClass::serves(size) {
         let class = GoalClass::of(size, goal_blank);
-        let partitions = reference::partitions(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = Partition::build(class, &Partition::choose(class, Tier::Small).unwrap());
         visitor.visit(HeuristicKind::PatternDatabase, &AdditivePatterns::new(size, goal_blank, &partitions));
     }
     if DistanceTable::serves(size) {

@@ -26,7 +26,7 @@ fn partitions(class: GoalClass) -> Vec<Partition> {
         labels
     };
     let choice: Vec<Patterns> = orders.iter().map(|order| order.chunks(3).map(sorted).collect()).collect();
-    reference::partitions(class, &choice)
+    Partition::build(class, &choice)
 }
 
 /// Checks along a walk that the incremental value equals a full evaluation, that h changes by at most one, and that it
@@ -88,7 +88,7 @@ fn iterations_of_parallel_ida_star_are_those_of_sequential_ida_star() {
         let size = size(rows, cols);
         let goal = goal_with_blank(size, size.row_of(cell), size.col_of(cell));
         let class = GoalClass::of(size, cell);
-        let partitions = reference::partitions(class, &Partition::choose(class, Tier::Small).unwrap());
+        let partitions = Partition::build(class, &Partition::choose(class, Tier::Small).unwrap());
         let heuristic = LargeAdditivePatterns::<5>::new(size, cell, &partitions);
         for moves in [0, 1, 2, 15, 30, 40, 44, 45] {
             let start = random_walk(&goal, moves, &mut random);

@@ -94,7 +94,7 @@ fn patterns_of(class: GoalClass, tiles: usize) -> Vec<Vec<u8>> {
 /// The default partitions for a goal.
 fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     let class = GoalClass::of(goal.size(), goal.blank());
-    reference::partitions(class, &Partition::choose(class, tier).unwrap())
+    Partition::build(class, &Partition::choose(class, tier).unwrap())
 }
 
 fn state(board: &Board, goal: &Board) -> State<Packed64> {
@@ -118,7 +118,7 @@ fn check_costs_of_3x3(step: usize) {
         let goal = goal_with_blank(size(3, 3), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, 4);
-        let partitions = reference::partitions(class, std::slice::from_ref(&patterns));
+        let partitions = Partition::build(class, std::slice::from_ref(&patterns));
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         let h = |board: &Board| heuristic.h(heuristic.evaluate(&state(board, &goal)));
@@ -161,7 +161,7 @@ fn check_costs_on_walks(cases: &[Case]) {
         let goal = goal_with_blank(size(rows, cols), row, col);
         let class = GoalClass::of(goal.size(), goal.blank());
         let patterns = patterns_of(class, tiles);
-        let partitions = reference::partitions(class, std::slice::from_ref(&patterns));
+        let partitions = Partition::build(class, std::slice::from_ref(&patterns));
         let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), &partitions);
         let slow: Vec<SlowPattern> = patterns.iter().map(|labels| SlowPattern::new(class, labels)).collect();
         for _ in 0..5 {
@@ -347,7 +347,7 @@ fn tables_that_arrive_during_a_search_keep_its_result_optimal() {
     // The tables that arrive are weaker, so that it shows in the counters when they are used.
     let (strong, weak) = (chosen(&goal, Tier::Small), {
         let class = GoalClass::of(goal.size(), goal.blank());
-        reference::partitions(class, std::slice::from_ref(&patterns_of(class, 5)))
+        Partition::build(class, std::slice::from_ref(&patterns_of(class, 5)))
     });
     let patterns = AdditivePatterns::new(goal.size(), goal.blank(), &strong);
     let (_, start, _, length) = instances(KORF).next().unwrap();

@@ -4,7 +4,6 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use taquin::domain::{Board, Encoding, Move, Packed, RandomSource, RawBoard, Sides, Size};
-use taquin::search::heuristic::{GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Help, Helpers, IdaStar, MainWork, Outcome, Space, Trace, ida_star};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
@@ -37,14 +36,6 @@ pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
         goal.make(Move::Left);
     }
     goal
-}
-
-/// The partitions of a class with the given patterns. Builds their tables one after another.
-pub(crate) fn partitions(class: GoalClass, choice: &[Patterns]) -> Vec<Partition> {
-    let patterns = choice.iter().flatten().zip(Partition::geometries(class, choice));
-    let build =
-        |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(class.size, class.goal_blank, labels, &geometry);
-    Partition::assemble(class, choice, patterns.map(build).collect())
 }
 
 /// Runs the parallel and the sequential search, and compares them. The parallel one visits the last iteration in another

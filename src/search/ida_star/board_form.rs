@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::ops::IndexMut;
 
+use super::packed_move::PackedMove;
 use crate::domain::{Cell, Packed, Packed64, Packed128, Size};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
@@ -26,6 +27,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
     /// Move of a tile into the blank.
     type TileStep: Copy + Default + Sync;
+    /// Moves of a tile into the blank, by the blank's cell and move and then by kind.
+    type TileSteps: Copy + Sync + IndexMut<usize, Output = Self::TileStep>;
     /// Data of the cells of a pattern's tiles.
     type Layout: Sync + 'static;
     /// Look-ups in a table.
@@ -40,6 +43,11 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     const NO_PLACEMENTS: Self::Placements;
     const NO_UPS: Self::CostsUp;
     const NO_LAYOUT: &'static Self::Layout;
+    const NO_STEPS: Self::TileSteps;
+    /// Number of kinds, rounded up to a power of two.
+    const KINDS: usize;
+    /// Length of [`TileSteps`](Self::TileSteps).
+    const STEPS: usize = PackedMove::BLANK_MOVES * Self::KINDS;
     const ALIGNMENT: Self::Alignment;
 
     /// The lowest of the four bits of a cell.
@@ -52,7 +60,7 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     fn exchange(kinds: Self::Kinds, bits: u64, cells: Self::Kinds) -> Self::Kinds;
 
     /// The four bits at an offset.
-    fn kind_in(kinds: Self::Kinds, shift: u8) -> usize;
+    fn kind_in(kinds: Self::Kinds, shift: u32) -> usize;
 
     /// The kind, reduced so that no bounds check is needed.
     fn kind(kind: usize) -> usize;
@@ -118,6 +126,7 @@ impl BoardForm for Form16 {
     type Placements = [Placement16; FORM16_KINDS];
     type CostsUp = [u8; FORM16_KINDS];
     type TileStep = TileStep16;
+    type TileSteps = [TileStep16; Self::STEPS];
     type Layout = Layout16;
     type Lookup<'t> = Lookup16<'t>;
     type Alignment = CacheLine;
@@ -128,6 +137,8 @@ impl BoardForm for Form16 {
     const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
     const NO_LAYOUT: &'static Layout16 = &Layout16::NONE;
+    const NO_STEPS: Self::TileSteps = [TileStep16::NONE; Self::STEPS];
+    const KINDS: usize = FORM16_KINDS;
     const ALIGNMENT: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
@@ -144,8 +155,8 @@ impl BoardForm for Form16 {
     }
 
     #[inline(always)]
-    fn kind_in(kinds: u64, shift: u8) -> usize {
-        (kinds >> shift) as usize % FORM16_KINDS
+    fn kind_in(kinds: u64, shift: u32) -> usize {
+        (kinds >> (shift % u64::BITS)) as usize % FORM16_KINDS
     }
 
     #[inline(always)]
@@ -187,6 +198,7 @@ impl BoardForm for Form25 {
     type Placements = [Placement36; FORM25_KINDS];
     type CostsUp = [u8; FORM25_KINDS];
     type TileStep = TileStep36;
+    type TileSteps = [TileStep36; Self::STEPS];
     type Layout = Layout36;
     type Lookup<'t> = Lookup36<'t>;
     type Alignment = ();
@@ -197,6 +209,8 @@ impl BoardForm for Form25 {
     const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_KINDS];
     const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
     const NO_LAYOUT: &'static Layout36 = &Layout36::NONE;
+    const NO_STEPS: Self::TileSteps = [TileStep36::NONE; Self::STEPS];
+    const KINDS: usize = FORM25_KINDS.next_power_of_two();
     const ALIGNMENT: () = ();
 
     fn only(cell: Cell) -> u128 {
@@ -213,8 +227,8 @@ impl BoardForm for Form25 {
     }
 
     #[inline(always)]
-    fn kind_in(kinds: u128, shift: u8) -> usize {
-        (kinds >> shift) as usize % 16
+    fn kind_in(kinds: u128, shift: u32) -> usize {
+        (kinds >> (shift % u128::BITS)) as usize % 16
     }
 
     #[inline(always)]

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::domain::{Board, Packed64, Puzzle, Size, SplitMix, random_board};
     use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs};
-    use crate::search::heuristic::{GoalClass, Heuristic, Partition, PatternTable, Tier};
+    use crate::search::heuristic::{GoalClass, Heuristic, Partition, Tier};
     use crate::search::{Space, State};
 
     type Patterns<'t> = AdditivePatterns<'t>;
@@ -113,10 +113,7 @@ mod tests {
         let goal = Board::blank_last(size);
         let class = GoalClass::of(size, goal.blank());
         let choice = Partition::choose(class, Tier::Small).unwrap();
-        let geometries = Partition::geometries(class, &choice);
-        let build = |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(size, class.goal_blank, labels, geometry);
-        let tables = choice.iter().flatten().zip(&geometries).map(build).collect();
-        let partitions = Partition::assemble(class, &choice, tables);
+        let partitions = Partition::build(class, &choice);
         let patterns = AdditivePatterns::new(size, goal.blank(), &partitions);
         let mut random = SplitMix(51);
         let mut nodes = 0;

@@ -11,8 +11,8 @@ pub(super) struct BegunLookUp<'t, S: BoardForm> {
     /// The placement with the cells after the move; the rank may still be the one before it.
     pub placement: S::Placement,
     pub change: CostChange,
-    /// Index of the blank's move and the view.
-    pub view_move: u32,
+    /// Index of the blank's cell and move, and the kind.
+    pub step: u32,
 }
 
 /// A look-up in one view whose table word is being prefetched.
@@ -85,7 +85,7 @@ impl From<u16> for CostChange {
 
 impl<S: BoardForm> BegunLookUp<'_, S> {
     pub(super) const NONE: Self =
-        Self { layout: S::NO_LAYOUT, placement: S::NO_PLACEMENT, change: CostChange::NONE, view_move: 0 };
+        Self { layout: S::NO_LAYOUT, placement: S::NO_PLACEMENT, change: CostChange::NONE, step: 0 };
 }
 
 impl<S: BoardForm> LookUp<'_, S> {

@@ -21,8 +21,8 @@ pub(super) struct MoveTables<'t, S: BoardForm> {
     pub is_mirrored: bool,
     /// By the blank's cell and its move.
     blank_moves: [BlankMove<S>; PackedMove::BLANK_MOVES],
-    /// By the blank's cell, its move and the view.
-    view_moves: [ViewMove<S>; VIEWS * PackedMove::BLANK_MOVES],
+    /// By the blank's cell and its move, and the tile's kind.
+    steps: S::TileSteps,
     /// By the blank's cell and the moves to skip.
     onward: [[MoveList; 1 << Move::ALL.len()]; MAX_CELLS],
     automaton: &'static MoveAutomaton,
@@ -35,14 +35,6 @@ struct BlankMove<S: BoardForm> {
     /// The lowest bits of both cells.
     cells: S::Kinds,
     from: Cell,
-}
-
-/// A move of the blank, in one view.
-#[derive(Clone, Copy)]
-struct ViewMove<S: BoardForm> {
-    step: S::TileStep,
-    /// Offset of the four bits of the tile's cell.
-    shift: u8,
 }
 
 /// A board within the threshold on the current path of a lane.
@@ -133,12 +125,11 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     pub(super) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
         let size = space.size();
         let views = patterns.views();
-        let none = ViewMove { step: S::TileStep::default(), shift: 0 };
         let mut tables = Self {
             lookups: std::array::from_fn(|kind| patterns.lookup(kind / S::PATTERNS % views.len(), kind % S::PATTERNS)),
             is_mirrored: views.len() > 1,
             blank_moves: [BlankMove { cells: S::NO_KINDS, from: 0 }; PackedMove::BLANK_MOVES],
-            view_moves: [none; VIEWS * PackedMove::BLANK_MOVES],
+            steps: S::NO_STEPS,
             onward: [[MoveList::default(); 1 << Move::ALL.len()]; MAX_CELLS],
             automaton: MoveAutomaton::get(),
             root: root(patterns, space, costs),
@@ -149,14 +140,17 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
                 let from = to.wrapping_add_signed(size.offset(mv));
                 tables.blank_moves[blank_move(to, mv)] = BlankMove { cells: S::both(from, to), from };
                 for (nth, view) in views.iter().enumerate() {
-                    let (size, tile_from, tile_to) = view.images(from, to);
-                    let step = S::step(size, tile_from, tile_to);
-                    tables.view_moves[VIEWS * blank_move(to, mv) + nth] = ViewMove { step, shift: 4 * from };
+                    for pattern in 0..view.patterns() {
+                        let (size, tile_from, tile_to) = view.images(pattern, from, to);
+                        let step = S::step(size, tile_from, tile_to);
+                        tables.steps[S::KINDS * blank_move(to, mv) + S::PATTERNS * nth + pattern] = step;
+                    }
                 }
             }
             for (refused, onward) in (0..).zip(&mut tables.onward[usize::from(to)]) {
                 for mv in space.moves_except(to, MoveSet::from_bits(refused)) {
-                    onward.moves[onward.count as usize] = PackedMove::of_blank_move(blank_move(to, mv));
+                    onward.moves[onward.count as usize] =
+                        PackedMove::of_blank_move(blank_move(to, mv), to.wrapping_add_signed(size.offset(mv)));
                     onward.count += 1;
                 }
             }
@@ -178,19 +172,25 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     /// Begins the look-up of a successor in the `nth` view: prefetches the data of the tiles' cells.
     #[inline(always)]
     pub(super) fn prefetch_layout(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
-        let view_move = packed.first_view_move() ^ nth;
-        let ViewMove { step, shift } = &self.view_moves[view_move];
-        let kind = S::kind_in(node.kinds[view_move % VIEWS], *shift);
+        let kind = S::kind_in(node.kinds[packed.first_view() ^ nth], packed.shift());
+        let number = S::KINDS * packed.blank_move() + kind;
+        let step = self.step(number);
         let (placement, layout) = S::layout(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
         let change = CostChange::new(kind, node.ups[kind]);
-        BegunLookUp { layout, placement, change, view_move: view_move as u32 }
+        BegunLookUp { layout, placement, change, step: number as u32 }
+    }
+
+    /// The move of a tile, by the index of the blank's cell and move and the tile's kind.
+    #[inline(always)]
+    fn step(&self, number: usize) -> &S::TileStep {
+        &self.steps[number % S::STEPS]
     }
 
     /// Goes on with a look-up: prefetches the word of the table.
     #[inline(always)]
     pub(super) fn prefetch_word(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
-        let BegunLookUp { layout, placement, change, view_move } = *begun;
-        let step = &self.view_moves[view_move as usize % self.view_moves.len()].step;
+        let BegunLookUp { layout, placement, change, step } = *begun;
+        let step = self.step(step as usize);
         let (placement, word) = S::word(&self.lookups[change.kind::<S>() % MAX_KINDS], placement, layout, step);
         LookUp { word, placement, change }
     }

@@ -1,6 +1,6 @@
 //! Moves of the parallel search, packed.
 
-use crate::domain::Move;
+use crate::domain::{Cell, Move};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Upper bound on the number of cells.
@@ -15,7 +15,8 @@ pub(super) struct MoveList {
     pub count: u32,
 }
 
-/// A move of a node, packed: the node's index, the slack of both views, and the blank's cell and move.
+/// A move of a node, packed: the node's index, the slack of both views, the blank's cell and move, and
+/// the offset of the tile's kind.
 #[derive(Clone, Copy)]
 pub(super) struct PackedMove(pub u32);
 
@@ -27,6 +28,7 @@ impl PackedMove {
     const SLACK: u32 = 12;
     const FIRST: u32 = Self::BLANK_MOVE - 1;
     const BLANK_MOVE: u32 = 16;
+    const SHIFT: u32 = 23;
 
     /// The bits of a node's moves that do not depend on the move, given the node's index and, by view, 1 if the cost may
     /// rise, otherwise 0.
@@ -35,9 +37,9 @@ impl PackedMove {
         node as u32 | (b ^ 1) << Self::FIRST | (a & b) << Self::SLACK | (a | b) << (Self::SLACK + 1)
     }
 
-    /// The bits of a move that do not depend on the node, given the index of the blank's cell and move.
-    pub(super) fn of_blank_move(blank_move: usize) -> u32 {
-        (blank_move as u32) << Self::BLANK_MOVE
+    /// The bits of a move that do not depend on the node, given the index of the blank's cell and move, and the tile's cell.
+    pub(super) fn of_blank_move(blank_move: usize, from: Cell) -> u32 {
+        (blank_move as u32) << Self::BLANK_MOVE | (4 * u32::from(from)) << Self::SHIFT
     }
 
     /// The node's index.
@@ -46,11 +48,16 @@ impl PackedMove {
         self.0 as usize % Self::NODES
     }
 
-    /// Index of the blank's cell and move and the view. Its lowest bit is the view to look up first. That is one in which the cost must not
-    /// rise, if there is one.
+    /// The view to look up first: one in which the cost must not rise, if there is one.
     #[inline(always)]
-    pub(super) fn first_view_move(self) -> usize {
-        (self.0 >> Self::FIRST) as usize % (VIEWS * Self::BLANK_MOVES)
+    pub(super) fn first_view(self) -> usize {
+        (self.0 >> Self::FIRST) as usize % VIEWS
+    }
+
+    /// Four times the tile's cell.
+    #[inline(always)]
+    pub(super) fn shift(self) -> u32 {
+        self.0 >> Self::SHIFT
     }
 
     #[inline(always)]

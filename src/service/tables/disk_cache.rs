@@ -46,7 +46,7 @@ impl From<io::Error> for ReadError {
 }
 
 /// Magic bytes; the last one is the version of the format.
-const MAGIC: &[u8; 8] = b"taquin\0\x01";
+const MAGIC: &[u8; 8] = b"taquin\0\x02";
 /// Words converted at a time.
 const CHUNK: usize = 8192;
 
@@ -74,7 +74,7 @@ impl DiskCache {
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice of patterns.
+    /// Reads the tables of a choice of patterns, without those that [share](Partition::assemble) one of them.
     pub(crate) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, ReadError> {
         let path = self.path(class, choice);
         // Opening a pipe, for example, could block forever.
@@ -92,9 +92,8 @@ impl DiskCache {
         if header != expected {
             return Err(ReadError::Other);
         }
-        let geometries = Partition::geometries(class, choice);
         let mut tables = Vec::new();
-        for (labels, geometry) in choice.iter().flatten().zip(&geometries) {
+        for (labels, geometry) in Partition::patterns_with_tables(class, choice) {
             let mut bits = HugeVec::zeroed(geometry.words());
             let mut bytes = vec![0; 8 * CHUNK];
             for words in bits.chunks_mut(CHUNK) {
@@ -102,7 +101,7 @@ impl DiskCache {
                 file.read_exact(bytes)?;
                 words.iter_mut().zip(bytes.as_chunks().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
             }
-            tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, geometry, bits));
+            tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, &geometry, bits));
         }
         let (mut file, hash) = file.finish();
         let mut stored = [0; 32];
@@ -159,7 +158,7 @@ fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<
     let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create_new(path)?));
     file.write_all(header)?;
     let mut bytes = Vec::with_capacity(8 * CHUNK);
-    for table in partitions.iter().flat_map(Partition::tables) {
+    for table in Partition::distinct_tables(partitions) {
         for words in table.bits().chunks(CHUNK) {
             bytes.clear();
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));

@@ -58,7 +58,9 @@ pub(super) struct MemoryNeed {
 
 impl MemoryNeed {
     pub(super) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
-        let geometries = Partition::geometries(class, &Partition::choose(class, tier)?);
+        let choice = Partition::choose(class, tier)?;
+        let geometries: Vec<_> =
+            Partition::patterns_with_tables(class, &choice).into_iter().map(|(_, geometry)| geometry).collect();
         let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
         let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
         let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
@@ -82,13 +84,12 @@ pub(super) fn build(
 }
 
 fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
-    let geometries = Partition::geometries(class, choice);
-    let patterns: Vec<_> = choice.iter().flatten().zip(&geometries).collect();
+    let patterns = Partition::patterns_with_tables(class, choice);
     let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(nth) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < patterns.len()) {
-            let (labels, geometry) = patterns[nth];
+            let (labels, geometry) = &patterns[nth];
             tables[nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
         }
     };

@@ -88,7 +88,7 @@ impl<'t> AdditivePatterns<'t> {
     fn update(&self, costs: &mut Costs, view: usize, slide: &Slide) -> u32 {
         let this = &self.views[view].view;
         let pattern = this.pattern(slide.label);
-        let (size, from, to) = this.images(slide.from, slide.to);
+        let (size, from, to) = this.images(pattern, slide.from, slide.to);
         let placed = &mut costs.placed[view][pattern];
         let before = placed.cost;
         *placed = self.lookup(view, pattern).follow(*placed, &TileStep16::new(size, from, to));

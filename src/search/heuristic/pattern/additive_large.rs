@@ -22,8 +22,8 @@ pub struct LargeAdditivePatterns<'t, const N: usize> {
 struct View36<'t> {
     view: View<'t>,
     lookups: Vec<Lookup36<'t>>,
-    /// By the blank's cell and its move.
-    steps: Vec<[TileStep36; Move::ALL.len()]>,
+    /// By pattern, the blank's cell and its move.
+    steps: Vec<Vec<[TileStep36; Move::ALL.len()]>>,
 }
 
 /// By view: placement and cost of each pattern, and the sum of the costs.
@@ -70,13 +70,15 @@ impl<const N: usize> LargeCosts<N> {
 
 impl<'t> View36<'t> {
     fn new(size: Size, view: View<'t>) -> Self {
-        let step = |to: Cell, mv: Move| {
+        let step = |pattern: usize, to: Cell, mv: Move| {
             size.neighbor(to, mv).map_or_else(TileStep36::default, |from| {
-                let (size, from, to) = view.images(from, to);
+                let (size, from, to) = view.images(pattern, from, to);
                 TileStep36::new(size, from, to)
             })
         };
-        let steps = (0..size.cells() as Cell).map(|to| Move::ALL.map(|mv| step(to, mv))).collect();
+        let of_pattern =
+            |pattern| (0..size.cells() as Cell).map(|to| Move::ALL.map(|mv| step(pattern, to, mv))).collect();
+        let steps = (0..view.tables().len()).map(of_pattern).collect();
         Self { lookups: view.tables().iter().map(PatternTable::lookup_36).collect(), steps, view }
     }
 }
@@ -143,7 +145,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
         for ((before, slide), probes) in slides.clone().zip(&mut probes) {
             for (nth, (View36 { view, lookups, steps }, probe)) in self.views.iter().zip(probes).enumerate() {
                 let pattern = view.pattern(slide.label);
-                let step = &steps[usize::from(slide.to)][slide.mv as usize];
+                let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
                 probe.pattern = pattern as u8;
                 probe.placement = lookups[pattern].place(before.placements[nth][pattern], step);
                 probe.layout = lookups[pattern].layout(probe.placement);
@@ -151,8 +153,9 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
         }
         for ((_, slide), probes) in slides.clone().zip(&mut probes) {
             for (View36 { lookups, steps, .. }, probe) in self.views.iter().zip(probes) {
-                let step = &steps[usize::from(slide.to)][slide.mv as usize];
-                probe.word = lookups[usize::from(probe.pattern)].word(probe.layout, probe.placement, step);
+                let pattern = usize::from(probe.pattern);
+                let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
+                probe.word = lookups[pattern].word(probe.layout, probe.placement, step);
             }
         }
         for ((before, _), probes) in slides.zip(&probes) {
@@ -173,7 +176,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
         let mut costs = *before;
         for (nth, View36 { view, lookups, steps }) in self.views.iter().enumerate() {
             let pattern = view.pattern(slide.label);
-            let step = &steps[usize::from(slide.to)][slide.mv as usize];
+            let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
             let placement = &mut costs.placements[nth][pattern];
             *placement = lookups[pattern].place(*placement, step);
             let change = sums.0[nth].wrapping_sub(before.sums[nth]) as u8;
@@ -188,7 +191,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     fn update(&self, costs: &mut LargeCosts<N>, view: usize, slide: &Slide) -> u32 {
         let View36 { view: this, lookups, steps } = &self.views[view];
         let pattern = this.pattern(slide.label);
-        let step = &steps[usize::from(slide.to)][slide.mv as usize];
+        let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
         let (placement, before) = (costs.placements[view][pattern], costs.costs[view][pattern]);
         let (placement, cost) = lookups[pattern].follow(placement, before, step);
         costs.placements[view][pattern] = placement;

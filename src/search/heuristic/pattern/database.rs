@@ -9,6 +9,7 @@ use super::index::PatternIndex;
 use super::index_16::{Index16, Layout16, TileStep16};
 use super::index_36::{Index36, Layout36, Placement36, TileStep36};
 use super::permutation::{Permutations, Shifts, pack, unpack};
+use super::symmetry::Symmetry;
 use crate::domain::{Cell, Size};
 use crate::search::prefetch::prefetch;
 
@@ -20,8 +21,20 @@ use crate::search::prefetch::prefetch;
 /// change is at least one, because the move flips the parity of the tiles' distances from home. So the second bit of
 /// the cost tells whether a move raises or lowers it (Clausecker & Reinefeld 2019). Storing costs modulo a small number
 /// is due to Cooperman & Finkelstein (1992).
+///
+/// **Shared bits.** Patterns that are equal under a symmetry can have the same bits ([shared tables](super::shared_tables)).
 #[derive(Clone, Debug)]
 pub struct PatternTable {
+    /// Goal cells of the tiles, ascending.
+    labels: Vec<u8>,
+    /// Maps the pattern to the one that the bits are of.
+    symmetry: Symmetry,
+    costs: Arc<PatternCosts>,
+}
+
+/// Costs of a pattern.
+#[derive(Debug)]
+struct PatternCosts {
     size: Size,
     geometry: Arc<Geometry>,
     /// Goal cells of the tiles, ascending.
@@ -251,7 +264,7 @@ impl PatternTable {
         let home = geometry.home(goal_blank, labels);
         let Geometry { index, permutations, shifts, .. } = &**geometry;
         let bits = generate(index, permutations, shifts, home);
-        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
+        Self::of(PatternCosts { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits })
     }
 
     /// Creates a table from the [bits](Self::bits) of an earlier one.
@@ -267,12 +280,33 @@ impl PatternTable {
     ) -> Self {
         assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
         let home = geometry.home(goal_blank, labels);
-        Self { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits }
+        Self::of(PatternCosts { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits })
+    }
+
+    fn of(costs: PatternCosts) -> Self {
+        let symmetry = Symmetry::identity(costs.size);
+        Self { labels: costs.labels.clone(), symmetry, costs: Arc::new(costs) }
+    }
+
+    /// The table of another pattern, given a [symmetry](super::shared_tables::symmetry_between) that maps it to this one.
+    pub(super) fn of_image(&self, labels: &[u8], symmetry: &Symmetry) -> Self {
+        let symmetry = symmetry.then(&self.symmetry);
+        Self { labels: labels.to_vec(), symmetry, costs: Arc::clone(&self.costs) }
+    }
+
+    /// True if both have the same bits in memory.
+    pub(super) fn shares_bits(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.costs, &other.costs)
+    }
+
+    /// Maps the pattern's board to the one that look-ups are for.
+    pub(super) fn symmetry(&self) -> &Symmetry {
+        &self.symmetry
     }
 
     /// The second bit of each entry's cost, row by row.
     pub fn bits(&self) -> &[u64] {
-        &self.bits
+        &self.costs.bits
     }
 
     /// Goal cells of the tiles, ascending.
@@ -281,7 +315,7 @@ impl PatternTable {
     }
 
     pub(super) fn geometry(&self) -> &Geometry {
-        &self.geometry
+        &self.costs.geometry
     }
 
     /// Memory of the table in bytes, without the shared geometry.
@@ -289,8 +323,29 @@ impl PatternTable {
         size_of_val(self.bits())
     }
 
-    /// Placement and cost of the tiles of a board; `label` returns the label in each cell.
-    pub(crate) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
+    /// Placement and cost of the tiles of a board under the table's [symmetry](Self::symmetry); `label` returns the label in
+    /// each cell.
+    pub(super) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
+        self.costs.find(label, blank)
+    }
+
+    /// Look-ups for boards of at most sixteen cells, under the table's [symmetry](Self::symmetry).
+    pub(super) fn lookup_16(&self) -> Lookup16<'_> {
+        let PatternCosts { geometry, bits, .. } = &*self.costs;
+        let Geometry { index, shifts, row, .. } = &**geometry;
+        Lookup16 { index: index.index_16(), shifts, row: *row, bits }
+    }
+
+    /// Look-ups for larger boards, under the table's [symmetry](Self::symmetry).
+    pub(super) fn lookup_36(&self) -> Lookup36<'_> {
+        let PatternCosts { geometry, bits, .. } = &*self.costs;
+        let Geometry { index, shifts, row, .. } = &**geometry;
+        Lookup36 { index: index.index_36(), shifts, row: *row, bits }
+    }
+}
+
+impl PatternCosts {
+    fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         let (mut set, mut items) = (0, Vec::with_capacity(self.labels.len()));
         for cell in 0..self.size.cells() as Cell {
             if let Ok(item) = self.labels.binary_search(&label(cell)) {
@@ -300,18 +355,6 @@ impl PatternTable {
         }
         let order = self.geometry.permutations.rank(pack(items.into_iter()));
         PatternEntry { set, order, cost: self.cost(set, order, blank) }
-    }
-
-    /// Look-ups for boards of at most sixteen cells.
-    pub(super) fn lookup_16(&self) -> Lookup16<'_> {
-        let Geometry { index, shifts, row, .. } = &*self.geometry;
-        Lookup16 { index: index.index_16(), shifts, row: *row, bits: &self.bits }
-    }
-
-    /// Look-ups for larger boards.
-    pub(super) fn lookup_36(&self) -> Lookup36<'_> {
-        let Geometry { index, shifts, row, .. } = &*self.geometry;
-        Lookup36 { index: index.index_36(), shifts, row: *row, bits: &self.bits }
     }
 
     /// The cost, determined by following a shortest path home.

@@ -28,7 +28,7 @@ enum Layouts {
 }
 
 /// By cell: the adjacent cells.
-type Neighbors = [Cells; MAX_CELLS];
+pub(super) type Neighbors = [Cells; MAX_CELLS];
 
 impl PatternIndex {
     /// The index of all sets of `tiles` cells.
@@ -123,7 +123,7 @@ fn regions(size: Size, neighbors: &Neighbors, set: Cells) -> impl Iterator<Item 
 }
 
 /// The free cells that the blank can reach from one of them.
-fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
+pub(super) fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
     let (mut region, mut border) = (0, 1 << from);
     while border != 0 {
         region |= border;
@@ -132,7 +132,7 @@ fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
     region
 }
 
-fn neighbors(size: Size) -> Neighbors {
+pub(super) fn neighbors(size: Size) -> Neighbors {
     let mut neighbors = [0; MAX_CELLS];
     for cell in 0..size.cells() as Cell {
         let beside = Move::ALL.into_iter().filter_map(|mv| size.neighbor(cell, mv));

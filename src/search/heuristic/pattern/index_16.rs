@@ -32,6 +32,7 @@ pub(crate) struct Layout16([[u8; 2]; MAX_CELLS]);
 
 /// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
+#[repr(align(8))]
 pub(crate) struct TileStep16 {
     /// Both cells.
     cells: u16,
@@ -43,6 +44,8 @@ pub(crate) struct TileStep16 {
 }
 
 impl TileStep16 {
+    pub(crate) const NONE: Self = Self { cells: 0, from: 0, shift: 0, mask: 0 };
+
     pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }

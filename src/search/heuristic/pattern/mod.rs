@@ -12,6 +12,7 @@ pub(crate) mod index_36;
 mod partition;
 mod permutation;
 mod row_shift;
+mod shared_tables;
 pub(crate) mod symmetry;
 mod upgrade;
 pub(crate) mod view;

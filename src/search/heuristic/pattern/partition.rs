@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::database::{Geometry, PatternTable};
+use super::shared_tables::{SharedTable, shared_tables};
 use super::symmetry::GoalClass;
 
 /// The tiles of each pattern, by goal cell.
@@ -13,7 +14,7 @@ pub type Patterns = Vec<Vec<u8>>;
 pub enum Tier {
     /// Some megabytes and a tenth of a second; for more than 25 cells tens of megabytes and some seconds.
     Small,
-    /// Tens of megabytes and a second; for 24-puzzles 94 MB and some seconds.
+    /// Tens of megabytes and a second; for 24-puzzles 51 MB and some seconds.
     Standard,
     /// Hundreds of megabytes and seven seconds.
     Large,
@@ -132,11 +133,36 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// Combines the tables of all patterns, in order, into partitions.
+    /// The patterns that have tables of their own, in order, and their geometries. Others share one of these tables.
+    pub fn patterns_with_tables(class: GoalClass, choice: &[Patterns]) -> Vec<(&Vec<u8>, Arc<Geometry>)> {
+        let all = choice.iter().flatten().zip(Self::geometries(class, choice));
+        all.zip(shared_tables(class, choice.iter().flatten()))
+            .filter_map(|(own, shared)| shared.is_none().then_some(own))
+            .collect()
+    }
+
+    /// Builds the partitions of a choice of patterns, one table after another.
+    pub fn build(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
+        let table =
+            |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(class.size, class.goal_blank, labels, &geometry);
+        let tables = Self::patterns_with_tables(class, choice).into_iter().map(table).collect();
+        Self::assemble(class, choice, tables)
+    }
+
+    /// Combines the [tables](Self::patterns_with_tables) into partitions.
     ///
     /// # Panics
-    /// If the number of tables differs from that of patterns.
+    /// If the number of tables is wrong.
     pub fn assemble(class: GoalClass, choice: &[Patterns], tables: Vec<PatternTable>) -> Vec<Self> {
+        let mut own = tables.into_iter();
+        let mut tables: Vec<PatternTable> = Vec::new();
+        for (labels, shared) in choice.iter().flatten().zip(shared_tables(class, choice.iter().flatten())) {
+            tables.push(match shared {
+                Some(SharedTable { pattern, symmetry }) => tables[pattern].of_image(labels, &symmetry),
+                None => own.next().expect("a table for each pattern that has its own"),
+            });
+        }
+        assert!(own.next().is_none(), "no table is left");
         let mut tables = tables.into_iter();
         let partitions = choice.iter().map(|patterns| Self::new(class, tables.by_ref().take(patterns.len()).collect()));
         partitions.collect()
@@ -144,7 +170,7 @@ impl Partition {
 
     /// The geometry of each pattern, in order. Patterns with the same number of tiles share one, which saves memory and
     /// cache lines.
-    pub fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
+    fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
         let mut geometries: Vec<Arc<Geometry>> = Vec::new();
         let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
         for (at, tiles) in sizes.iter().enumerate() {
@@ -194,9 +220,20 @@ impl Partition {
         tiles.join("-")
     }
 
+    /// The tables of some partitions, in order, without those that share the bits of an earlier one.
+    pub fn distinct_tables(partitions: &[Self]) -> Vec<&PatternTable> {
+        let mut distinct: Vec<&PatternTable> = Vec::new();
+        for table in partitions.iter().flat_map(|partition| &partition.tables) {
+            if !distinct.iter().any(|earlier| earlier.shares_bits(table)) {
+                distinct.push(table);
+            }
+        }
+        distinct
+    }
+
     /// Memory of some partitions together, in bytes.
     pub fn bytes_of(partitions: &[Self]) -> usize {
-        let tables: Vec<&PatternTable> = partitions.iter().flat_map(|partition| &partition.tables).collect();
+        let tables = Self::distinct_tables(partitions);
         let shared = tables.iter().enumerate().filter(|(at, table)| {
             let is_known = |earlier: &&PatternTable| std::ptr::eq(earlier.geometry(), table.geometry());
             !tables[..*at].iter().any(is_known)
@@ -232,6 +269,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn patterns_that_a_symmetry_maps_to_each_other_share_a_table() {
+        let own = |class, choice: &str| -> Vec<Vec<u8>> {
+            let choice = parse(choice);
+            Partition::patterns_with_tables(class, &choice).into_iter().map(|(labels, _)| labels.clone()).collect()
+        };
+        let corner = |sides| GoalClass { size: crate::domain::Size::try_from(sides).unwrap(), goal_blank: 0 };
+        // The blocks of a 24-puzzle are one, turned.
+        let blocks = "1 2 5 6 7 12 / 3 4 8 9 13 14 / 10 11 15 16 20 21 / 17 18 19 22 23 24";
+        assert_eq!(own(corner((5, 5)), blocks), [vec![1, 2, 5, 6, 7, 12], vec![3, 4, 8, 9, 13, 14]]);
+        // Columns may be flipped if the blank's goal region has both upper corners.
+        let twins = "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12 + 1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 / 15";
+        assert_eq!(own(corner((4, 4)), twins), [vec![1, 2, 3, 4, 5, 6, 7], vec![8, 9, 10, 11, 13, 14, 15], vec![12]]);
+        // Here the blank is enclosed at home, and in the image it is not.
+        let enclosed = "1 4 / 2 7 / 3 5 6 8 9 10 / 11 12 13 14 15";
+        assert_eq!(own(corner((4, 4)), enclosed)[..2], [vec![1, 4], vec![2, 7]]);
     }
 
     /// Maximum number of patterns that the heuristics support.

@@ -47,6 +47,16 @@ impl Symmetry {
         })
     }
 
+    /// The symmetry that changes nothing.
+    pub(super) fn identity(size: Size) -> Self {
+        Self { size, cells: std::array::from_fn(|cell| cell as Cell) }
+    }
+
+    /// This symmetry, and then another one of the target board.
+    pub(super) fn then(&self, other: &Self) -> Self {
+        Self { size: other.size, cells: self.cells.map(|cell| other.cell(cell)) }
+    }
+
     /// Shape of the target board.
     pub fn size(&self) -> Size {
         self.size

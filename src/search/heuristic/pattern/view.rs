@@ -11,10 +11,13 @@ use crate::search::heuristic::{Part, PartOf};
 /// Number of labels, rounded up to a power of two so that no bounds check is needed.
 const LABELS: usize = MAX_CELLS.next_power_of_two();
 
-/// The tables of a partition, and the symmetry under which boards are looked up in them.
+/// The tables of a partition, and the symmetries under which boards are looked up in them.
 #[derive(Clone, Debug)]
 pub(crate) struct View<'t> {
+    /// Maps the board to the partition's class.
     symmetry: Symmetry,
+    /// By pattern: maps the board to the one of the table's look-ups.
+    symmetries: Vec<Symmetry>,
     /// By label, before the symmetry: the pattern that contains it.
     pattern_of: [u8; LABELS],
     tables: &'t [PatternTable],
@@ -48,7 +51,13 @@ impl<'t> View<'t> {
             let pattern = tables.iter().position(|table| table.labels().contains(&symmetry.cell(label)));
             pattern_of[usize::from(label)] = pattern.expect("each tile is in a pattern") as u8;
         }
-        Self { symmetry, pattern_of, tables }
+        let symmetries = tables.iter().map(|table| symmetry.then(table.symmetry())).collect();
+        Self { symmetry, symmetries, pattern_of, tables }
+    }
+
+    /// Number of patterns.
+    pub(crate) fn patterns(&self) -> usize {
+        self.tables.len()
     }
 
     pub(super) fn tables(&self) -> &'t [PatternTable] {
@@ -61,20 +70,22 @@ impl<'t> View<'t> {
         usize::from(self.pattern_of[usize::from(label) % LABELS])
     }
 
-    /// The shape under the symmetry, and the images of two cells.
+    /// The shape of a pattern's table, and the images of two cells there.
     #[inline]
-    pub(crate) fn images(&self, from: Cell, to: Cell) -> (Size, Cell, Cell) {
-        (self.symmetry.size(), self.symmetry.cell(from), self.symmetry.cell(to))
+    pub(crate) fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+        let symmetry = &self.symmetries[pattern];
+        (symmetry.size(), symmetry.cell(from), symmetry.cell(to))
     }
 
     /// Placement and cost of each pattern's tiles on a board.
     pub(super) fn entries<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = PatternEntry> {
-        let mut labels = [0; MAX_CELLS];
-        for cell in 0..self.symmetry.size().cells() as Cell {
-            labels[usize::from(self.symmetry.cell(cell))] = self.symmetry.cell(state.tiles.get(cell));
-        }
-        let blank = self.symmetry.cell(state.blank);
-        self.tables.iter().map(move |table| table.find(|cell| labels[usize::from(cell)], blank))
+        self.tables.iter().zip(&self.symmetries).map(|(table, symmetry)| {
+            let mut labels = [0; MAX_CELLS];
+            for cell in 0..symmetry.size().cells() as Cell {
+                labels[usize::from(symmetry.cell(cell))] = symmetry.cell(state.tiles.get(cell));
+            }
+            table.find(|cell| labels[usize::from(cell)], symmetry.cell(state.blank))
+        })
     }
 
     /// The cost of each pattern.
