@@ -5,7 +5,8 @@
 //! of random boards: the mean logarithm of the nodes that IDA* generates. Tiles after the sizes set the initial
 //! partition, for example `1,2,3/4,5`, or `1,2,3/4,5+1,4/2,3,5` for two partitions of which the maximum counts. The
 //! default is column by column, and also row by row if the class has no mirror image. `boards=N` sets the size of the
-//! sample, and `seed=N` the order of the swaps.
+//! sample, and `seed=N` the order of the swaps. Two partitions of a class with a mirror image are looked up under both
+//! symmetries only if they are twins (`Partition::are_twins`), so a swap that ends this costs two of four sums.
 
 mod common;
 

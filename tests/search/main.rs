@@ -18,6 +18,7 @@ mod patterns;
 mod properties;
 mod signature;
 mod tutorials;
+mod twins;
 
 /// The allocator of the service, because [memory] measures it.
 #[global_allocator]

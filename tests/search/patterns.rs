@@ -14,14 +14,14 @@ use taquin::service::{Job, Limits, Plan, SearchContext, SearchOptions, Tables, s
 
 /// Costs of one pattern, by 0-1 breadth-first search: the minimum number of moves of its tiles, for each placement of
 /// its tiles and the blank.
-struct SlowPattern {
+pub(crate) struct SlowPattern {
     labels: Vec<u8>,
     cells: usize,
     costs: Vec<u8>,
 }
 
 impl SlowPattern {
-    fn new(class: GoalClass, labels: &[u8]) -> Self {
+    pub(crate) fn new(class: GoalClass, labels: &[u8]) -> Self {
         let cells = class.size.cells();
         let entries = (0..=labels.len()).map(|taken| cells - taken).product();
         let mut slow = Self { labels: labels.to_vec(), cells, costs: vec![u8::MAX; entries] };
@@ -67,7 +67,7 @@ impl SlowPattern {
 }
 
 /// Sum of the costs of a board, or of its mirror image if that is greater.
-fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
+pub(crate) fn slow_h(slow: &[SlowPattern], class: GoalClass, goal: &Board, state: &State<Packed64>) -> u32 {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let fits = |symmetry: &Symmetry| symmetry.size() == class.size && symmetry.cell(goal_blank) == class.goal_blank;
     let sums = Symmetry::all(size).filter(fits).take(2).map(|symmetry| {
@@ -97,7 +97,7 @@ fn chosen(goal: &Board, tier: Tier) -> Vec<Partition> {
     Partition::build(class, &Partition::choose(class, tier).unwrap())
 }
 
-fn state(board: &Board, goal: &Board) -> State<Packed64> {
+pub(crate) fn state(board: &Board, goal: &Board) -> State<Packed64> {
     Space::new(&Puzzle::try_new(*board, *goal).unwrap()).start()
 }
 
@@ -296,7 +296,7 @@ fn check_limits_on_expansions(limits: u64) {
 }
 
 /// Checks many limits up to the number of nodes that the search counts without a limit, and returns that number.
-fn check_limits(puzzle: &Puzzle, heuristic: &AdditivePatterns<'_>, limits: u64) -> u64 {
+pub(crate) fn check_limits(puzzle: &Puzzle, heuristic: &AdditivePatterns<'_>, limits: u64) -> u64 {
     let space = Space::<Packed64>::new(puzzle);
     let unlimited = ida_star(&space, heuristic, &Budget::UNLIMITED, &mut Trace::new(0));
     let total = unlimited.stats.expanded;

@@ -158,7 +158,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                 continue;
             };
             if self.nodes[number].is_goal() {
-                self.finish(lane, subtrees, true);
+                self.finish(lane, subtrees, Some(number));
                 continue;
             }
             numbers[nth % NODES_TOGETHER] = number;
@@ -170,7 +170,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             let onward = self.tables.onward(node);
             this.expanded += 1;
             this.generated += u64::from(onward.count);
-            this.least_left = this.least_left.min(node.left);
+            this.least_left = this.least_left.min(node.left());
             this.least_cost = this.least_cost.min(node.cost());
             self.groups[group].expansion.add(node.packed_moves(*number), onward);
         }
@@ -205,10 +205,10 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     /// Completes a lane's subtree and starts the next one, if any.
     #[cold]
     fn start_next(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
-        self.finish(lane, subtrees, false);
+        self.finish(lane, subtrees, None);
         let (subtree, root) = subtrees.take()?;
         self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
-        let number = usize::from(root.left) * LANES + lane;
+        let number = usize::from(root.left()) * LANES + lane;
         self.nodes[number] = *root;
         Some(number)
     }
@@ -222,9 +222,9 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Stores the result of a lane's subtree, if it has one.
+    /// Stores the result of a lane's subtree, if it has one, given the node of the goal if it was found.
     #[cold]
-    fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, is_found: bool) {
+    fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, found: Option<usize>) {
         self.tops[lane] = lane * self.stack;
         let this = &mut self.lanes[lane];
         let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
@@ -232,19 +232,23 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             return;
         }
         let done = *this;
-        if let Some(other) = self.lanes.iter_mut().find(|other| !is_found && other.subtree == number) {
+        if let Some(other) = self.lanes.iter_mut().find(|other| found.is_none() && other.subtree == number) {
             other.merge(&done);
             return;
         }
-        let below = is_found.then(|| self.moves_to_goal(lane, subtrees.root(number)));
+        let below = found.map(|goal| self.moves_to_goal(lane, goal, subtrees.root(number)));
         subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, below);
     }
 
-    /// The moves from a root to the goal, which is the lane's last node. No moves are left there, because a shorter
-    /// path would have been found with a lower threshold.
-    fn moves_to_goal(&self, lane: usize, root: &BatchNode<S>) -> Vec<Move> {
-        debug_assert_eq!(self.nodes[lane].left, 0, "the goal is reached with no moves left");
-        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left));
+    /// The moves from a root to the goal's node. It is the lane's last one, with no moves left, because a shorter path would
+    /// have been found with a lower threshold. With wrong tables it may be another one, or its costs may be 0 in the sum
+    /// alone. Then there are no moves, so the solution does not replay: even if it led to the goal, a shorter one may have
+    /// been missed.
+    fn moves_to_goal(&self, lane: usize, goal: usize, root: &BatchNode<S>) -> Vec<Move> {
+        if goal != lane || !self.nodes[goal].is_home() {
+            return Vec::new();
+        }
+        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left()));
         below.rev().map(BatchNode::last).collect()
     }
 
@@ -276,7 +280,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.tops[to] = to * self.stack + 1;
         self.lanes[to] = Lane { expanded: 0, generated: 0, ..self.lanes[from] };
         // The path from the subtree's root.
-        let root = usize::from(subtrees.root(self.lanes[from].subtree).left) * LANES + from;
+        let root = usize::from(subtrees.root(self.lanes[from].subtree).left()) * LANES + from;
         for number in (child.packed.node()..=root).step_by(LANES) {
             self.nodes[number - from + to] = self.nodes[number];
         }
@@ -284,7 +288,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
 
     /// Splits the tree below a root into about `wanted` parts, given what the iteration before has found.
     pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
-        self.reserve(root.left);
+        self.reserve(root.left());
         let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(NODES_TOGETHER);
         let mut expanded = 0;
@@ -304,7 +308,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
         for (lane, leaf) in chosen.iter().enumerate() {
             let node = frontier.node(*leaf);
-            let number = usize::from(node.left) * LANES + lane;
+            let number = usize::from(node.left()) * LANES + lane;
             self.nodes[number] = *node;
             self.groups[0].expansion.add(node.packed_moves(number), self.tables.onward(node));
         }

@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::ops::IndexMut;
 
-use super::packed_move::PackedMove;
 use crate::domain::{Cell, Packed, Packed64, Packed128, Size};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
@@ -11,7 +10,12 @@ use crate::search::heuristic::pattern::database::{Lookup16, Lookup36, Placement1
 use crate::search::heuristic::pattern::index_16::{Layout16, TileStep16};
 use crate::search::heuristic::pattern::index_36::{Layout36, Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
-use crate::search::heuristic::pattern::view::View;
+
+/// Upper bound on the number of kinds. The *kind* of a tile in a view: the index of the pattern that is looked up for it, among
+/// those of all views, plus [`KIND_WITH_TWIN`] if a pattern of the second twin must be looked up, too.
+pub(super) const MAX_KINDS: usize = 16;
+/// The bit of kinds with two patterns.
+pub(super) const KIND_WITH_TWIN: usize = 8;
 
 /// Data types for boards up to a given number of cells.
 pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
@@ -21,14 +25,14 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     type Kinds: Copy + Debug + Send + Sync;
     /// Placement of a pattern's tiles.
     type Placement: Copy + Debug + Send + Sync;
-    /// Placements by kind.
+    /// Placements by pattern of all views: the view times [`PATTERNS`](Self::PATTERNS) plus the index in the view.
     type Placements: Copy + Debug + Send + Sync + IndexMut<usize, Output = Self::Placement>;
-    /// Costs plus one, by kind.
-    type CostsUp: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
+    /// Placements of second twins' patterns, one for each view, in the order of look-ups; none without twin partitions.
+    type TwinPlacements: Copy + IndexMut<usize, Output = Self::Placement>;
+    /// Costs plus one, by pattern of all views, and two more bytes.
+    type Bytes: Copy + Debug + Send + Sync + IndexMut<usize, Output = u8>;
     /// Move of a tile into the blank.
     type TileStep: Copy + Default + Sync;
-    /// Moves of a tile into the blank, by the blank's cell and move and then by kind.
-    type TileSteps: Copy + Sync + IndexMut<usize, Output = Self::TileStep>;
     /// Data of the cells of a pattern's tiles.
     type Layout: Sync + 'static;
     /// Look-ups in a table.
@@ -36,18 +40,22 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// A type without data that has the alignment of nodes.
     type Alignment: Copy + Debug + Send + Sync;
 
-    /// Maximum number of patterns per view.
+    /// True if there are [twin partitions](crate::search::heuristic::Partition::are_twins).
+    const TWINS: bool;
+    /// Number of kinds, rounded up to a power of two.
+    const KINDS: usize;
+    /// Upper bound on the number of patterns per view that are looked up.
     const PATTERNS: usize;
+    /// Index of the byte of the blank's cell, which is not the index of a pattern.
+    const BLANK_BYTE: usize;
+    /// Index of the byte of the moves left, which is not the index of a pattern.
+    const LEFT_BYTE: usize;
     const NO_KINDS: Self::Kinds;
     const NO_PLACEMENT: Self::Placement;
     const NO_PLACEMENTS: Self::Placements;
-    const NO_UPS: Self::CostsUp;
+    const NO_TWIN_PLACEMENTS: Self::TwinPlacements;
+    const NO_BYTES: Self::Bytes;
     const NO_LAYOUT: &'static Self::Layout;
-    const NO_STEPS: Self::TileSteps;
-    /// Number of kinds, rounded up to a power of two.
-    const KINDS: usize;
-    /// Length of [`TileSteps`](Self::TileSteps).
-    const STEPS: usize = PackedMove::BLANK_MOVES * Self::KINDS;
     const ALIGNMENT: Self::Alignment;
 
     /// The lowest of the four bits of a cell.
@@ -62,8 +70,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The four bits at an offset.
     fn kind_in(kinds: Self::Kinds, shift: u32) -> usize;
 
-    /// The kind, reduced so that no bounds check is needed.
-    fn kind(kind: usize) -> usize;
+    /// The pattern of a kind, reduced so that no bounds check is needed.
+    fn pattern(kind: usize) -> usize;
 
     /// The placement with the cells after a move, whose rank may still be the one before it, and the data of these cells,
     /// which are prefetched.
@@ -94,19 +102,29 @@ pub(super) trait PatternViews<S: BoardForm>: Sync {
     /// Costs of a board.
     type Costs: Copy;
 
-    /// The views, one or two.
-    fn views(&self) -> Vec<&View<'_>>;
+    /// Number of views, one or two.
+    fn views(&self) -> usize;
+
+    /// By twin partition, the pattern of a label in a view; `None` if the tile is alone. If there is one partition, both are
+    /// equal.
+    fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2];
+
+    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell);
 
     /// Look-ups in a pattern's table; in any table, if there are fewer patterns.
     fn lookup(&self, view: usize, pattern: usize) -> S::Lookup<'_>;
 
     /// Placement and cost of a pattern's tiles; none if there are fewer patterns.
     fn placed(&self, costs: &Self::Costs, view: usize, pattern: usize) -> (S::Placement, u8);
+
+    /// The sum of a view's costs in each of twin partitions. If there is one partition, both are equal.
+    fn sums(&self, costs: &Self::Costs, view: usize) -> [u8; 2];
 }
 
-/// Boards of at most sixteen cells.
+/// Boards of at most sixteen cells. The number of views with twin partitions is 0 or [`VIEWS`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form16;
+pub(super) struct Form16<const TWIN_VIEWS: usize>;
 
 /// Boards of at most twenty-five cells.
 #[derive(Clone, Copy, Debug)]
@@ -117,28 +135,31 @@ pub(super) struct Form25;
 #[repr(align(64))]
 pub(super) struct CacheLine;
 
-const FORM16_KINDS: usize = VIEWS * Form16::PATTERNS;
+const FORM16_PATTERNS: usize = VIEWS * Form16::<0>::PATTERNS;
 
-impl BoardForm for Form16 {
+impl<const TWIN_VIEWS: usize> BoardForm for Form16<TWIN_VIEWS> {
     type Tiles = Packed64;
     type Kinds = u64;
     type Placement = Placement16;
-    type Placements = [Placement16; FORM16_KINDS];
-    type CostsUp = [u8; FORM16_KINDS];
+    type Placements = [Placement16; FORM16_PATTERNS];
+    type TwinPlacements = [Placement16; TWIN_VIEWS];
+    type Bytes = [u8; FORM16_PATTERNS];
     type TileStep = TileStep16;
-    type TileSteps = [TileStep16; Self::STEPS];
     type Layout = Layout16;
     type Lookup<'t> = Lookup16<'t>;
     type Alignment = CacheLine;
 
+    const TWINS: bool = TWIN_VIEWS > 0;
+    const KINDS: usize = if Self::TWINS { 2 * FORM16_PATTERNS } else { FORM16_PATTERNS };
     const PATTERNS: usize = (MAX_PATTERNS + 1).next_power_of_two();
+    const BLANK_BYTE: usize = MAX_PATTERNS;
+    const LEFT_BYTE: usize = Self::PATTERNS + MAX_PATTERNS;
     const NO_KINDS: u64 = 0;
     const NO_PLACEMENT: Placement16 = Placement16::NONE;
-    const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_KINDS];
-    const NO_UPS: Self::CostsUp = [0; FORM16_KINDS];
+    const NO_PLACEMENTS: Self::Placements = [Placement16::NONE; FORM16_PATTERNS];
+    const NO_TWIN_PLACEMENTS: Self::TwinPlacements = [Placement16::NONE; TWIN_VIEWS];
+    const NO_BYTES: Self::Bytes = [0; FORM16_PATTERNS];
     const NO_LAYOUT: &'static Layout16 = &Layout16::NONE;
-    const NO_STEPS: Self::TileSteps = [TileStep16::NONE; Self::STEPS];
-    const KINDS: usize = FORM16_KINDS;
     const ALIGNMENT: CacheLine = CacheLine;
 
     fn only(cell: Cell) -> u64 {
@@ -156,12 +177,12 @@ impl BoardForm for Form16 {
 
     #[inline(always)]
     fn kind_in(kinds: u64, shift: u32) -> usize {
-        (kinds >> (shift % u64::BITS)) as usize % FORM16_KINDS
+        (kinds >> (shift % u64::BITS)) as usize % Self::KINDS
     }
 
     #[inline(always)]
-    fn kind(kind: usize) -> usize {
-        kind % FORM16_KINDS
+    fn pattern(kind: usize) -> usize {
+        kind % FORM16_PATTERNS
     }
 
     #[inline(always)]
@@ -189,28 +210,31 @@ impl BoardForm for Form16 {
     }
 }
 
-const FORM25_KINDS: usize = VIEWS * Form25::PATTERNS;
+const FORM25_PATTERNS: usize = VIEWS * Form25::PATTERNS;
 
 impl BoardForm for Form25 {
     type Tiles = Packed128;
     type Kinds = u128;
     type Placement = Placement36;
-    type Placements = [Placement36; FORM25_KINDS];
-    type CostsUp = [u8; FORM25_KINDS];
+    type Placements = [Placement36; FORM25_PATTERNS];
+    type TwinPlacements = [Placement36; 0];
+    type Bytes = [u8; FORM25_PATTERNS + 2];
     type TileStep = TileStep36;
-    type TileSteps = [TileStep36; Self::STEPS];
     type Layout = Layout36;
     type Lookup<'t> = Lookup36<'t>;
     type Alignment = ();
 
+    const TWINS: bool = false;
+    const KINDS: usize = FORM25_PATTERNS.next_power_of_two();
     const PATTERNS: usize = 5;
+    const BLANK_BYTE: usize = FORM25_PATTERNS;
+    const LEFT_BYTE: usize = FORM25_PATTERNS + 1;
     const NO_KINDS: u128 = 0;
     const NO_PLACEMENT: Placement36 = Placement36::NONE;
-    const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_KINDS];
-    const NO_UPS: Self::CostsUp = [0; FORM25_KINDS];
+    const NO_PLACEMENTS: Self::Placements = [Placement36::NONE; FORM25_PATTERNS];
+    const NO_TWIN_PLACEMENTS: Self::TwinPlacements = [];
+    const NO_BYTES: Self::Bytes = [0; FORM25_PATTERNS + 2];
     const NO_LAYOUT: &'static Layout36 = &Layout36::NONE;
-    const NO_STEPS: Self::TileSteps = [TileStep36::NONE; Self::STEPS];
-    const KINDS: usize = FORM25_KINDS.next_power_of_two();
     const ALIGNMENT: () = ();
 
     fn only(cell: Cell) -> u128 {
@@ -228,11 +252,11 @@ impl BoardForm for Form25 {
 
     #[inline(always)]
     fn kind_in(kinds: u128, shift: u32) -> usize {
-        (kinds >> (shift % u128::BITS)) as usize % 16
+        (kinds >> (shift % u128::BITS)) as usize % Self::KINDS
     }
 
     #[inline(always)]
-    fn kind(kind: usize) -> usize {
+    fn pattern(kind: usize) -> usize {
         kind
     }
 
@@ -262,11 +286,19 @@ impl BoardForm for Form25 {
     }
 }
 
-impl PatternViews<Form16> for AdditivePatterns<'_> {
+impl<const TWIN_VIEWS: usize> PatternViews<Form16<TWIN_VIEWS>> for AdditivePatterns<'_> {
     type Costs = Costs;
 
-    fn views(&self) -> Vec<&View<'_>> {
-        self.views().collect()
+    fn views(&self) -> usize {
+        self.views().count()
+    }
+
+    fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2] {
+        self.patterns_of(view, label)
+    }
+
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+        self.images(view, pattern, from, to)
     }
 
     fn lookup(&self, view: usize, pattern: usize) -> Lookup16<'_> {
@@ -276,13 +308,25 @@ impl PatternViews<Form16> for AdditivePatterns<'_> {
     fn placed(&self, costs: &Costs, view: usize, pattern: usize) -> (Placement16, u8) {
         costs.placed[view].get(pattern).map_or((Placement16::NONE, 0), |placed| (placed.placement, placed.cost))
     }
+
+    fn sums(&self, costs: &Costs, view: usize) -> [u8; 2] {
+        costs.sums[view]
+    }
 }
 
 impl<const N: usize> PatternViews<Form25> for LargeAdditivePatterns<'_, N> {
     type Costs = LargeCosts<N>;
 
-    fn views(&self) -> Vec<&View<'_>> {
-        self.views().collect()
+    fn views(&self) -> usize {
+        self.views().count()
+    }
+
+    fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2] {
+        [self.views().nth(view).map(|view| view.pattern(label)); 2]
+    }
+
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+        self.images(view, pattern, from, to)
     }
 
     fn lookup(&self, view: usize, pattern: usize) -> Lookup36<'_> {
@@ -291,5 +335,9 @@ impl<const N: usize> PatternViews<Form25> for LargeAdditivePatterns<'_, N> {
 
     fn placed(&self, costs: &LargeCosts<N>, view: usize, pattern: usize) -> (Placement36, u8) {
         costs.placed(view, pattern)
+    }
+
+    fn sums(&self, costs: &LargeCosts<N>, view: usize) -> [u8; 2] {
+        [costs.sum(view); 2]
     }
 }

@@ -1,9 +1,11 @@
 //! Expansion of several nodes together.
 
 use super::board_form::BoardForm;
-use super::look_up::{BegunLookUp, Child, CostChange, LookUp};
+use super::cost_change::CostChange;
+use super::look_up::{BegunLookUp, Child, KeptSuccessor, LookUp};
 use super::node::{BatchNode, MoveTables};
 use super::packed_move::{MoveList, PackedMove};
+use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Maximum number of nodes that are expanded together.
 pub(super) const NODES_TOGETHER: usize = 8;
@@ -16,9 +18,9 @@ const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * NODES_TOGETHER;
 /// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has
 /// prefetched, so other work should come between them.
 ///
-/// All successors are looked up in the first view, and in the second those that are within the threshold in the first. No
-/// branch depends on a table entry, because it would be unpredictable. Instead, rejected successors are written and then
-/// overwritten.
+/// All successors are looked up in the first view. Those that are within the threshold there are looked up in the second
+/// view, and in the second twins' patterns of both. No branch depends on a table entry, because it would be unpredictable.
+/// Instead, rejected successors are written and then overwritten.
 pub(super) struct Expansion<'g, S: BoardForm> {
     /// Moves of the nodes: the first `len`. Four are written for each node, however many it has.
     moves: [PackedMove; MAX_LOOK_UPS + MAX_SUCCESSORS],
@@ -29,14 +31,12 @@ pub(super) struct Expansion<'g, S: BoardForm> {
     /// Successors within the threshold in the first view: the first `kept_len`.
     kept: [KeptSuccessor<S>; MAX_LOOK_UPS],
     kept_len: usize,
-}
-
-/// A successor that is within the threshold in the first view.
-#[derive(Clone, Copy)]
-struct KeptSuccessor<S: BoardForm> {
-    packed: PackedMove,
-    placement: S::Placement,
-    change: CostChange,
+    /// Look-ups in second twins' patterns: the first `twins_len`. Each belongs to the kept successor and the view in
+    /// `twins_of`: twice the index, plus 1 for the second view looked up.
+    begun_twins: [BegunLookUp<'g, S>; VIEWS * MAX_LOOK_UPS],
+    twins: [LookUp<'g, S>; VIEWS * MAX_LOOK_UPS],
+    twins_of: [u8; VIEWS * MAX_LOOK_UPS],
+    twins_len: usize,
 }
 
 impl<'g, S: BoardForm> Expansion<'g, S> {
@@ -47,12 +47,16 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         look_ups: [LookUp::NONE; MAX_LOOK_UPS],
         kept: [KeptSuccessor::NONE; MAX_LOOK_UPS],
         kept_len: 0,
+        begun_twins: [BegunLookUp::NONE; VIEWS * MAX_LOOK_UPS],
+        twins: [LookUp::NONE; VIEWS * MAX_LOOK_UPS],
+        twins_of: [0; VIEWS * MAX_LOOK_UPS],
+        twins_len: 0,
     };
 
     /// Removes all successors.
     #[inline(always)]
     pub(super) fn clear(&mut self) {
-        (self.len, self.kept_len) = (0, 0);
+        (self.len, self.kept_len, self.twins_len) = (0, 0, 0);
     }
 
     /// Adds the moves of a node.
@@ -68,24 +72,48 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
     /// Prefetches the entries of all successors in the first view.
     #[inline(always)]
     pub(super) fn look_up_first(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
-        let moves = self.moves[..self.len].iter().copied();
-        look_up(moves, 0, (tables, nodes), &mut self.begun, &mut self.look_ups);
+        let begin = |packed: &PackedMove| tables.prefetch_layout(&nodes[packed.node()], *packed, 0);
+        look_up(tables, self.moves[..self.len].iter().map(begin), &mut self.begun, &mut self.look_ups);
     }
 
-    /// Reads the entries in the first view, and prefetches those of the successors left in the second.
+    /// Reads the entries in the first view, and prefetches those of the successors left in the second, and in second twins'
+    /// patterns of both.
     #[inline(always)]
     pub(super) fn look_up_second(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
         let mut count = 0;
         for (packed, look_up) in self.moves[..self.len].iter().zip(&self.look_ups) {
-            let change = look_up.read();
-            self.kept[count % MAX_LOOK_UPS] = KeptSuccessor { packed: *packed, placement: look_up.placement, change };
-            count += change.is_within(*packed, 0);
+            let kept = &mut self.kept[count % MAX_LOOK_UPS];
+            (kept.packed, kept.placement, kept.change) = (*packed, look_up.placement, look_up.read());
+            count += kept.change.is_within::<S>(*packed, 0);
         }
         self.kept_len = count;
         if tables.is_mirrored {
-            let moves = self.kept[..count].iter().map(|successor| successor.packed);
-            look_up(moves, 1, (tables, nodes), &mut self.begun, &mut self.look_ups);
+            let begin = |KeptSuccessor { packed, .. }: &KeptSuccessor<S>| {
+                tables.prefetch_layout(&nodes[packed.node()], *packed, 1)
+            };
+            look_up(tables, self.kept[..count].iter().map(begin), &mut self.begun, &mut self.look_ups);
         }
+        if S::TWINS {
+            self.look_up_twins(tables, nodes);
+        }
+    }
+
+    /// Prefetches the entries of the kept successors in second twins' patterns.
+    #[inline(always)]
+    fn look_up_twins(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
+        let mut count = 0;
+        for (nth, (successor, begun)) in (0..).zip(self.kept[..self.kept_len].iter().zip(&self.begun)) {
+            for (view, change) in (0..).zip([successor.change, begun.change]) {
+                self.twins_of[count % (VIEWS * MAX_LOOK_UPS)] = 2 * nth + view;
+                count += change.has_twin();
+            }
+        }
+        self.twins_len = count;
+        let begin = |of: &u8| {
+            let packed = self.kept[usize::from(of / 2) % MAX_LOOK_UPS].packed;
+            tables.prefetch_layout_of_twin(&nodes[packed.node()], packed, usize::from(of % 2))
+        };
+        look_up(tables, self.twins_of[..count].iter().map(begin), &mut self.begun_twins, &mut self.twins);
     }
 
     /// Reads the entries in the second view. Successors within the threshold are pushed to the stacks of their lanes, the
@@ -97,14 +125,21 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         children: &mut [Child<S>],
         tops: &mut [usize; LANES],
     ) {
+        if S::TWINS {
+            self.read_twins();
+        }
         for (successor, second) in self.kept[..self.kept_len].iter().zip(&self.look_ups).rev() {
-            let KeptSuccessor { packed, placement, change } = *successor;
+            let KeptSuccessor { packed, placement, change, twin_placements } = *successor;
             // With one view, this is an old look-up, and not used.
             let second_change = second.read();
-            let is_within = if tables.is_mirrored { second_change.is_within(packed, 1) } else { 1 };
+            let mut is_within = if tables.is_mirrored { second_change.is_within::<S>(packed, 1) } else { 1 };
+            if S::TWINS {
+                is_within &= change.is_within::<S>(packed, 0);
+            }
             let top = &mut tops[packed.node() % LANES];
             children[*top] = Child {
                 placements: [placement, second.placement],
+                twin_placements,
                 packed,
                 changes: [change, second_change].map(CostChange::packed),
             };
@@ -112,26 +147,33 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         }
         self.clear();
     }
+
+    /// Reads the entries in second twins' patterns, and corrects the changes of the kept successors.
+    #[inline(always)]
+    fn read_twins(&mut self) {
+        for (of, look_up) in self.twins_of[..self.twins_len].iter().zip(&self.twins) {
+            let (number, nth) = (usize::from(of / 2) % MAX_LOOK_UPS, usize::from(of % 2));
+            let kept = &mut self.kept[number];
+            kept.twin_placements[nth] = look_up.placement;
+            let change = if nth == 0 { &mut kept.change } else { &mut self.look_ups[number].change };
+            *change = change.with_twin(look_up.read());
+        }
+    }
 }
 
-/// Prefetches the entries of some successors in the `nth` view.
+/// Begins some look-ups, and goes on with them when all are begun.
 #[inline(always)]
 fn look_up<'g, S: BoardForm>(
-    moves: impl ExactSizeIterator<Item = PackedMove>,
-    nth: usize,
-    (tables, nodes): (&'g MoveTables<'g, S>, &[BatchNode<S>]),
-    begun: &mut [BegunLookUp<'g, S>; MAX_LOOK_UPS],
-    look_ups: &mut [LookUp<'g, S>; MAX_LOOK_UPS],
+    tables: &'g MoveTables<'g, S>,
+    begin: impl ExactSizeIterator<Item = BegunLookUp<'g, S>>,
+    begun: &mut [BegunLookUp<'g, S>],
+    look_ups: &mut [LookUp<'g, S>],
 ) {
-    let count = moves.len();
-    for (packed, begun) in moves.zip(&mut *begun) {
-        *begun = tables.prefetch_layout(&nodes[packed.node()], packed, nth);
+    let count = begin.len();
+    for (begin, begun) in begin.zip(&mut *begun) {
+        *begun = begin;
     }
     for (begun, look_up) in begun.iter().take(count).zip(look_ups) {
         *look_up = tables.prefetch_word(begun);
     }
-}
-
-impl<S: BoardForm> KeptSuccessor<S> {
-    const NONE: Self = Self { packed: PackedMove(0), placement: S::NO_PLACEMENT, change: CostChange::NONE };
 }

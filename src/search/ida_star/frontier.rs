@@ -124,5 +124,5 @@ impl<S: BoardForm> Frontier<S> {
 /// Estimate of the logarithm of a subtree's size, from the moves left and their excess over the cost. The weights were
 /// chosen to minimize idle lanes.
 fn estimated_size<S: BoardForm>(node: &BatchNode<S>) -> u32 {
-    3 * node.slack() + u32::from(node.left)
+    3 * node.slack() + u32::from(node.left())
 }

@@ -91,7 +91,7 @@ mod tests {
     }
 
     /// Compares all nodes of a frontier; returns how many there are.
-    fn check(space: &Space<Packed64>, patterns: &Patterns<'_>, least_costs: &LeastCosts<Form16>) -> usize {
+    fn check(space: &Space<Packed64>, patterns: &Patterns<'_>, least_costs: &LeastCosts<Form16<0>>) -> usize {
         let LeastCosts { frontier, costs } = least_costs;
         for (number, cost) in (0..).zip(costs) {
             let mut moves: Vec<_> = frontier.moves_back(number).collect();
@@ -101,7 +101,7 @@ mod tests {
                 space.make(&mut state, mv);
                 history = MoveAutomaton::get().next(history, mv);
             }
-            let left = u32::from(frontier.node(number).left);
+            let left = u32::from(frontier.node(number).left());
             assert_eq!(u32::from(*cost), least_cost((space, patterns), &state, history, left), "node {number}");
         }
         frontier.len()
@@ -120,7 +120,7 @@ mod tests {
         for _ in 0..20 {
             let space = Space::<Packed64>::new(&Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap());
             let costs: Costs = patterns.evaluate(&space.start());
-            let tables = MoveTables::<Form16>::new(&patterns, &space, &costs);
+            let tables = MoveTables::<Form16<0>>::new(&patterns, &space, &costs);
             let mut search = BatchSearch::new(&tables);
             let mut before = None;
             let mut threshold = Heuristic::<Packed64>::h(&patterns, costs) as u8;

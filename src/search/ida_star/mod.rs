@@ -2,6 +2,7 @@
 
 mod batch;
 mod board_form;
+mod cost_change;
 mod expansion;
 mod frontier;
 mod least_costs;
@@ -15,6 +16,7 @@ mod subtrees;
 pub use move_automaton::{MoveAutomaton, MoveHistory};
 
 use super::beam::{Accounting, Beam, HeuristicGuide, PatternGuide, beam};
+use super::heuristic::pattern::symmetry::VIEWS;
 use super::heuristic::{
     AdditivePatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns, LinearConflict,
     Manhattan, Sum, WalkingDistance, Zero,
@@ -95,8 +97,13 @@ impl IdaStar<Packed64> for AdditivePatterns<'_> {
         if trace.is_recording() {
             return sequential(space, self, proven, budget, trace);
         }
-        parallel_ida_star::<Form16, _>(self, space, proven, budget, trace, &|| self.has_upgrade())
-            .unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
+        let has_upgrade = || self.has_upgrade();
+        let outcome = if self.has_twins() {
+            parallel_ida_star::<Form16<VIEWS>, _>(self, space, proven, budget, trace, &has_upgrade)
+        } else {
+            parallel_ida_star::<Form16<0>, _>(self, space, proven, budget, trace, &has_upgrade)
+        };
+        outcome.unwrap_or_else(|outdated| continue_upgraded(space, self, outdated, budget, trace))
     }
 }
 

@@ -1,28 +1,34 @@
 //! Nodes of the parallel search and their moves, laid out for speed.
 
-use super::board_form::{BoardForm, PatternViews};
-use super::look_up::{BegunLookUp, Child, CostChange, LookUp};
+use super::board_form::{BoardForm, KIND_WITH_TWIN, MAX_KINDS, PatternViews};
+use super::cost_change::{CostChange, Dependence};
+use super::look_up::{BegunLookUp, Child, LookUp};
 use super::move_automaton::{MoveAutomaton, MoveHistory};
-use super::packed_move::{MAX_CELLS, MoveList, PackedMove};
-use crate::domain::{Cell, Move, MoveSet, Packed};
+use super::packed_move::{MAX_CELLS, MoveList, PackedMove, ViewState};
+use crate::domain::{Cell, Move, MoveSet, Packed, Size};
 use crate::search::Space;
+use crate::search::heuristic::pattern::additive::TWIN;
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// The kind of the blank.
 const BLANK: u64 = 15;
-/// Upper bound on the number of kinds. The *kind* of a tile in a view is the index of its pattern among the patterns of
-/// all views.
-const MAX_KINDS: usize = 16;
+/// What is added to costs, so that the second bit of the sum tells whether the cost falls if the table has a 0.
+const COST_UP: u8 = 1;
+/// Number of pairs of a move of the blank and a kind.
+const STEPS: usize = PackedMove::BLANK_MOVES * MAX_KINDS;
 
 /// Precomputed moves of a board, its pattern databases, and its pruning automaton.
 pub(super) struct MoveTables<'t, S: BoardForm> {
+    /// By kind.
     lookups: [S::Lookup<'t>; MAX_KINDS],
     /// True if there are two views.
     pub is_mirrored: bool,
     /// By the blank's cell and its move.
     blank_moves: [BlankMove<S>; PackedMove::BLANK_MOVES],
     /// By the blank's cell and its move, and the tile's kind.
-    steps: S::TileSteps,
+    steps: [S::TileStep; STEPS],
+    /// By the blank's cell and its move, and the tile's kind: the part of a change that does not depend on the board.
+    changes: [u16; STEPS],
     /// By the blank's cell and the moves to skip.
     onward: [[MoveList; 1 << Move::ALL.len()]; MAX_CELLS],
     automaton: &'static MoveAutomaton,
@@ -42,21 +48,21 @@ struct BlankMove<S: BoardForm> {
 pub(super) struct BatchNode<S: BoardForm> {
     /// By view, four bits per cell: the tile's kind.
     kinds: [S::Kinds; VIEWS],
-    /// By kind: the placement of the pattern's tiles.
+    /// By pattern of all views: the placement of its tiles.
     placements: S::Placements,
-    /// By kind: the pattern's cost plus one.
-    ups: S::CostsUp,
+    /// By pattern of all views: its cost plus one. Two bytes are the blank's cell, and the threshold minus g.
+    bytes: S::Bytes,
+    /// By view: the sum of the costs, the larger one of twin partitions.
     sums: [u8; VIEWS],
-    blank: Cell,
+    /// By view: by how much the sum of the first of twin partitions exceeds the second one's.
+    leads: [i8; VIEWS],
     history: MoveHistory,
-    /// The threshold minus g.
-    pub left: u8,
     /// Aligns nodes to cache lines.
     _alignment: S::Alignment,
 }
 
 const _: () = assert!(
-    size_of::<BatchNode<super::board_form::Form16>>() == 64,
+    size_of::<BatchNode<super::board_form::Form16<VIEWS>>>() == 64,
     "a node of at most sixteen cells fills a cache line"
 );
 
@@ -64,18 +70,30 @@ impl<S: BoardForm> BatchNode<S> {
     pub(super) const NONE: Self = Self {
         kinds: [S::NO_KINDS; VIEWS],
         placements: S::NO_PLACEMENTS,
-        ups: S::NO_UPS,
+        bytes: S::NO_BYTES,
         sums: [0; VIEWS],
-        blank: 0,
+        leads: [0; VIEWS],
         history: MoveHistory::START,
-        left: 0,
         _alignment: S::ALIGNMENT,
     };
 
-    /// True if all tiles are home, that is, if all costs are 0.
+    /// The threshold minus g.
+    #[inline(always)]
+    pub(super) fn left(&self) -> u8 {
+        self.bytes[S::LEFT_BYTE]
+    }
+
+    /// True if the first view's cost is 0. With right tables, all tiles are home.
     #[inline(always)]
     pub(super) fn is_goal(&self) -> bool {
         self.sums[0] == 0
+    }
+
+    /// True if the cost of every pattern looked up is 0. If only their sum is, tables are wrong.
+    pub(super) fn is_home(&self) -> bool {
+        let is_cost = |byte: &usize| ![S::BLANK_BYTE, S::LEFT_BYTE].contains(byte);
+        // The bytes of a missing view are 0.
+        (0..VIEWS * S::PATTERNS).filter(is_cost).all(|pattern| self.bytes[pattern] <= COST_UP)
     }
 
     /// The last move. The node must not be the start.
@@ -97,26 +115,37 @@ impl<S: BoardForm> BatchNode<S> {
 
     /// Moves left in excess of the cost.
     pub(super) fn slack(&self) -> u32 {
-        u32::from(self.left - self.cost())
+        u32::from(self.left() - self.cost())
     }
 
     /// The bits that all packed moves of a node have in common. A move changes each sum by one, and lowers the moves
     /// left by one. So a successor exceeds the threshold only if a sum rises that is not below the moves left.
     #[inline(always)]
     pub(super) fn packed_moves(&self, number: usize) -> u32 {
-        PackedMove::of_node(number, self.sums.map(|sum| u32::from(sum < self.left)))
+        let lead = |view: usize| if S::TWINS { self.leads[view] } else { 0 };
+        let state = |view: usize| ViewState::new(self.sums[view] < self.left(), lead(view));
+        PackedMove::of_node(number, [state(0), state(1)])
     }
 
-    /// Updates one view after a tile has moved.
+    /// Updates the `nth` view looked up after a tile has moved.
     #[inline(always)]
-    fn update(&mut self, placement: S::Placement, change: u16, cells: S::Kinds) {
-        let change = CostChange::from(change);
-        let (kind, change) = (change.kind::<S>(), change.amount());
-        self.placements[kind] = placement;
-        self.ups[kind] = self.ups[kind].wrapping_add(change);
-        let view = kind / S::PATTERNS % VIEWS;
-        self.sums[view] = self.sums[view].wrapping_add(change);
-        self.kinds[view] = S::exchange(self.kinds[view], kind as u64 ^ BLANK, cells);
+    fn update(&mut self, child: &Child<S>, nth: usize, cells: S::Kinds) {
+        let change = CostChange::from(child.changes[nth]);
+        let pattern = S::pattern(change.kind());
+        let up = self.bytes[pattern].wrapping_add(change.of_pattern());
+        if S::TWINS {
+            // Without a twin this is the same pattern, which is overwritten.
+            let twin = S::pattern(pattern + change.has_twin());
+            self.placements[twin] = child.twin_placements[nth];
+            self.bytes[twin] = self.bytes[twin].wrapping_add(change.of_twin());
+        }
+        self.placements[pattern] = child.placements[nth];
+        self.bytes[pattern] = up;
+        let view = pattern / S::PATTERNS % VIEWS;
+        let [larger, lead] = change.of_sums::<S>();
+        self.sums[view] = self.sums[view].wrapping_add(larger);
+        self.kinds[view] = S::exchange(self.kinds[view], change.kind() as u64 ^ BLANK, cells);
+        self.leads[view] = self.leads[view].wrapping_add(lead as i8);
     }
 }
 
@@ -124,33 +153,33 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     /// The tables for a start whose costs are given.
     pub(super) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
         let size = space.size();
-        let views = patterns.views();
         let mut tables = Self {
-            lookups: std::array::from_fn(|kind| patterns.lookup(kind / S::PATTERNS % views.len(), kind % S::PATTERNS)),
-            is_mirrored: views.len() > 1,
+            lookups: std::array::from_fn(|kind| {
+                let pattern = S::pattern(kind);
+                patterns.lookup(pattern / S::PATTERNS % patterns.views(), pattern % S::PATTERNS)
+            }),
+            is_mirrored: patterns.views() > 1,
             blank_moves: [BlankMove { cells: S::NO_KINDS, from: 0 }; PackedMove::BLANK_MOVES],
-            steps: S::NO_STEPS,
+            steps: [S::TileStep::default(); STEPS],
+            changes: std::array::from_fn(|step| {
+                CostChange::of_kind(step % S::KINDS).with_dependence(Dependence::ALIKE).packed()
+            }),
             onward: [[MoveList::default(); 1 << Move::ALL.len()]; MAX_CELLS],
             automaton: MoveAutomaton::get(),
             root: root(patterns, space, costs),
         };
-        let blank_move = |to: Cell, mv: Move| 4 * usize::from(to) + mv as usize;
         for to in 0..size.cells() as Cell {
             for mv in size.moves_from(to) {
-                let from = to.wrapping_add_signed(size.offset(mv));
-                tables.blank_moves[blank_move(to, mv)] = BlankMove { cells: S::both(from, to), from };
-                for (nth, view) in views.iter().enumerate() {
-                    for pattern in 0..view.patterns() {
-                        let (size, tile_from, tile_to) = view.images(pattern, from, to);
-                        let step = S::step(size, tile_from, tile_to);
-                        tables.steps[S::KINDS * blank_move(to, mv) + S::PATTERNS * nth + pattern] = step;
-                    }
+                let (number, from) = (blank_move(to, mv), to.wrapping_add_signed(size.offset(mv)));
+                tables.blank_moves[number] = BlankMove { cells: S::both(from, to), from };
+                for view in 0..patterns.views() {
+                    tables.add_steps(patterns, (size, view), number, [from, to]);
                 }
             }
             for (refused, onward) in (0..).zip(&mut tables.onward[usize::from(to)]) {
                 for mv in space.moves_except(to, MoveSet::from_bits(refused)) {
-                    onward.moves[onward.count as usize] =
-                        PackedMove::of_blank_move(blank_move(to, mv), to.wrapping_add_signed(size.offset(mv)));
+                    let from = to.wrapping_add_signed(size.offset(mv));
+                    onward.moves[onward.count as usize] = PackedMove::of_blank_move(blank_move(to, mv), from);
                     onward.count += 1;
                 }
             }
@@ -158,15 +187,48 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         tables
     }
 
+    /// Adds the moves of tiles of all kinds of a view between two cells.
+    fn add_steps<V: PatternViews<S>>(
+        &mut self,
+        patterns: &V,
+        (size, view): (Size, usize),
+        blank_move: usize,
+        [from, to]: [Cell; 2],
+    ) {
+        let first = S::KINDS * blank_move;
+        for pattern in 0..S::PATTERNS {
+            let (size, from, to) = patterns.images(view, pattern, from, to);
+            self.steps[first + view * S::PATTERNS + pattern] = S::step(size, from, to);
+        }
+        if !S::TWINS {
+            return;
+        }
+        for label in 0..size.cells() as u8 {
+            let kind = kind::<S, V>(patterns, view, label);
+            self.steps[first + kind] = self.steps[first + S::pattern(kind)];
+            let falls = Some(size.distance(to, label) < size.distance(from, label));
+            let dependence = Dependence::new(match patterns.patterns_of(view, label) {
+                [None, _] => [falls, None],
+                [_, None] => [None, falls],
+                [pattern, twin] if pattern == twin => [None; 2],
+                // The second sum depends on a look-up to come.
+                _ => [None, Some(true)],
+            });
+            self.changes[first + kind] = CostChange::of_kind(kind).with_dependence(dependence).packed();
+        }
+    }
+
     /// The start, with the given threshold.
     pub(super) fn root(&self, threshold: u8) -> BatchNode<S> {
-        BatchNode { left: threshold, ..self.root }
+        let mut root = self.root;
+        root.bytes[S::LEFT_BYTE] = threshold;
+        root
     }
 
     /// The moves to generate from a node.
     #[inline(always)]
     pub(super) fn onward(&self, node: &BatchNode<S>) -> &MoveList {
-        &self.onward[usize::from(node.blank) % MAX_CELLS][usize::from(node.history.refused().bits())]
+        &self.onward[usize::from(node.bytes[S::BLANK_BYTE]) % MAX_CELLS][usize::from(node.history.refused().bits())]
     }
 
     /// Begins the look-up of a successor in the `nth` view: prefetches the data of the tiles' cells.
@@ -174,24 +236,44 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     pub(super) fn prefetch_layout(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
         let kind = S::kind_in(node.kinds[packed.first_view() ^ nth], packed.shift());
         let number = S::KINDS * packed.blank_move() + kind;
-        let step = self.step(number);
-        let (placement, layout) = S::layout(&self.lookups[kind % MAX_KINDS], node.placements[kind], step);
-        let change = CostChange::new(kind, node.ups[kind]);
-        BegunLookUp { layout, placement, change, step: number as u32 }
+        self.begin(node, number, if S::TWINS { packed.view_state(nth) } else { 0 })
+    }
+
+    /// Begins the look-up of a successor in the twin's pattern of the `nth` view.
+    #[inline(always)]
+    pub(super) fn prefetch_layout_of_twin(
+        &self,
+        node: &BatchNode<S>,
+        packed: PackedMove,
+        nth: usize,
+    ) -> BegunLookUp<'_, S> {
+        let pattern = S::PATTERNS * (packed.first_view() ^ nth) + TWIN;
+        self.begin(node, S::KINDS * packed.blank_move() + pattern, 0)
+    }
+
+    /// Begins the look-up of a move of a tile, given the index of its step.
+    #[inline(always)]
+    fn begin(&self, node: &BatchNode<S>, step: usize, state: u32) -> BegunLookUp<'_, S> {
+        let kind = step % S::KINDS;
+        let pattern = S::pattern(kind);
+        let (placement, layout) = S::layout(&self.lookups[kind], node.placements[pattern], self.step(step));
+        let change = if S::TWINS { CostChange::from(self.changes[step % STEPS]) } else { CostChange::of_kind(kind) };
+        let change = change.after(node.bytes[pattern], state);
+        BegunLookUp { layout, placement, change, step: step as u32 }
     }
 
     /// The move of a tile, by the index of the blank's cell and move and the tile's kind.
     #[inline(always)]
     fn step(&self, number: usize) -> &S::TileStep {
-        &self.steps[number % S::STEPS]
+        &self.steps[number % STEPS]
     }
 
     /// Goes on with a look-up: prefetches the word of the table.
     #[inline(always)]
     pub(super) fn prefetch_word(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
         let BegunLookUp { layout, placement, change, step } = *begun;
-        let step = self.step(step as usize);
-        let (placement, word) = S::word(&self.lookups[change.kind::<S>() % MAX_KINDS], placement, layout, step);
+        let lookup = &self.lookups[change.kind()];
+        let (placement, word) = S::word(lookup, placement, layout, self.step(step as usize));
         LookUp { word, placement, change }
     }
 
@@ -199,35 +281,49 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     #[inline(always)]
     pub(super) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
         let blank_move = &self.blank_moves[child.packed.blank_move()];
-        node.update(child.placements[0], child.changes[0], blank_move.cells);
+        node.update(child, 0, blank_move.cells);
         if self.is_mirrored {
-            node.update(child.placements[1], child.changes[1], blank_move.cells);
+            node.update(child, 1, blank_move.cells);
         }
-        node.blank = blank_move.from;
+        node.bytes[S::BLANK_BYTE] = blank_move.from;
         node.history = self.automaton.next(node.history, child.packed.mv());
-        node.left -= 1;
+        node.bytes[S::LEFT_BYTE] -= 1;
     }
+}
+
+/// Index of a move of the blank to a cell.
+fn blank_move(to: Cell, mv: Move) -> usize {
+    4 * usize::from(to) + mv as usize
+}
+
+/// The kind of a label in a view.
+fn kind<S: BoardForm, V: PatternViews<S>>(patterns: &V, view: usize, label: u8) -> usize {
+    let [pattern, twin] = patterns.patterns_of(view, label);
+    let has_both = pattern.is_some() && twin.is_some() && pattern != twin;
+    debug_assert!(S::TWINS || !has_both, "only a form with twins has kinds with two patterns");
+    let pattern = pattern.or(twin).expect("a tile is alone in one partition at most");
+    view * S::PATTERNS + pattern + if has_both { KIND_WITH_TWIN } else { 0 }
 }
 
 /// The start, without a threshold.
 fn root<S: BoardForm, V: PatternViews<S>>(patterns: &V, space: &Space<S::Tiles>, costs: &V::Costs) -> BatchNode<S> {
     let start = space.start();
-    let mut node = BatchNode::<S> { blank: start.blank, history: MoveHistory::START, ..BatchNode::NONE };
-    for (nth, view) in patterns.views().into_iter().enumerate() {
+    let mut node = BatchNode::<S>::NONE;
+    for view in 0..patterns.views() {
         for pattern in 0..S::PATTERNS {
-            let (placement, cost) = patterns.placed(costs, nth, pattern);
-            node.placements[nth * S::PATTERNS + pattern] = placement;
-            node.ups[nth * S::PATTERNS + pattern] = cost + 1;
-            node.sums[nth] += cost;
+            let (placement, cost) = patterns.placed(costs, view, pattern);
+            node.placements[view * S::PATTERNS + pattern] = placement;
+            node.bytes[view * S::PATTERNS + pattern] = cost + COST_UP;
         }
+        let [first, second] = patterns.sums(costs, view);
+        node.sums[view] = first.max(second);
+        node.leads[view] = first.wrapping_sub(second) as i8;
         for cell in 0..space.size().cells() as Cell {
-            let kind = if cell == start.blank {
-                BLANK
-            } else {
-                (nth * S::PATTERNS + view.pattern(start.tiles.get(cell))) as u64
-            };
-            node.kinds[nth] = S::exchange(node.kinds[nth], kind, S::only(cell));
+            let kind =
+                if cell == start.blank { BLANK } else { kind::<S, V>(patterns, view, start.tiles.get(cell)) as u64 };
+            node.kinds[view] = S::exchange(node.kinds[view], kind, S::only(cell));
         }
     }
+    node.bytes[S::BLANK_BYTE] = start.blank;
     node
 }

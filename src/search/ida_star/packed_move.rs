@@ -15,31 +15,37 @@ pub(super) struct MoveList {
     pub count: u32,
 }
 
-/// A move of a node, packed: the node's index, the slack of both views, the blank's cell and move, and
-/// the offset of the tile's kind.
+/// A move of a node, packed: the node's index, the states of both views, the view to look up first, the blank's cell
+/// and move, and the tile's cell.
 #[derive(Clone, Copy)]
 pub(super) struct PackedMove(pub u32);
 
+/// What all moves of a node have in common in a view, packed: a bit if the cost may rise, and by twin partition a bit if its
+/// sum is the lesser one.
+#[derive(Clone, Copy)]
+pub(super) struct ViewState(u32);
+
 impl PackedMove {
     /// Maximum number of nodes: sixteen lanes with up to 256 moves left. 15-puzzles need at most 80 moves.
-    pub(super) const NODES: usize = 1 << Self::SLACK;
+    pub(super) const NODES: usize = 1 << Self::STATES;
     /// Number of pairs of the blank's cell and move.
     pub(super) const BLANK_MOVES: usize = 4 * MAX_CELLS;
-    const SLACK: u32 = 12;
-    const FIRST: u32 = Self::BLANK_MOVE - 1;
-    const BLANK_MOVE: u32 = 16;
-    const SHIFT: u32 = 23;
+    const STATES: u32 = 12;
+    /// Bits of a view's state.
+    const STATE: u32 = 3;
+    const FIRST: u32 = Self::STATES + VIEWS as u32 * Self::STATE;
+    const BLANK_MOVE: u32 = Self::FIRST + 1;
+    const FROM: u32 = Self::BLANK_MOVE + Self::BLANK_MOVES.ilog2();
 
-    /// The bits of a node's moves that do not depend on the move, given the node's index and, by view, 1 if the cost may
-    /// rise, otherwise 0.
+    /// The bits of a node's moves that do not depend on the move, given the node's index and the [`ViewState`]s.
     #[inline(always)]
-    pub(super) fn of_node(node: usize, [a, b]: [u32; VIEWS]) -> u32 {
-        node as u32 | (b ^ 1) << Self::FIRST | (a & b) << Self::SLACK | (a | b) << (Self::SLACK + 1)
+    pub(super) fn of_node(node: usize, [a, b]: [ViewState; VIEWS]) -> u32 {
+        node as u32 | OF_VIEWS[a.0 as usize % ViewState::COUNT][b.0 as usize % ViewState::COUNT]
     }
 
     /// The bits of a move that do not depend on the node, given the index of the blank's cell and move, and the tile's cell.
     pub(super) fn of_blank_move(blank_move: usize, from: Cell) -> u32 {
-        (blank_move as u32) << Self::BLANK_MOVE | (4 * u32::from(from)) << Self::SHIFT
+        (blank_move as u32) << Self::BLANK_MOVE | u32::from(from) << Self::FROM
     }
 
     /// The node's index.
@@ -48,7 +54,7 @@ impl PackedMove {
         self.0 as usize % Self::NODES
     }
 
-    /// The view to look up first: one in which the cost must not rise, if there is one.
+    /// The view to look up first.
     #[inline(always)]
     pub(super) fn first_view(self) -> usize {
         (self.0 >> Self::FIRST) as usize % VIEWS
@@ -57,18 +63,26 @@ impl PackedMove {
     /// Four times the tile's cell.
     #[inline(always)]
     pub(super) fn shift(self) -> u32 {
-        self.0 >> Self::SHIFT
+        self.0 >> (Self::FROM - 2) & !3
     }
 
+    /// The blank's cell and move: four times the cell plus the move.
     #[inline(always)]
     pub(super) fn blank_move(self) -> usize {
         (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
     }
 
-    /// 1 if the cost may rise in the `nth` view to be looked up, otherwise 0.
+    /// 1 if the cost may rise in the `nth` view to be looked up, otherwise 0. Higher bits are undefined.
     #[inline(always)]
-    pub(super) fn may_rise(self, nth: u32) -> u32 {
-        self.0 >> (Self::SLACK + nth) & 1
+    pub(super) fn may_rise(self, nth: usize) -> u32 {
+        self.0 >> (Self::STATES + Self::STATE * nth as u32)
+    }
+
+    /// The state of the `nth` view to be looked up, as [`CostChange::after`](super::cost_change::CostChange::after) needs it.
+    #[inline(always)]
+    pub(super) fn view_state(self, nth: usize) -> u32 {
+        let at = Self::STATES + Self::STATE * nth as u32 - ViewState::AT;
+        self.0 >> at & (ViewState::COUNT as u32 - 1) << ViewState::AT
     }
 
     /// The blank's move.
@@ -83,3 +97,35 @@ impl PackedMove {
         }
     }
 }
+
+impl ViewState {
+    /// Number of values.
+    pub(super) const COUNT: usize = 8;
+    /// Position in a [`CostChange`](super::cost_change::CostChange).
+    pub(super) const AT: u32 = 2;
+
+    /// Given whether the cost may rise, and the lead of the first sum over the second.
+    #[inline(always)]
+    pub(super) fn new(may_rise: bool, lead: i8) -> Self {
+        Self(u32::from(may_rise) | u32::from(lead < 0) << 1 | u32::from(lead > 0) << 2)
+    }
+}
+
+/// The bits of a node's moves that depend on the states of both views.
+///
+/// The view looked up first is one in which the cost must not rise, if there is one, and of two such views one whose sums
+/// are equal: it rejects the most moves.
+static OF_VIEWS: [[u32; ViewState::COUNT]; ViewState::COUNT] = {
+    let mut of_views = [[0; ViewState::COUNT]; ViewState::COUNT];
+    let mut nth = 0;
+    while nth < ViewState::COUNT * ViewState::COUNT {
+        let (a, b) = (nth / ViewState::COUNT, nth % ViewState::COUNT);
+        // Odd if the cost may rise, and 0 if it must not and the sums are equal. A missing view's cost may always rise.
+        let begins_with_second = b % 2 == 0 && (a != 0 || b == 0);
+        let (first, second) = if begins_with_second { (b, a) } else { (a, b) };
+        let states = (first | second << PackedMove::STATE) as u32;
+        of_views[a][b] = (begins_with_second as u32) << PackedMove::FIRST | states << PackedMove::STATES;
+        nth += 1;
+    }
+    of_views
+};

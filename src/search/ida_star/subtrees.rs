@@ -76,7 +76,7 @@ impl<S: BoardForm> Subtrees<S> {
         let mut above = NodeCounts::default();
         for (number, children) in frontier.in_order() {
             if let Some(children) = children {
-                let deepest = u32::from(frontier.root().left - frontier.node(number).left);
+                let deepest = u32::from(frontier.root().left() - frontier.node(number).left());
                 above += NodeCounts { expanded: 1, generated: u64::from(children.generated), deepest };
             } else {
                 roots.push(number);
@@ -120,7 +120,7 @@ impl<S: BoardForm> Subtrees<S> {
     }
 
     pub(super) fn threshold(&self) -> u8 {
-        self.frontier.root().left
+        self.frontier.root().left()
     }
 
     /// Nodes above the parts.

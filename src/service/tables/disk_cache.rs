@@ -69,7 +69,8 @@ impl DiskCache {
 
     /// File of a choice of patterns.
     pub(crate) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
-        let sizes: Vec<String> = choice.iter().flatten().map(|labels| labels.len().to_string()).collect();
+        let own = Partition::patterns_with_tables(class, choice);
+        let sizes: Vec<String> = own.iter().map(|(labels, _)| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }

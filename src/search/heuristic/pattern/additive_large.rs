@@ -66,6 +66,11 @@ impl<const N: usize> LargeCosts<N> {
     pub(crate) fn placed(&self, view: usize, pattern: usize) -> (Placement36, u8) {
         if pattern < N { (self.placements[view][pattern], self.costs[view][pattern]) } else { (Placement36::NONE, 0) }
     }
+
+    /// The sum of a view's costs, which must fit a byte.
+    pub(crate) fn sum(&self, view: usize) -> u8 {
+        u8::try_from(self.sums[view]).expect("the parallel search keeps sums in bytes")
+    }
 }
 
 impl<'t> View36<'t> {
@@ -116,6 +121,11 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     /// The views of a board.
     pub(crate) fn views(&self) -> impl Iterator<Item = &View<'t>> {
         self.views.iter().map(|view| &view.view)
+    }
+
+    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
+    pub(crate) fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+        self.views[view].view.images(pattern, from, to)
     }
 
     /// Look-ups in a pattern's table; in any table, if there are fewer patterns.

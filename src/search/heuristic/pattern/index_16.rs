@@ -44,8 +44,6 @@ pub(crate) struct TileStep16 {
 }
 
 impl TileStep16 {
-    pub(crate) const NONE: Self = Self { cells: 0, from: 0, shift: 0, mask: 0 };
-
     pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }

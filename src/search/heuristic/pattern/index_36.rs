@@ -95,8 +95,6 @@ pub(crate) struct TileStep36 {
 }
 
 impl TileStep36 {
-    pub(crate) const NONE: Self = Self { cells: 0, from: 0, to: 0, mask: 0 };
-
     pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
         let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, to, mask }

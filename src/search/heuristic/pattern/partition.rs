@@ -48,7 +48,8 @@ impl Tier {
 /// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
 ///   boards=16`, copied for the other goals on 2×8.
 ///
-/// Each large pattern consists of two rows.
+/// Each large pattern consists of two rows. The second standard partition of `4 4 0` needs no table of its own: its second
+/// pattern is that of the first, with columns flipped.
 #[rustfmt::skip]
 const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
@@ -80,7 +81,7 @@ const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 8, 2, Tier::Standard, "0 1 3 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 3 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
     (2, 8, 3, Tier::Standard, "0 1 2 8 9 10 11 / 5 6 7 12 13 14 15 / 4 + 0 1 2 8 9 10 11 / 4 5 6 12 13 14 15 / 7"),
     (4, 4, 0, Tier::Small, "1 4 5 8 9 12 / 2 3 6 7 10 11 / 13 14 15"),
-    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12"),
+    (4, 4, 0, Tier::Standard, "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12 + 1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 / 15"),
     (4, 4, 0, Tier::Large, "1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 15"),
     (4, 4, 1, Tier::Standard, "0 4 5 8 9 12 13 / 2 3 6 7 10 11 14 / 15 + 0 2 3 4 5 6 7 / 9 10 11 12 13 14 15 / 8"),
     (4, 4, 5, Tier::Standard, "0 1 4 8 9 12 13 / 2 3 6 7 10 11 15 / 14"),
@@ -185,8 +186,8 @@ impl Partition {
 
     /// The patterns of a tier for a class, by partition; `None` if the class has no tables of the tier.
     ///
-    /// There is one partition if a reflection keeps the blank's goal cell, because boards can then be looked up under
-    /// two symmetries. Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
+    /// There is one partition, or [twin](Self::are_twins) ones, if a reflection keeps the blank's goal cell, because boards
+    /// can then be looked up under two symmetries. Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
     /// take the tiles column by column, and for a second partition row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
         let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
@@ -202,6 +203,19 @@ impl Partition {
         let is_single = class.is_mirrored() || class.size.cells() > MAX_CELLS_OF_TWO_PARTITIONS;
         let partitions = if is_single { vec![cols] } else { vec![cols, rows] };
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
+    }
+
+    /// True for two partitions of three patterns of a class with a reflection: the first patterns are equal, and the third ones
+    /// are different single tiles. Boards are looked up in both.
+    pub fn are_twins(partitions: &[Self]) -> bool {
+        let [first, second] = partitions else { return false };
+        let labels =
+            |partition: &Self| partition.tables.iter().map(|table| table.labels().to_vec()).collect::<Vec<_>>();
+        let ([common, _, single], [other, _, other_single]) = (&labels(first)[..], &labels(second)[..]) else {
+            return false;
+        };
+        let are_single = single.len() == 1 && other_single.len() == 1 && single != other_single;
+        first.class.is_mirrored() && common == other && are_single
     }
 
     /// The class of boards and goals.
@@ -260,7 +274,9 @@ mod tests {
                 let choice = Partition::choose(class, tier);
                 assert_eq!(choice.is_some(), is_expected, "{class:?} {tier:?}");
                 let Some(choice) = choice else { continue };
-                assert_eq!(choice.len(), if class.is_mirrored() || cells > 25 { 1 } else { 2 }, "{class:?}");
+                let has_twins = class == GoalClass::corner_of_4x4() && tier == Tier::Standard;
+                let is_single = (class.is_mirrored() || cells > 25) && !has_twins;
+                assert_eq!(choice.len(), if is_single { 1 } else { 2 }, "{class:?}");
                 for patterns in choice {
                     assert!(patterns.len() <= most_patterns(cells) && patterns.iter().all(|labels| labels.is_sorted()));
                     let mut tiles: Vec<u8> = patterns.concat();
@@ -273,20 +289,19 @@ mod tests {
 
     #[test]
     fn patterns_that_a_symmetry_maps_to_each_other_share_a_table() {
-        let own = |class, choice: &str| -> Vec<Vec<u8>> {
-            let choice = parse(choice);
-            Partition::patterns_with_tables(class, &choice).into_iter().map(|(labels, _)| labels.clone()).collect()
+        let own = |class, choice: &[Patterns]| -> Vec<Vec<u8>> {
+            Partition::patterns_with_tables(class, choice).into_iter().map(|(labels, _)| labels.clone()).collect()
         };
         let corner = |sides| GoalClass { size: crate::domain::Size::try_from(sides).unwrap(), goal_blank: 0 };
         // The blocks of a 24-puzzle are one, turned.
-        let blocks = "1 2 5 6 7 12 / 3 4 8 9 13 14 / 10 11 15 16 20 21 / 17 18 19 22 23 24";
-        assert_eq!(own(corner((5, 5)), blocks), [vec![1, 2, 5, 6, 7, 12], vec![3, 4, 8, 9, 13, 14]]);
+        let blocks = Partition::choose(corner((5, 5)), Tier::Standard).unwrap();
+        assert_eq!(own(corner((5, 5)), &blocks), [vec![1, 2, 5, 6, 7, 12], vec![3, 4, 8, 9, 13, 14]]);
         // Columns may be flipped if the blank's goal region has both upper corners.
-        let twins = "1 2 3 4 5 6 7 / 8 9 10 11 13 14 15 / 12 + 1 2 3 4 5 6 7 / 8 9 10 11 12 13 14 / 15";
-        assert_eq!(own(corner((4, 4)), twins), [vec![1, 2, 3, 4, 5, 6, 7], vec![8, 9, 10, 11, 13, 14, 15], vec![12]]);
+        let twins = Partition::choose(corner((4, 4)), Tier::Standard).unwrap();
+        assert_eq!(own(corner((4, 4)), &twins), [vec![1, 2, 3, 4, 5, 6, 7], vec![8, 9, 10, 11, 13, 14, 15], vec![12]]);
         // Here the blank is enclosed at home, and in the image it is not.
         let enclosed = "1 4 / 2 7 / 3 5 6 8 9 10 / 11 12 13 14 15";
-        assert_eq!(own(corner((4, 4)), enclosed)[..2], [vec![1, 4], vec![2, 7]]);
+        assert_eq!(own(corner((4, 4)), &parse(enclosed))[..2], [vec![1, 4], vec![2, 7]]);
     }
 
     /// Maximum number of patterns that the heuristics support.

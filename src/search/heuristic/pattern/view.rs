@@ -55,11 +55,6 @@ impl<'t> View<'t> {
         Self { symmetry, symmetries, pattern_of, tables }
     }
 
-    /// Number of patterns.
-    pub(crate) fn patterns(&self) -> usize {
-        self.tables.len()
-    }
-
     pub(super) fn tables(&self) -> &'t [PatternTable] {
         self.tables
     }
@@ -70,10 +65,10 @@ impl<'t> View<'t> {
         usize::from(self.pattern_of[usize::from(label) % LABELS])
     }
 
-    /// The shape of a pattern's table, and the images of two cells there.
+    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
     #[inline]
     pub(crate) fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
-        let symmetry = &self.symmetries[pattern];
+        let symmetry = self.symmetries.get(pattern).unwrap_or(&self.symmetries[0]);
         (symmetry.size(), symmetry.cell(from), symmetry.cell(to))
     }
 
@@ -114,7 +109,8 @@ pub(super) fn parts_of_largest<'v, 't: 'v, P: Packed>(
     views.map(|view| view.parts(state)).reduce(larger).unwrap_or_default()
 }
 
-/// Updates the costs of one view after another. `update` returns the sum of a view's costs.
+/// Updates the costs of one view after another. `update` returns the sum of a view's costs, the larger one of twin
+/// partitions.
 ///
 /// # Errors
 /// The first sum above `limit`.
