@@ -262,8 +262,7 @@ impl BoardForm for Form25 {
 
     #[inline(always)]
     fn layout<'t>(lookup: &Self::Lookup<'t>, placement: Placement36, step: &TileStep36) -> (Placement36, &'t Layout36) {
-        let placement = lookup.place(placement, step);
-        (placement, lookup.layout(placement))
+        lookup.layout(placement, step)
     }
 
     #[inline(always)]
@@ -273,11 +272,11 @@ impl BoardForm for Form25 {
         layout: &Layout36,
         step: &TileStep36,
     ) -> (Placement36, &'t u64) {
-        (placement, lookup.word(layout, placement, step))
+        lookup.word(placement, layout, step)
     }
 
-    fn step(size: Size, from: Cell, to: Cell) -> TileStep36 {
-        TileStep36::new(size, from, to)
+    fn step(_: Size, from: Cell, to: Cell) -> TileStep36 {
+        TileStep36::new(from, to)
     }
 
     #[inline(always)]

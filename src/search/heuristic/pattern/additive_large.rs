@@ -77,8 +77,8 @@ impl<'t> View36<'t> {
     fn new(size: Size, view: View<'t>) -> Self {
         let step = |pattern: usize, to: Cell, mv: Move| {
             size.neighbor(to, mv).map_or_else(TileStep36::default, |from| {
-                let (size, from, to) = view.images(pattern, from, to);
-                TileStep36::new(size, from, to)
+                let (_, from, to) = view.images(pattern, from, to);
+                TileStep36::new(from, to)
             })
         };
         let of_pattern =
@@ -157,15 +157,14 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
                 let pattern = view.pattern(slide.label);
                 let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
                 probe.pattern = pattern as u8;
-                probe.placement = lookups[pattern].place(before.placements[nth][pattern], step);
-                probe.layout = lookups[pattern].layout(probe.placement);
+                (probe.placement, probe.layout) = lookups[pattern].layout(before.placements[nth][pattern], step);
             }
         }
         for ((_, slide), probes) in slides.clone().zip(&mut probes) {
             for (View36 { lookups, steps, .. }, probe) in self.views.iter().zip(probes) {
                 let pattern = usize::from(probe.pattern);
                 let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
-                probe.word = lookups[pattern].word(probe.layout, probe.placement, step);
+                (probe.placement, probe.word) = lookups[pattern].word(probe.placement, probe.layout, step);
             }
         }
         for ((before, _), probes) in slides.zip(&probes) {

@@ -157,30 +157,34 @@ impl<'t> Lookup36<'t> {
     /// The placement after a move of one of the tiles.
     #[inline(always)]
     pub(crate) fn place(&self, placement: Placement36, step: &TileStep36) -> Placement36 {
-        placement.after(self.shifts, step)
+        let moved = placement.moved(step);
+        moved.with_rank(self.index.layout(moved), self.shifts, step)
     }
 
-    /// The data of the set of a placement, which is prefetched.
+    /// The placement with the cells after a move and the rank before it, and the data of these cells, which are
+    /// prefetched.
     #[inline(always)]
-    pub(crate) fn layout(&self, placement: Placement36) -> &'t Layout36 {
-        let layout = self.index.layout(placement);
+    pub(crate) fn layout(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t Layout36) {
+        let moved = placement.moved(step);
+        let layout = self.index.layout(moved);
         prefetch(layout);
-        layout
+        (moved, layout)
     }
 
-    /// The word that holds the bit of a placement after a move, which is prefetched.
+    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is prefetched.
     #[inline(always)]
-    pub(crate) fn word(&self, layout: &Layout36, placement: Placement36, step: &TileStep36) -> &'t u64 {
+    pub(crate) fn word(&self, moved: Placement36, layout: &Layout36, step: &TileStep36) -> (Placement36, &'t u64) {
+        let placement = moved.with_rank(layout, self.shifts, step);
         let word = &self.bits[layout.slot(step.from) * self.row + (placement.order() / 64) as usize];
         prefetch(word);
-        word
+        (placement, word)
     }
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
     #[inline(always)]
     fn begin(&self, placement: Placement36, step: &TileStep36) -> (Placement36, &'t u64) {
-        let placement = self.place(placement, step);
-        (placement, self.word(self.index.layout(placement), placement, step))
+        let moved = placement.moved(step);
+        self.word(moved, self.index.layout(moved), step)
     }
 }
 

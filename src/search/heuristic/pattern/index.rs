@@ -44,7 +44,7 @@ impl PatternIndex {
             let regions = regions(size, &this.neighbors, set).collect();
             match &mut this.layouts {
                 Layouts::Cells16(layouts) => layouts.add(size, set, this.slots, &regions),
-                Layouts::Cells36(layouts) => layouts.add(this.slots, &regions),
+                Layouts::Cells36(layouts) => layouts.add(set, this.slots, &regions),
             }
             this.slots += regions.len();
         }

@@ -1,6 +1,6 @@
 //! Index for boards of seventeen to thirty-six cells.
 
-use super::cells::{Cells, MAX_CELLS, Regions, before, members};
+use super::cells::{Cells, MAX_CELLS, Regions, members};
 use super::permutation::Shifts;
 use crate::domain::{Cell, Size};
 
@@ -24,7 +24,8 @@ struct SetRanks36 {
     lower: Box<[u16]>,
 }
 
-/// Data of a set: three bits a cell for the index of its region, and above them the slot of the first region.
+/// Data of a set: three bits a cell, and above them the slot of the first region. A free cell has the index of its region, a
+/// cell of the set the number of the set's cells before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout36(u128);
 
@@ -33,18 +34,35 @@ impl Layout36 {
     const FIRST: u32 = Self::BITS * MAX_CELLS as u32;
     pub(crate) const NONE: Self = Self(0);
 
-    fn new(slot: usize, regions: &Regions) -> Self {
+    fn new(set: Cells, slot: usize, regions: &Regions) -> Self {
         assert!(regions.len() <= 1 << Self::BITS, "a set leaves at most eight regions");
+        assert!(set.count_ones() <= 1 << Self::BITS, "a pattern has at most eight tiles");
         assert!(slot >> (u128::BITS - Self::FIRST) == 0, "slots fit 20 bits");
-        let cells = regions.iter().zip(0..).flat_map(|(region, nth)| members(*region).map(move |cell| (cell, nth)));
-        let of_cells = cells.fold(0, |all, (cell, nth): (Cell, u128)| all | nth << (Self::BITS * u32::from(cell)));
+        let free = regions.iter().zip(0..).flat_map(|(region, nth)| members(*region).map(move |cell| (cell, nth)));
+        let of_cells = free.chain(members(set).zip(0..));
+        let of_cells = of_cells.fold(0, |all, (cell, nth): (Cell, u128)| all | nth << (Self::BITS * u32::from(cell)));
         Self((slot as u128) << Self::FIRST | of_cells)
+    }
+
+    /// The three bits of a cell.
+    #[inline(always)]
+    fn of(self, cell: Cell) -> u32 {
+        (self.0 >> (Self::BITS * u32::from(cell))) as u32 % (1 << Self::BITS)
     }
 
     /// The slot of the set and a blank cell outside it.
     #[inline(always)]
     pub(super) fn slot(self, blank: Cell) -> usize {
-        (self.0 >> Self::FIRST) as usize + ((self.0 >> (Self::BITS * u32::from(blank))) as usize & 7)
+        (self.0 >> Self::FIRST) as usize + self.of(blank) as usize
+    }
+
+    /// The number of the rank shift of a move that leads to this set.
+    #[inline(always)]
+    fn shift(self, moved: Placement36, step: &TileStep36) -> u8 {
+        let to = self.of(step.to);
+        let passed = (moved.0 >> step.first_passed) as usize & usize::from(step.passed);
+        let passed = u32::from(PASSED[passed % PASSED.len()]);
+        Shifts::number(if step.is_up { to + passed } else { to - passed }, to)
     }
 }
 
@@ -72,32 +90,48 @@ impl Placement36 {
         (self.0 >> Self::ORDER) as u32
     }
 
-    /// The placement after a move of a tile.
+    /// The placement with the cells after a move, and the rank before it.
     #[inline(always)]
-    pub(super) fn after(self, shifts: &Shifts, step: &TileStep36) -> Self {
-        let before_it = before(self.set(), step.from);
-        let moved = Self(self.0 ^ step.cells);
-        let number = Shifts::number(before_it, before(moved.set(), step.to)) & step.mask;
-        let added = shifts.added(number, self.order());
-        Self(moved.0.wrapping_add(u64::from(added) << Self::ORDER))
+    pub(super) fn moved(self, step: &TileStep36) -> Self {
+        Self(self.0 ^ 1 << (step.from % 64) ^ 1 << (step.to % 64))
+    }
+
+    /// The placement after a move, given the one with the rank before it and the data of its set.
+    #[inline(always)]
+    pub(super) fn with_rank(self, layout: &Layout36, shifts: &Shifts, step: &TileStep36) -> Self {
+        let added = shifts.added(layout.shift(self, step), self.order());
+        Self(self.0.wrapping_add(u64::from(added) << Self::ORDER))
     }
 }
 
 /// Move of a tile into the adjacent blank.
 #[derive(Clone, Copy, Default, Debug)]
+#[repr(align(8))]
 pub(crate) struct TileStep36 {
-    /// Both cells.
-    cells: Cells,
     pub(super) from: Cell,
     to: Cell,
-    /// Mask of the shift's number: a horizontal move passes no tile, so it has no shift.
-    mask: u8,
+    /// The cells that the tile passes: the first one, and a mask for as many. A horizontal move passes none.
+    first_passed: u8,
+    passed: u16,
+    /// The tile moves to the row above.
+    is_up: bool,
 }
 
+/// Number of bits of a mask of passed cells.
+static PASSED: [u8; 1 << (Size::MAX_SIDE - 1)] = {
+    let mut counts = [0; 1 << (Size::MAX_SIDE - 1)];
+    let mut mask = 0;
+    while mask < counts.len() {
+        counts[mask] = mask.count_ones() as u8;
+        mask += 1;
+    }
+    counts
+};
+
 impl TileStep36 {
-    pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
-        let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
-        Self { cells: 1 << from | 1 << to, from, to, mask }
+    pub(crate) fn new(from: Cell, to: Cell) -> Self {
+        let (first_passed, passed) = (from.min(to) + 1, (1 << (from.abs_diff(to) - 1)) - 1);
+        Self { from, to, first_passed, passed, is_up: from > to }
     }
 }
 
@@ -141,8 +175,8 @@ impl Index36 {
     }
 
     /// Adds the next set in ascending order, given the slot of its first region.
-    pub(crate) fn add(&mut self, slot: usize, regions: &Regions) {
-        self.layouts.push(Layout36::new(slot, regions));
+    pub(crate) fn add(&mut self, set: Cells, slot: usize, regions: &Regions) {
+        self.layouts.push(Layout36::new(set, slot, regions));
     }
 
     /// The data of the set of a placement.
