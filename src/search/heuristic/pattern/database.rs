@@ -22,7 +22,7 @@ use crate::search::prefetch::prefetch;
 /// the cost tells whether a move raises or lowers it (Clausecker & Reinefeld 2019). Storing costs modulo a small number
 /// is due to Cooperman & Finkelstein (1992).
 ///
-/// **Shared bits.** Patterns that are equal under a symmetry can have the same bits ([shared tables](super::shared_tables)).
+/// **Shared bits.** Patterns that are equal under a symmetry can have the same bits: `shared_tables.rs` finds them.
 #[derive(Clone, Debug)]
 pub struct PatternTable {
     /// Goal cells of the tiles, ascending.
