@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use common::SplitMix;
 use taquin::domain::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
-use taquin::search::heuristic::{AdditivePatterns, GoalClass, Partition, PatternTable, Patterns};
+use taquin::search::heuristic::{AdditivePatterns, Geometry, GoalClass, Partition, PatternTable, Patterns};
 use taquin::search::{Budget, Space, Trace, ida_star};
 
 /// The allocator of the service.
@@ -53,17 +53,17 @@ impl Climb {
             return *cost;
         }
         let own = Partition::patterns_with_tables(self.class, partitions);
-        for (labels, geometry) in &own {
+        for (labels, geometry) in own.iter().zip(&Geometry::of_patterns(self.class.size, &own)) {
             if !self.tables.contains_key(*labels) {
                 // Keep the tables of the current partition and a few others.
                 if self.tables.len() > 24 {
-                    self.tables.retain(|labels, _| own.iter().any(|(other, _)| *other == labels));
+                    self.tables.retain(|labels, _| own.contains(&labels));
                 }
-                let table = PatternTable::build(self.class.size, self.class.goal_blank, labels, geometry);
+                let table = PatternTable::build(self.class.goal_blank, labels, geometry);
                 self.tables.insert((*labels).clone(), table);
             }
         }
-        let tables = own.iter().map(|(labels, _)| self.tables[*labels].clone()).collect();
+        let tables = own.iter().map(|labels| self.tables[*labels].clone()).collect();
         let cost = self.measure(&Partition::assemble(self.class, partitions, tables), bound);
         self.costs.insert(known, cost);
         cost

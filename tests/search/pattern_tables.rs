@@ -200,7 +200,7 @@ fn compare(classes: impl Iterator<Item = GoalClass>, tiers: &[Tier]) {
         let (size, tiles) = (alike[0].0.size, alike[0].1.len());
         let (layout, geometry) = (Layout::new(size, tiles), Arc::new(Geometry::new(size, tiles)));
         for (class, labels) in alike {
-            let table = PatternTable::build(size, class.goal_blank, labels, &geometry);
+            let table = PatternTable::build(class.goal_blank, labels, &geometry);
             let costs = layout.costs(class.goal_blank, labels);
             assert_eq!(layout.difference(&costs, table.bits()), None, "{labels:?} of {class:?}");
         }
@@ -252,11 +252,11 @@ fn one_wrong_bit_of_a_table_is_found() {
     let labels = [2, 3, 7];
     let (layout, geometry) = (Layout::new(class.size, 3), Arc::new(Geometry::new(class.size, 3)));
     let costs = layout.costs(class.goal_blank, &labels);
-    let right = PatternTable::build(class.size, class.goal_blank, &labels, &geometry);
+    let right = PatternTable::build(class.goal_blank, &labels, &geometry);
     for bit in 0..64 * right.bits().len() {
         let mut bits = HugeVec::from(right.bits());
         bits[bit / 64] ^= 1 << (bit % 64);
-        let wrong = PatternTable::from_bits(class.size, class.goal_blank, &labels, &geometry, bits);
+        let wrong = PatternTable::from_bits(class.goal_blank, &labels, &geometry, bits);
         assert!(layout.difference(&costs, wrong.bits()).is_some(), "bit {bit}");
     }
 }

@@ -315,7 +315,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
 #[cfg(test)]
 mod tests {
     use super::super::heuristic::{
-        Geometry, GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, PatternTable, Zero,
+        GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Zero,
     };
     use super::super::{Budget, Trace, breadth_first};
     use super::*;
@@ -350,14 +350,8 @@ mod tests {
 
     /// Partitions of patterns of three tiles.
     fn partitions(class: GoalClass) -> Vec<Partition> {
-        let geometry = Arc::new(Geometry::new(class.size, 3));
         let labels: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
-        let (rest, threes) = labels.split_at(labels.len() % 3);
-        let rest_geometry = Arc::new(Geometry::new(class.size, rest.len().max(1)));
-        let build = |labels: &[u8], geometry| PatternTable::build(class.size, class.goal_blank, labels, geometry);
-        let mut tables: Vec<_> = threes.chunks(3).map(|labels| build(labels, &geometry)).collect();
-        tables.extend((!rest.is_empty()).then(|| build(rest, &rest_geometry)));
-        vec![Partition::new(class, tables)]
+        Partition::build(class, &[labels.chunks(3).map(<[u8]>::to_vec).collect()])
     }
 
     #[test]

@@ -236,20 +236,22 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
             other.merge(&done);
             return;
         }
-        let below = found.map(|goal| self.moves_to_goal(lane, goal, subtrees.root(number)));
-        subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, below);
+        let found = found.map(|goal| self.moves_to_goal(lane, goal, number, subtrees));
+        subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, found);
     }
 
-    /// The moves from a root to the goal's node. It is the lane's last one, with no moves left, because a shorter path would
-    /// have been found with a lower threshold. With wrong tables it may be another one, or its costs may be 0 in the sum
-    /// alone. Then there are no moves, so the solution does not replay: even if it led to the goal, a shorter one may have
-    /// been missed.
-    fn moves_to_goal(&self, lane: usize, goal: usize, root: &BatchNode<S>) -> Vec<Move> {
+    /// The moves from the start to the goal's node, in a lane's part. It is the lane's last one, with no moves left, because a
+    /// shorter path would have been found with a lower threshold. With wrong tables it may be another one, or its costs may
+    /// be 0 in the sum alone. Then there are no moves, so the solution does not replay: even if it led to the goal, a shorter
+    /// one may have been missed.
+    fn moves_to_goal(&self, lane: usize, goal: usize, number: usize, subtrees: &Subtrees<S>) -> Vec<Move> {
         if goal != lane || !self.nodes[goal].is_home() {
             return Vec::new();
         }
-        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(root.left()));
-        below.rev().map(BatchNode::last).collect()
+        let mut moves = subtrees.moves_to_root(number);
+        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(subtrees.root(number).left()));
+        moves.extend(below.rev().map(BatchNode::last));
+        moves
     }
 
     /// Abandons all current subtrees, or puts them back for other threads.

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::IndexMut;
 
-use crate::domain::{Cell, Packed, Packed64, Packed128, Size};
+use crate::domain::{Cell, Packed, Packed64, Packed128};
 use crate::search::heuristic::pattern::additive::{AdditivePatterns, Costs, MAX_PATTERNS};
 use crate::search::heuristic::pattern::additive_large::{LargeAdditivePatterns, LargeCosts};
 use crate::search::heuristic::pattern::database::{Lookup16, Lookup36, Placement16};
@@ -73,8 +73,7 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The pattern of a kind, reduced so that no bounds check is needed.
     fn pattern(kind: usize) -> usize;
 
-    /// The placement with the cells after a move, whose rank may still be the one before it, and the data of these cells,
-    /// which are prefetched.
+    /// The placement with the cells after a move and the rank before it, and the data of these cells, which are prefetched.
     fn layout<'t>(
         lookup: &Self::Lookup<'t>,
         placement: Self::Placement,
@@ -85,13 +84,13 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// prefetched.
     fn word<'t>(
         lookup: &Self::Lookup<'t>,
-        placement: Self::Placement,
+        moved: Self::Placement,
         layout: &Self::Layout,
         step: &Self::TileStep,
     ) -> (Self::Placement, &'t u64);
 
     /// The step of a tile between two cells of a board.
-    fn step(size: Size, from: Cell, to: Cell) -> Self::TileStep;
+    fn step(from: Cell, to: Cell) -> Self::TileStep;
 
     /// The bit of a placement within its word.
     fn bit(placement: Self::Placement) -> u32;
@@ -105,12 +104,12 @@ pub(super) trait PatternViews<S: BoardForm>: Sync {
     /// Number of views, one or two.
     fn views(&self) -> usize;
 
-    /// By twin partition, the pattern of a label in a view; `None` if the tile is alone. If there is one partition, both are
-    /// equal.
+    /// By [twin partition](AdditivePatterns::has_twins), the pattern of a label in a view; `None` if the tile is alone. If
+    /// there is one partition, both are equal.
     fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2];
 
-    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
-    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell);
+    /// The [images](crate::search::heuristic::pattern::view::View::images) of two cells in a view.
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell);
 
     /// Look-ups in a pattern's table; in any table, if there are fewer patterns.
     fn lookup(&self, view: usize, pattern: usize) -> S::Lookup<'_>;
@@ -193,15 +192,15 @@ impl<const TWIN_VIEWS: usize> BoardForm for Form16<TWIN_VIEWS> {
     #[inline(always)]
     fn word<'t>(
         lookup: &Self::Lookup<'t>,
-        placement: Placement16,
+        moved: Placement16,
         layout: &Layout16,
         step: &TileStep16,
     ) -> (Placement16, &'t u64) {
-        lookup.word(placement, layout, step)
+        lookup.word(moved, layout, step)
     }
 
-    fn step(size: Size, from: Cell, to: Cell) -> TileStep16 {
-        TileStep16::new(size, from, to)
+    fn step(from: Cell, to: Cell) -> TileStep16 {
+        TileStep16::new(from, to)
     }
 
     #[inline(always)]
@@ -268,20 +267,20 @@ impl BoardForm for Form25 {
     #[inline(always)]
     fn word<'t>(
         lookup: &Self::Lookup<'t>,
-        placement: Placement36,
+        moved: Placement36,
         layout: &Layout36,
         step: &TileStep36,
     ) -> (Placement36, &'t u64) {
-        lookup.word(placement, layout, step)
+        lookup.word(moved, layout, step)
     }
 
-    fn step(_: Size, from: Cell, to: Cell) -> TileStep36 {
+    fn step(from: Cell, to: Cell) -> TileStep36 {
         TileStep36::new(from, to)
     }
 
     #[inline(always)]
     fn bit(placement: Placement36) -> u32 {
-        placement.order() % 64
+        placement.bit()
     }
 }
 
@@ -296,7 +295,7 @@ impl<const TWIN_VIEWS: usize> PatternViews<Form16<TWIN_VIEWS>> for AdditivePatte
         self.patterns_of(view, label)
     }
 
-    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         self.images(view, pattern, from, to)
     }
 
@@ -321,10 +320,10 @@ impl<const N: usize> PatternViews<Form25> for LargeAdditivePatterns<'_, N> {
     }
 
     fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2] {
-        [self.views().nth(view).map(|view| view.pattern(label)); 2]
+        [Some(self.pattern(view, label)); 2]
     }
 
-    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         self.images(view, pattern, from, to)
     }
 

@@ -87,7 +87,7 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
             count += kept.change.is_within::<S>(*packed, 0);
         }
         self.kept_len = count;
-        if tables.is_mirrored {
+        if tables.has_two_views {
             let begin = |KeptSuccessor { packed, .. }: &KeptSuccessor<S>| {
                 tables.prefetch_layout(&nodes[packed.node()], *packed, 1)
             };
@@ -132,7 +132,7 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
             let KeptSuccessor { packed, placement, change, twin_placements } = *successor;
             // With one view, this is an old look-up, and not used.
             let second_change = second.read();
-            let mut is_within = if tables.is_mirrored { second_change.is_within::<S>(packed, 1) } else { 1 };
+            let mut is_within = if tables.has_two_views { second_change.is_within::<S>(packed, 1) } else { 1 };
             if S::TWINS {
                 is_within &= change.is_within::<S>(packed, 0);
             }

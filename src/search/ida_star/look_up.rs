@@ -9,7 +9,7 @@ use crate::search::heuristic::pattern::symmetry::VIEWS;
 #[derive(Clone, Copy)]
 pub(super) struct BegunLookUp<'t, S: BoardForm> {
     pub layout: &'t S::Layout,
-    /// The placement with the cells after the move; the rank may still be the one before it.
+    /// The placement with the cells after the move and the rank before it.
     pub placement: S::Placement,
     pub change: CostChange,
     /// Index of the blank's cell and move, and the kind.

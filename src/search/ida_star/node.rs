@@ -21,8 +21,7 @@ const STEPS: usize = PackedMove::BLANK_MOVES * MAX_KINDS;
 pub(super) struct MoveTables<'t, S: BoardForm> {
     /// By kind.
     lookups: [S::Lookup<'t>; MAX_KINDS],
-    /// True if there are two views.
-    pub is_mirrored: bool,
+    pub has_two_views: bool,
     /// By the blank's cell and its move.
     blank_moves: [BlankMove<S>; PackedMove::BLANK_MOVES],
     /// By the blank's cell and its move, and the tile's kind.
@@ -158,7 +157,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
                 let pattern = S::pattern(kind);
                 patterns.lookup(pattern / S::PATTERNS % patterns.views(), pattern % S::PATTERNS)
             }),
-            is_mirrored: patterns.views() > 1,
+            has_two_views: patterns.views() > 1,
             blank_moves: [BlankMove { cells: S::NO_KINDS, from: 0 }; PackedMove::BLANK_MOVES],
             steps: [S::TileStep::default(); STEPS],
             changes: std::array::from_fn(|step| {
@@ -197,8 +196,8 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     ) {
         let first = S::KINDS * blank_move;
         for pattern in 0..S::PATTERNS {
-            let (size, from, to) = patterns.images(view, pattern, from, to);
-            self.steps[first + view * S::PATTERNS + pattern] = S::step(size, from, to);
+            let (from, to) = patterns.images(view, pattern, from, to);
+            self.steps[first + view * S::PATTERNS + pattern] = S::step(from, to);
         }
         if !S::TWINS {
             return;
@@ -282,7 +281,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     pub(super) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
         let blank_move = &self.blank_moves[child.packed.blank_move()];
         node.update(child, 0, blank_move.cells);
-        if self.is_mirrored {
+        if self.has_two_views {
             node.update(child, 1, blank_move.cells);
         }
         node.bytes[S::BLANK_BYTE] = blank_move.from;

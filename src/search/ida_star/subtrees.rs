@@ -170,15 +170,16 @@ impl<S: BoardForm> Subtrees<S> {
             || self.returned.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_returned)
     }
 
-    /// Stores the result of a part: its counters, the least cost of an expanded node, and the moves from its root to the
+    /// The moves from the start to the root of a part.
+    pub(super) fn moves_to_root(&self, nth: usize) -> Vec<Move> {
+        let mut moves: Vec<Move> = self.frontier.moves_back(self.roots[nth]).collect();
+        moves.reverse();
+        moves
+    }
+
+    /// Stores the result of a part: its counters, the least cost of an expanded node, and the moves from the start to the
     /// goal if it was found.
-    pub(super) fn finish(&self, nth: usize, spent: NodeCounts, least_cost: u8, below: Option<Vec<Move>>) {
-        let found = below.map(|below| {
-            let mut moves: Vec<Move> = self.frontier.moves_back(self.roots[nth]).collect();
-            moves.reverse();
-            moves.extend(below);
-            moves
-        });
+    pub(super) fn finish(&self, nth: usize, spent: NodeCounts, least_cost: u8, found: Option<Vec<Move>>) {
         if found.is_some() {
             self.best.fetch_min(nth, Ordering::Relaxed);
         }

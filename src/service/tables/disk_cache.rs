@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::search::heuristic::{GoalClass, HugeVec, Partition, PatternTable, Patterns};
+use crate::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns};
 
 /// A directory with one file for each choice of patterns.
 #[derive(Clone, Debug)]
@@ -55,11 +55,12 @@ impl DiskCache {
         Self { directory }
     }
 
-    /// Header of a file: everything that determines the meaning of its bits.
-    fn header(class: GoalClass, choice: &[Patterns]) -> Vec<u8> {
+    /// Header of a file: everything that determines the meaning of its bits. That is the class and, in order, the patterns
+    /// of its tables.
+    fn header<'p>(class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
         header.extend([class.size.rows() as u8, class.size.cols() as u8, class.goal_blank]);
-        for labels in choice.iter().flatten() {
+        for labels in patterns {
             header.push(labels.len() as u8);
             header.extend(labels);
         }
@@ -69,15 +70,21 @@ impl DiskCache {
 
     /// File of a choice of patterns.
     pub(crate) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
-        let own = Partition::patterns_with_tables(class, choice);
-        let sizes: Vec<String> = own.iter().map(|(labels, _)| labels.len().to_string()).collect();
+        self.path_of(class, Partition::patterns_with_tables(class, choice).into_iter().map(Vec::as_slice))
+    }
+
+    /// File of tables, given their patterns.
+    fn path_of<'p>(&self, class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> PathBuf {
+        let sizes: Vec<String> = patterns.into_iter().map(|labels| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
     /// Reads the tables of a choice of patterns, without those that [share](Partition::assemble) one of them.
     pub(crate) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, ReadError> {
-        let path = self.path(class, choice);
+        let patterns = Partition::patterns_with_tables(class, choice);
+        let labels = || patterns.iter().map(|labels| labels.as_slice());
+        let path = self.path_of(class, labels());
         // Opening a pipe, for example, could block forever.
         if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(ReadError::NotAFile);
@@ -87,14 +94,14 @@ impl DiskCache {
             other => other,
         })?;
         let mut file = Hashing::new(BufReader::with_capacity(1 << 20, file));
-        let expected = Self::header(class, choice);
+        let expected = Self::header(class, labels());
         let mut header = vec![0; expected.len()];
         file.read_exact(&mut header)?;
         if header != expected {
             return Err(ReadError::Other);
         }
         let mut tables = Vec::new();
-        for (labels, geometry) in Partition::patterns_with_tables(class, choice) {
+        for (labels, geometry) in labels().zip(Geometry::of_patterns(class.size, &patterns)) {
             let mut bits = HugeVec::zeroed(geometry.words());
             let mut bytes = vec![0; 8 * CHUNK];
             for words in bits.chunks_mut(CHUNK) {
@@ -102,7 +109,7 @@ impl DiskCache {
                 file.read_exact(bytes)?;
                 words.iter_mut().zip(bytes.as_chunks().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
             }
-            tables.push(PatternTable::from_bits(class.size, class.goal_blank, labels, &geometry, bits));
+            tables.push(PatternTable::from_bits(class.goal_blank, labels, &geometry, bits));
         }
         let (mut file, hash) = file.finish();
         let mut stored = [0; 32];
@@ -124,8 +131,8 @@ impl DiskCache {
         path
     }
 
-    /// Writes the tables of a choice of patterns, unless another process holds the lock.
-    pub(crate) fn write(&self, partitions: &[Partition], choice: &[Patterns]) -> io::Result<()> {
+    /// Writes the tables of partitions, unless another process holds the lock.
+    pub(crate) fn write(&self, partitions: &[Partition]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
         fs::create_dir_all(&self.directory)?;
         let lock = self.directory.join("lock");
@@ -138,9 +145,11 @@ impl DiskCache {
             Err(TryLockError::WouldBlock) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        let path = self.path(class, choice);
+        let tables = Partition::distinct_tables(partitions);
+        let labels = || tables.iter().map(|table| table.labels());
+        let path = self.path_of(class, labels());
         let part = path.with_extension("part");
-        let written = write_to(&part, &Self::header(class, choice), partitions);
+        let written = write_to(&part, &Self::header(class, labels()), &tables);
         written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })?;
@@ -150,7 +159,7 @@ impl DiskCache {
     }
 }
 
-fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<()> {
+fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<()> {
     // Never writes to a file that another process created.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -159,7 +168,7 @@ fn write_to(path: &Path, header: &[u8], partitions: &[Partition]) -> io::Result<
     let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create_new(path)?));
     file.write_all(header)?;
     let mut bytes = Vec::with_capacity(8 * CHUNK);
-    for table in Partition::distinct_tables(partitions) {
+    for table in tables {
         for words in table.bits().chunks(CHUNK) {
             bytes.clear();
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));

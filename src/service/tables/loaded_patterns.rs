@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::table_memory::TableReservation;
-use crate::search::heuristic::{GoalClass, Partition, PatternTable, Patterns, Tier};
+use crate::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Patterns, Tier};
 
 /// Loaded pattern tables of a class.
 #[derive(Debug)]
@@ -59,11 +59,8 @@ pub(super) struct MemoryNeed {
 impl MemoryNeed {
     pub(super) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
         let choice = Partition::choose(class, tier)?;
-        let geometries: Vec<_> =
-            Partition::patterns_with_tables(class, &choice).into_iter().map(|(_, geometry)| geometry).collect();
-        let is_first = |nth: usize| !geometries[..nth].iter().any(|earlier| Arc::ptr_eq(earlier, &geometries[nth]));
-        let shared: usize = (0..geometries.len()).filter(|nth| is_first(*nth)).map(|nth| geometries[nth].bytes()).sum();
-        let tables = shared + geometries.iter().map(|geometry| 8 * geometry.words()).sum::<usize>();
+        let geometries = Geometry::of_patterns(class.size, &Partition::patterns_with_tables(class, &choice));
+        let tables = Geometry::bytes_of_tables(geometries.iter());
         let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
         Some(Self { tables: tables as u64, to_build: to_build as u64 })
     }
@@ -85,12 +82,12 @@ pub(super) fn build(
 
 fn build_in_parallel(class: GoalClass, choice: &[Patterns], threads: usize) -> Vec<PatternTable> {
     let patterns = Partition::patterns_with_tables(class, choice);
+    let geometries = Geometry::of_patterns(class.size, &patterns);
     let tables: Vec<OnceLock<PatternTable>> = patterns.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(nth) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < patterns.len()) {
-            let (labels, geometry) = &patterns[nth];
-            tables[nth].get_or_init(|| PatternTable::build(class.size, class.goal_blank, labels, geometry));
+            tables[nth].get_or_init(|| PatternTable::build(class.goal_blank, patterns[nth], &geometries[nth]));
         }
     };
     std::thread::scope(|scope| {

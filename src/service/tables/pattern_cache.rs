@@ -363,7 +363,7 @@ impl PatternCache {
         };
         let loaded = build(class, tier, threads, memory)?;
         let path = cache.path(class, &choice);
-        match (cache.write(&loaded.partitions, &choice), unread) {
+        match (cache.write(&loaded.partitions), unread) {
             (Err(error), _) => {
                 tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
             }

@@ -67,9 +67,9 @@ impl<'t> View16<'t> {
         })
     }
 
-    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
+    /// The [images](View::images) of two cells.
     #[inline]
-    fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         match &self.twin {
             Some(twin) if pattern == TWIN => twin.images(1, from, to),
             _ => self.view.images(pattern, from, to),
@@ -141,13 +141,13 @@ impl<'t> AdditivePatterns<'t> {
         self.views.iter().any(|view| view.twin.is_some())
     }
 
-    /// By twin partition, the pattern of a label; `None` if the tile is alone. If there is one partition, both are equal.
+    /// The patterns of a label in a view, as [`View16::patterns_of`] returns them.
     pub(crate) fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2] {
         self.views[view].patterns_of(label)
     }
 
-    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
-    pub(crate) fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    /// The [images](View::images) of two cells in a view.
+    pub(crate) fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         self.views[view].images(pattern, from, to)
     }
 
@@ -164,9 +164,9 @@ impl<'t> AdditivePatterns<'t> {
         let distance = |cell| self.upgrade.size.distance(cell, slide.label) as u8;
         let mut change = |pattern: Option<usize>| {
             let Some(pattern) = pattern else { return distance(slide.to).wrapping_sub(distance(slide.from)) };
-            let (size, from, to) = this.images(pattern, slide.from, slide.to);
+            let (from, to) = this.images(pattern, slide.from, slide.to);
             let before = placed[pattern].cost;
-            placed[pattern] = self.lookup(view, pattern).follow(placed[pattern], &TileStep16::new(size, from, to));
+            placed[pattern] = self.lookup(view, pattern).follow(placed[pattern], &TileStep16::new(from, to));
             placed[pattern].cost.wrapping_sub(before)
         };
         let [pattern, twin] = this.patterns_of(slide.label);

@@ -1,6 +1,6 @@
 //! Additive pattern databases on boards of more than sixteen cells.
 
-use super::database::{Lookup36, PatternTable};
+use super::database::{Lookup36, PatternTable, cost_after};
 use super::index_36::{Layout36, Placement36, TileStep36};
 use super::partition::{Partition, Tier};
 use super::symmetry::VIEWS;
@@ -43,6 +43,7 @@ pub struct LargeSums([u16; VIEWS]);
 struct LargeProbe<'t> {
     layout: &'t Layout36,
     word: &'t u64,
+    /// With the cells after the slide, and until the word is looked up with the rank before it.
     placement: Placement36,
     /// The pattern of the tile.
     pattern: u8,
@@ -77,7 +78,7 @@ impl<'t> View36<'t> {
     fn new(size: Size, view: View<'t>) -> Self {
         let step = |pattern: usize, to: Cell, mv: Move| {
             size.neighbor(to, mv).map_or_else(TileStep36::default, |from| {
-                let (_, from, to) = view.images(pattern, from, to);
+                let (from, to) = view.images(pattern, from, to);
                 TileStep36::new(from, to)
             })
         };
@@ -85,6 +86,12 @@ impl<'t> View36<'t> {
             |pattern| (0..size.cells() as Cell).map(|to| Move::ALL.map(|mv| step(pattern, to, mv))).collect();
         let steps = (0..view.tables().len()).map(of_pattern).collect();
         Self { lookups: view.tables().iter().map(PatternTable::lookup_36).collect(), steps, view }
+    }
+
+    /// The move of a pattern's tile in a slide.
+    #[inline(always)]
+    fn step(&self, pattern: usize, slide: &Slide) -> &TileStep36 {
+        &self.steps[pattern][usize::from(slide.to)][slide.mv as usize]
     }
 }
 
@@ -123,8 +130,13 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
         self.views.iter().map(|view| &view.view)
     }
 
-    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
-    pub(crate) fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    /// The pattern of a label in a view.
+    pub(crate) fn pattern(&self, view: usize, label: u8) -> usize {
+        self.views[view].view.pattern(label)
+    }
+
+    /// The [images](View::images) of two cells in a view.
+    pub(crate) fn images(&self, view: usize, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         self.views[view].view.images(pattern, from, to)
     }
 
@@ -153,18 +165,18 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
         let mut probes =
             [[LargeProbe { layout: &Layout36::NONE, word: &0, placement: Placement36::NONE, pattern: 0 }; VIEWS]; MAX];
         for ((before, slide), probes) in slides.clone().zip(&mut probes) {
-            for (nth, (View36 { view, lookups, steps }, probe)) in self.views.iter().zip(probes).enumerate() {
-                let pattern = view.pattern(slide.label);
-                let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
+            for (nth, (view, probe)) in self.views.iter().zip(probes).enumerate() {
+                let pattern = view.view.pattern(slide.label);
                 probe.pattern = pattern as u8;
-                (probe.placement, probe.layout) = lookups[pattern].layout(before.placements[nth][pattern], step);
+                (probe.placement, probe.layout) =
+                    view.lookups[pattern].layout(before.placements[nth][pattern], view.step(pattern, slide));
             }
         }
         for ((_, slide), probes) in slides.clone().zip(&mut probes) {
-            for (View36 { lookups, steps, .. }, probe) in self.views.iter().zip(probes) {
+            for (view, probe) in self.views.iter().zip(probes) {
                 let pattern = usize::from(probe.pattern);
-                let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
-                (probe.placement, probe.word) = lookups[pattern].word(probe.placement, probe.layout, step);
+                (probe.placement, probe.word) =
+                    view.lookups[pattern].word(probe.placement, probe.layout, view.step(pattern, slide));
             }
         }
         for ((before, _), probes) in slides.zip(&probes) {
@@ -173,7 +185,7 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
                 sums.iter_mut().zip(probes).take(self.views.len()).enumerate()
             {
                 let cost = before.costs[view][usize::from(*pattern)];
-                *sum = *sum + u16::from(Lookup36::cost(**word, placement.order() % 64, cost)) - u16::from(cost);
+                *sum = *sum + u16::from(cost_after(**word, placement.bit(), cost)) - u16::from(cost);
             }
             add(LargeSums(sums));
         }
@@ -183,11 +195,10 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     #[inline]
     pub(crate) fn after_sums(&self, before: &LargeCosts<N>, slide: &Slide, sums: LargeSums) -> LargeCosts<N> {
         let mut costs = *before;
-        for (nth, View36 { view, lookups, steps }) in self.views.iter().enumerate() {
-            let pattern = view.pattern(slide.label);
-            let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
+        for (nth, view) in self.views.iter().enumerate() {
+            let pattern = view.view.pattern(slide.label);
             let placement = &mut costs.placements[nth][pattern];
-            *placement = lookups[pattern].place(*placement, step);
+            *placement = view.lookups[pattern].place(*placement, view.step(pattern, slide));
             let change = sums.0[nth].wrapping_sub(before.sums[nth]) as u8;
             costs.costs[nth][pattern] = costs.costs[nth][pattern].wrapping_add(change);
         }
@@ -198,11 +209,10 @@ impl<'t, const N: usize> LargeAdditivePatterns<'t, N> {
     /// Updates one view after a slide. Returns the sum of its costs.
     #[inline(always)]
     fn update(&self, costs: &mut LargeCosts<N>, view: usize, slide: &Slide) -> u32 {
-        let View36 { view: this, lookups, steps } = &self.views[view];
-        let pattern = this.pattern(slide.label);
-        let step = &steps[pattern][usize::from(slide.to)][slide.mv as usize];
+        let this = &self.views[view];
+        let pattern = this.view.pattern(slide.label);
         let (placement, before) = (costs.placements[view][pattern], costs.costs[view][pattern]);
-        let (placement, cost) = lookups[pattern].follow(placement, before, step);
+        let (placement, cost) = this.lookups[pattern].follow(placement, before, this.step(pattern, slide));
         costs.placements[view][pattern] = placement;
         costs.costs[view][pattern] = cost;
         costs.sums[view] = costs.sums[view] + u16::from(cost) - u16::from(before);
@@ -243,7 +253,7 @@ impl<P: Packed, const N: usize> Heuristic<P> for LargeAdditivePatterns<'_, N> {
 
     #[inline]
     fn h(&self, memo: LargeCosts<N>) -> u32 {
-        memo.sums.into_iter().max().map_or(0, u32::from)
+        memo.sums().greatest()
     }
 
     fn parts(&self, state: &State<P>) -> Vec<Part> {

@@ -35,7 +35,6 @@ pub struct PatternTable {
 /// Costs of a pattern.
 #[derive(Debug)]
 struct PatternCosts {
-    size: Size,
     geometry: Arc<Geometry>,
     /// Goal cells of the tiles, ascending.
     labels: Vec<u8>,
@@ -120,6 +119,14 @@ impl Placement16 {
     }
 }
 
+/// The cost after a move, given the bit of the entry after it and the cost before it.
+#[inline(always)]
+pub(super) fn cost_after(word: u64, bit: u32, before: u8) -> u8 {
+    let up = before.wrapping_add(1);
+    let is_down = (word >> bit) as u8 & 1 ^ up >> 1 & 1;
+    up.wrapping_sub(2 * is_down)
+}
+
 /// Look-ups in a table, for boards of at most sixteen cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup16<'t> {
@@ -143,15 +150,7 @@ impl<'t> Lookup36<'t> {
     #[inline(always)]
     pub(super) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
         let (placement, word) = self.begin(placement, step);
-        (placement, Self::cost(*word, placement.order() % 64, cost))
-    }
-
-    /// The cost after a move, given the one before it and the bit.
-    #[inline(always)]
-    pub(super) fn cost(word: u64, bit: u32, before: u8) -> u8 {
-        let up = before.wrapping_add(1);
-        let is_down = (word >> bit) as u8 & 1 ^ up >> 1 & 1;
-        up.wrapping_sub(2 * is_down)
+        (placement, cost_after(*word, placement.bit(), cost))
     }
 
     /// The placement after a move of one of the tiles.
@@ -175,7 +174,7 @@ impl<'t> Lookup36<'t> {
     #[inline(always)]
     pub(crate) fn word(&self, moved: Placement36, layout: &Layout36, step: &TileStep36) -> (Placement36, &'t u64) {
         let placement = moved.with_rank(layout, self.shifts, step);
-        let word = &self.bits[layout.slot(step.from) * self.row + (placement.order() / 64) as usize];
+        let word = &self.bits[layout.slot(step.from) * self.row + placement.word()];
         prefetch(word);
         (placement, word)
     }
@@ -193,9 +192,7 @@ impl<'t> Lookup16<'t> {
     #[inline(always)]
     pub(super) fn follow(&self, placed: Entry16, step: &TileStep16) -> Entry16 {
         let (placement, word) = self.begin(placed.placement, step);
-        let up = placed.cost.wrapping_add(1);
-        let is_down = (*word >> placement.bit()) as u8 & 1 ^ up >> 1 & 1;
-        Entry16 { placement, cost: up.wrapping_sub(2 * is_down) }
+        Entry16 { placement, cost: cost_after(*word, placement.bit(), placed.cost) }
     }
 
     /// The placement after a move, and the word that holds its bit, which is prefetched.
@@ -228,7 +225,26 @@ impl<'t> Lookup16<'t> {
 }
 
 impl Geometry {
+    /// The geometry of each pattern's table, in order. Patterns with the same number of tiles share one, which saves memory
+    /// and cache lines.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn of_patterns(size: Size, patterns: &[&Vec<u8>]) -> Vec<Arc<Self>> {
+        let mut geometries: Vec<Arc<Self>> = Vec::new();
+        for pattern in patterns {
+            let alike = geometries.iter().find(|earlier| earlier.permutations.items() == pattern.len());
+            let geometry = alike.map_or_else(|| Arc::new(Self::new(size, pattern.len())), Arc::clone);
+            geometries.push(geometry);
+        }
+        geometries
+    }
+
     /// For patterns of this many tiles on boards of a size.
+    ///
+    /// # Panics
+    /// If there are no tiles or more than eight, or the board has more than 36 cells or more slots than its index can
+    /// number.
     pub fn new(size: Size, tiles: usize) -> Self {
         let permutations = Permutations::new(tiles);
         let row = permutations.count().div_ceil(64);
@@ -238,7 +254,9 @@ impl Geometry {
 
     /// The slot of a pattern's home placement.
     fn home(&self, goal_blank: Cell, labels: &[u8]) -> usize {
-        assert!(!labels.contains(&goal_blank) && labels.is_sorted(), "a pattern is an ascending list of tiles");
+        let is_pattern = !labels.contains(&goal_blank) && labels.is_sorted_by(|label, next| label < next);
+        assert!(is_pattern, "a pattern is an ascending list of tiles");
+        assert_eq!(labels.len(), self.permutations.items(), "a geometry is for one number of tiles");
         let set = labels.iter().fold(0, |set, label| set | 1 << label);
         self.index.slot(set, goal_blank)
     }
@@ -248,9 +266,20 @@ impl Geometry {
         self.index.bytes() + self.shifts.bytes()
     }
 
+    /// Memory of tables together, in bytes, given the geometry of each.
+    pub fn bytes_of_tables<'g>(geometries: impl Iterator<Item = &'g Arc<Self>>) -> usize {
+        let mut known: Vec<&Arc<Self>> = Vec::new();
+        let bytes = |geometry| {
+            let is_known = known.iter().any(|earlier| Arc::ptr_eq(earlier, geometry));
+            known.push(geometry);
+            size_of::<u64>() * geometry.words() + if is_known { 0 } else { geometry.bytes() }
+        };
+        geometries.map(bytes).sum()
+    }
+
     /// Temporary memory of [`PatternTable::build`] besides the table, in bytes.
     pub fn bytes_to_build(&self) -> usize {
-        bytes_beside(&self.index, &self.permutations, self.permutations.items())
+        bytes_beside(&self.index, &self.permutations)
     }
 
     /// Number of 64-bit words of a table.
@@ -264,32 +293,26 @@ impl PatternTable {
     ///
     /// # Panics
     /// If `labels` is not an ascending list of as many tiles as the geometry is for.
-    pub fn build(size: Size, goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
+    pub fn build(goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
         let home = geometry.home(goal_blank, labels);
         let Geometry { index, permutations, shifts, .. } = &**geometry;
-        let bits = generate(index, permutations, shifts, home);
-        Self::of(PatternCosts { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits })
+        Self::new(labels, geometry, home, generate(index, permutations, shifts, home))
     }
 
     /// Creates a table from the [bits](Self::bits) of an earlier one.
     ///
     /// # Panics
     /// As [`build`](Self::build), and if the number of words is not that of the geometry.
-    pub fn from_bits(
-        size: Size,
-        goal_blank: Cell,
-        labels: &[u8],
-        geometry: &Arc<Geometry>,
-        bits: HugeVec<u64>,
-    ) -> Self {
+    pub fn from_bits(goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>, bits: HugeVec<u64>) -> Self {
         assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
-        let home = geometry.home(goal_blank, labels);
-        Self::of(PatternCosts { size, geometry: Arc::clone(geometry), labels: labels.to_vec(), home, bits })
+        Self::new(labels, geometry, geometry.home(goal_blank, labels), bits)
     }
 
-    fn of(costs: PatternCosts) -> Self {
-        let symmetry = Symmetry::identity(costs.size);
-        Self { labels: costs.labels.clone(), symmetry, costs: Arc::new(costs) }
+    fn new(labels: &[u8], geometry: &Arc<Geometry>, home: usize, bits: HugeVec<u64>) -> Self {
+        let labels = labels.to_vec();
+        let symmetry = Symmetry::identity(geometry.index.size());
+        let costs = PatternCosts { geometry: Arc::clone(geometry), labels: labels.clone(), home, bits };
+        Self { labels, symmetry, costs: Arc::new(costs) }
     }
 
     /// The table of another pattern, given a [symmetry](super::shared_tables::symmetry_between) that maps it to this one.
@@ -318,7 +341,7 @@ impl PatternTable {
         &self.labels
     }
 
-    pub(super) fn geometry(&self) -> &Geometry {
+    pub(super) fn geometry(&self) -> &Arc<Geometry> {
         &self.costs.geometry
     }
 
@@ -351,7 +374,7 @@ impl PatternTable {
 impl PatternCosts {
     fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         let (mut set, mut items) = (0, Vec::with_capacity(self.labels.len()));
-        for cell in 0..self.size.cells() as Cell {
+        for cell in 0..self.geometry.index.size().cells() as Cell {
             if let Ok(item) = self.labels.binary_search(&label(cell)) {
                 set |= 1 << cell;
                 items.push(item as u8);
@@ -362,11 +385,14 @@ impl PatternCosts {
     }
 
     /// The cost, determined by following a shortest path home.
+    ///
+    /// # Panics
+    /// If the bits are wrong: no path leads home, or one longer than any cost.
     fn cost(&self, mut set: Cells, mut order: usize, mut blank: Cell) -> u8 {
         let Geometry { index, shifts, .. } = &*self.geometry;
         // The cost has the parity of the tiles' distances. With the bit, it is known modulo 4.
         let mut modulo = self.distances(set, order) as u8 % 2 + 2 * self.bit(index.slot(set, blank), order);
-        for cost in 0.. {
+        for cost in 0..=u8::MAX {
             // The home permutation has rank 0.
             if order == 0 && index.slot(set, blank) == self.home {
                 return cost;
@@ -383,7 +409,7 @@ impl PatternCosts {
             (set, order, blank) = next.find(is_nearer).expect("an entry other than home has a nearer neighbor");
             modulo = less;
         }
-        unreachable!("each step lowers the cost by one")
+        panic!("each step lowers the cost by one");
     }
 
     fn bit(&self, slot: usize, order: usize) -> u8 {
@@ -391,7 +417,8 @@ impl PatternCosts {
     }
 
     fn distances(&self, set: Cells, order: usize) -> u32 {
+        let size = self.geometry.index.size();
         let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(order)));
-        tiles.map(|(cell, item)| self.size.distance(cell, self.labels[usize::from(item)])).sum()
+        tiles.map(|(cell, item)| size.distance(cell, self.labels[usize::from(item)])).sum()
     }
 }

@@ -28,11 +28,11 @@ pub(super) fn generate(
 }
 
 /// Maximum memory of [`generate`] besides its result, in bytes.
-pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations, tiles: usize) -> usize {
-    // Two bit planes, and up to three moves per tile on average.
+pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations) -> usize {
+    // Two bit planes, and the moves.
     let rows = RowLayout::of(permutations);
     let of_slot = size_of::<SlotState>() + size_of::<usize>();
-    index.len() * (2 * size_of::<u32>() * rows.groups() + 3 * tiles * size_of::<Edge>() + of_slot)
+    index.len() * (2 * size_of::<u32>() * rows.groups() + Edges::per_slot(permutations) * size_of::<Edge>() + of_slot)
 }
 
 /// State of the generation.
@@ -151,8 +151,8 @@ struct Edges {
 
 impl Edges {
     fn new(index: &PatternIndex, permutations: &Permutations, shifts: &Shifts) -> Self {
-        // An upper bound: unused memory is never touched, while growing would double the peak.
-        let mut edges = Vec::with_capacity(3 * permutations.items() * index.len());
+        // Unused memory is never touched, while growing would double the peak.
+        let mut edges = Vec::with_capacity(Self::per_slot(permutations) * index.len());
         let mut first = vec![0];
         for (set, region) in index.sets_and_regions() {
             // Moves are reversible, so those out of a slot are also those into it.
@@ -164,6 +164,12 @@ impl Edges {
         }
         let shifts_by_number = Shifts::numbers().map(|number| RowShift::new(permutations, shifts, number)).collect();
         Self { edges, first, shifts_by_number }
+    }
+
+    /// Upper bound on the mean number of moves into a slot, for patterns of three tiles or more. Fewer tiles can have some
+    /// moves more, of few slots.
+    fn per_slot(permutations: &Permutations) -> usize {
+        3 * permutations.items()
     }
 
     fn of(&self, slot: usize) -> impl Iterator<Item = (usize, &RowShift)> {

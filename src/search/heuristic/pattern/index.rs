@@ -51,6 +51,11 @@ impl PatternIndex {
         this
     }
 
+    /// The size of the boards.
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
     /// Number of slots.
     pub(super) fn len(&self) -> usize {
         self.slots
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_found_from_each_cell_of_its_region() {
-        for (rows, cols, tiles) in [(2, 5, 4), (3, 4, 6), (4, 4, 7)] {
+        for (rows, cols, tiles) in [(2, 5, 4), (3, 4, 6), (4, 4, 7), (2, 9, 6), (2, 10, 4), (5, 5, 4), (6, 6, 3)] {
             let index = PatternIndex::new(Size::try_from((rows, cols)).unwrap(), tiles);
             assert_eq!(index.sets_and_regions().count(), index.len());
             for (slot, (set, region)) in index.sets_and_regions().enumerate() {

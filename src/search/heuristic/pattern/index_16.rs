@@ -44,8 +44,8 @@ pub(crate) struct TileStep16 {
 }
 
 impl TileStep16 {
-    pub(crate) fn new(size: Size, from: Cell, to: Cell) -> Self {
-        let mask = if size.row_of(from) == size.row_of(to) { 0 } else { u8::MAX };
+    pub(crate) fn new(from: Cell, to: Cell) -> Self {
+        let mask = if from.abs_diff(to) == 1 { 0 } else { u8::MAX };
         Self { cells: 1 << from | 1 << to, from, shift: 2 * to + u8::from(from > to), mask }
     }
 

@@ -62,7 +62,7 @@ impl Layout36 {
         let to = self.of(step.to);
         let passed = (moved.0 >> step.first_passed) as usize & usize::from(step.passed);
         let passed = u32::from(PASSED[passed % PASSED.len()]);
-        Shifts::number(if step.is_up { to + passed } else { to - passed }, to)
+        Shifts::number(if step.lowers_cell { to + passed } else { to - passed }, to)
     }
 }
 
@@ -86,8 +86,20 @@ impl Placement36 {
     }
 
     #[inline(always)]
-    pub(crate) fn order(self) -> u32 {
+    fn order(self) -> u32 {
         (self.0 >> Self::ORDER) as u32
+    }
+
+    /// Index of the bit within its word.
+    #[inline(always)]
+    pub(crate) fn bit(self) -> u32 {
+        self.order() % 64
+    }
+
+    /// Index of the word within its row.
+    #[inline(always)]
+    pub(super) fn word(self) -> usize {
+        (self.order() / 64) as usize
     }
 
     /// The placement with the cells after a move, and the rank before it.
@@ -113,8 +125,8 @@ pub(crate) struct TileStep36 {
     /// The cells that the tile passes: the first one, and a mask for as many. A horizontal move passes none.
     first_passed: u8,
     passed: u16,
-    /// The tile moves to the row above.
-    is_up: bool,
+    /// The tile moves to a lower cell.
+    lowers_cell: bool,
 }
 
 /// Number of bits of a mask of passed cells.
@@ -131,7 +143,7 @@ static PASSED: [u8; 1 << (Size::MAX_SIDE - 1)] = {
 impl TileStep36 {
     pub(crate) fn new(from: Cell, to: Cell) -> Self {
         let (first_passed, passed) = (from.min(to) + 1, (1 << (from.abs_diff(to) - 1)) - 1);
-        Self { from, to, first_passed, passed, is_up: from > to }
+        Self { from, to, first_passed, passed, lowers_cell: from > to }
     }
 }
 
@@ -142,8 +154,7 @@ impl SetRanks36 {
         let lower = (0..1_u32 << half).map(|set| {
             let rank = &mut of_ones[set.count_ones() as usize];
             let this = *rank;
-            // The ranks of sets with more cells than the pattern may overflow. They are never used.
-            *rank = rank.wrapping_add(1);
+            *rank += 1;
             this
         });
         let lower: Box<[u16]> = lower.collect();
@@ -194,5 +205,34 @@ impl Index36 {
     pub(crate) fn bytes(&self) -> usize {
         let SetRanks36 { upper, lower, .. } = &self.ranks;
         size_of_val(self.layouts.as_slice()) + size_of_val(&**upper) + size_of_val(&**lower)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::before;
+    use super::*;
+    use crate::domain::Move;
+
+    #[test]
+    fn shifts_are_those_of_the_positions_in_the_sets() {
+        for (rows, cols, tiles) in [(2, 9, 7), (2, 10, 6), (4, 5, 6), (7, 3, 5)] {
+            let size = Size::try_from((rows, cols)).unwrap();
+            let mut index = Index36::new(size, tiles);
+            let all: Cells = (1 << size.cells()) - 1;
+            let sets: Vec<Cells> = (0..=all).filter(|set| set.count_ones() as usize == tiles).collect();
+            sets.iter().for_each(|set| index.add(*set, 0, &vec![all & !set]));
+            for set in &sets {
+                for (from, mv) in members(*set).flat_map(|from| Move::ALL.map(|mv| (from, mv))) {
+                    let Some(to) = size.neighbor(from, mv).filter(|to| set & 1 << to == 0) else { continue };
+                    let next = set ^ 1 << from ^ 1 << to;
+                    let step = TileStep36::new(from, to);
+                    let moved = Placement36::new(*set, 0).moved(&step);
+                    assert_eq!(moved, Placement36::new(next, 0));
+                    let expected = Shifts::number(before(*set, from), before(next, to));
+                    assert_eq!(index.layout(moved).shift(moved, &step), expected, "{set:b} on {size}, {from} to {to}");
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! Partitions of the tiles into patterns.
 
-use std::sync::Arc;
-
 use super::database::{Geometry, PatternTable};
 use super::shared_tables::{SharedTable, shared_tables};
 use super::symmetry::GoalClass;
@@ -14,7 +12,7 @@ pub type Patterns = Vec<Vec<u8>>;
 pub enum Tier {
     /// Some megabytes and a tenth of a second; for more than 25 cells tens of megabytes and some seconds.
     Small,
-    /// Tens of megabytes and a second; for 24-puzzles 51 MB and some seconds.
+    /// Tens of megabytes and a second; for 24-puzzles 51 to 76 MB and some seconds.
     Standard,
     /// Hundreds of megabytes and seven seconds.
     Large,
@@ -134,20 +132,18 @@ impl Partition {
         Self { class, tables }
     }
 
-    /// The patterns that have tables of their own, in order, and their geometries. Others share one of these tables.
-    pub fn patterns_with_tables(class: GoalClass, choice: &[Patterns]) -> Vec<(&Vec<u8>, Arc<Geometry>)> {
-        let all = choice.iter().flatten().zip(Self::geometries(class, choice));
-        all.zip(shared_tables(class, choice.iter().flatten()))
-            .filter_map(|(own, shared)| shared.is_none().then_some(own))
-            .collect()
+    /// The patterns that have tables of their own, in order. Others share one of these tables.
+    pub fn patterns_with_tables(class: GoalClass, choice: &[Patterns]) -> Vec<&Vec<u8>> {
+        let shared = shared_tables(class, choice.iter().flatten());
+        choice.iter().flatten().zip(shared).filter_map(|(own, shared)| shared.is_none().then_some(own)).collect()
     }
 
     /// Builds the partitions of a choice of patterns, one table after another.
     pub fn build(class: GoalClass, choice: &[Patterns]) -> Vec<Self> {
-        let table =
-            |(labels, geometry): (&Vec<u8>, _)| PatternTable::build(class.size, class.goal_blank, labels, &geometry);
-        let tables = Self::patterns_with_tables(class, choice).into_iter().map(table).collect();
-        Self::assemble(class, choice, tables)
+        let patterns = Self::patterns_with_tables(class, choice);
+        let geometries = Geometry::of_patterns(class.size, &patterns);
+        let build = |(labels, geometry): (&&Vec<u8>, _)| PatternTable::build(class.goal_blank, labels, geometry);
+        Self::assemble(class, choice, patterns.iter().zip(&geometries).map(build).collect())
     }
 
     /// Combines the [tables](Self::patterns_with_tables) into partitions.
@@ -169,26 +165,11 @@ impl Partition {
         partitions.collect()
     }
 
-    /// The geometry of each pattern, in order. Patterns with the same number of tiles share one, which saves memory and
-    /// cache lines.
-    fn geometries(class: GoalClass, choice: &[Patterns]) -> Vec<Arc<Geometry>> {
-        let mut geometries: Vec<Arc<Geometry>> = Vec::new();
-        let sizes: Vec<usize> = choice.iter().flatten().map(Vec::len).collect();
-        for (at, tiles) in sizes.iter().enumerate() {
-            let alike = sizes[..at].iter().position(|earlier| earlier == tiles);
-            geometries.push(match alike {
-                Some(alike) => Arc::clone(&geometries[alike]),
-                None => Arc::new(Geometry::new(class.size, *tiles)),
-            });
-        }
-        geometries
-    }
-
     /// The patterns of a tier for a class, by partition; `None` if the class has no tables of the tier.
     ///
-    /// There is one partition, or [twin](Self::are_twins) ones, if a reflection keeps the blank's goal cell, because boards
-    /// can then be looked up under two symmetries. Otherwise there are two, except on boards of more than 25 cells. Classes without a listed choice
-    /// take the tiles column by column, and for a second partition row by row.
+    /// There is one partition, or [twin](Self::are_twins) ones, if a reflection keeps the blank's goal cell, because
+    /// boards can then be looked up under two symmetries. Otherwise there are two, except on boards of more than 25
+    /// cells. Classes without a listed choice take the tiles column by column, and for a second partition row by row.
     pub fn choose(class: GoalClass, tier: Tier) -> Option<Vec<Patterns>> {
         let key = (class.size.rows(), class.size.cols(), class.goal_blank, tier);
         let listed = CHOICES.iter().find(|(rows, cols, goal_blank, tier, _)| (*rows, *cols, *goal_blank, *tier) == key);
@@ -247,13 +228,7 @@ impl Partition {
 
     /// Memory of some partitions together, in bytes.
     pub fn bytes_of(partitions: &[Self]) -> usize {
-        let tables = Self::distinct_tables(partitions);
-        let shared = tables.iter().enumerate().filter(|(at, table)| {
-            let is_known = |earlier: &&PatternTable| std::ptr::eq(earlier.geometry(), table.geometry());
-            !tables[..*at].iter().any(is_known)
-        });
-        let shared: usize = shared.map(|(_, table)| table.geometry().bytes()).sum();
-        shared + tables.iter().map(|table| table.bytes()).sum::<usize>()
+        Geometry::bytes_of_tables(Self::distinct_tables(partitions).into_iter().map(PatternTable::geometry))
     }
 }
 
@@ -290,7 +265,7 @@ mod tests {
     #[test]
     fn patterns_that_a_symmetry_maps_to_each_other_share_a_table() {
         let own = |class, choice: &[Patterns]| -> Vec<Vec<u8>> {
-            Partition::patterns_with_tables(class, choice).into_iter().map(|(labels, _)| labels.clone()).collect()
+            Partition::patterns_with_tables(class, choice).into_iter().cloned().collect()
         };
         let corner = |sides| GoalClass { size: crate::domain::Size::try_from(sides).unwrap(), goal_blank: 0 };
         // The blocks of a 24-puzzle are one, turned.

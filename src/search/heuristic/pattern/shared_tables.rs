@@ -84,7 +84,7 @@ mod tests {
         for class in GoalClass::all().filter(|class| class.size.cells() == 10 || class.size.cells() == 12) {
             let GoalClass { size, goal_blank } = class;
             let geometry = Arc::new(Geometry::new(size, 3));
-            let table = |labels: &[u8]| PatternTable::build(size, goal_blank, labels, &geometry);
+            let table = |labels: &[u8]| PatternTable::build(goal_blank, labels, &geometry);
             for _ in 0..20 {
                 let mut tiles: Vec<u8> = (0..size.cells() as u8).filter(|label| *label != goal_blank).collect();
                 shuffle(&mut random, &mut tiles);

@@ -65,11 +65,11 @@ impl<'t> View<'t> {
         usize::from(self.pattern_of[usize::from(label) % LABELS])
     }
 
-    /// The shape of a pattern's table, and the images of two cells there; of any, if there are fewer patterns.
+    /// The images of two cells on the board of a pattern's table; of any, if there are fewer patterns.
     #[inline]
-    pub(crate) fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Size, Cell, Cell) {
+    pub(crate) fn images(&self, pattern: usize, from: Cell, to: Cell) -> (Cell, Cell) {
         let symmetry = self.symmetries.get(pattern).unwrap_or(&self.symmetries[0]);
-        (symmetry.size(), symmetry.cell(from), symmetry.cell(to))
+        (symmetry.cell(from), symmetry.cell(to))
     }
 
     /// Placement and cost of each pattern's tiles on a board.
