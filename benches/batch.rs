@@ -1,7 +1,7 @@
 //! Boards a second of `taquin batch` and of `POST /batch`, compared with the solver in this process.
 //!
-//! `cargo bench --bench batch` measures all in one run, in alternating rounds, and prints medians. "In process" calls the
-//! solver for one board after another, on one thread for each core.
+//! `cargo bench --bench batch` measures all in one run, in alternating rounds, and prints medians. "In process" calls
+//! the solver for one board after another, on one thread for each core.
 
 mod common;
 

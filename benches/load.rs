@@ -1,9 +1,10 @@
 //! `POST /solve` on 3×3 boards, compared with a bare axum handler, over loopback in one run.
 //!
-//! `cargo bench --bench load` starts the service and two bare axum handlers, each in a process of its own: one parses the
-//! body and returns a constant, the other also solves the board and writes the solution. The bodies of all responses have
-//! equal sizes. 32 keep-alive connections send requests to each in turn. With `TAQUIN_BENCH_AGAINST=PATH`, another program
-//! of the service takes the place of the handlers, in more and shorter rounds.
+//! `cargo bench --bench load` starts the service and two bare axum handlers, each in a process of its own: one parses
+//! the body and returns a constant, the other also solves the board and writes the solution. The bodies of all
+//! responses have equal sizes. 32 keep-alive connections send requests to each in turn. With
+//! `TAQUIN_BENCH_AGAINST=PATH`, another program of the service takes the place of the handlers, in more and shorter
+//! rounds.
 
 mod common;
 

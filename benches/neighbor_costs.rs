@@ -1,10 +1,10 @@
 //! Fits the costs of tiles in adjacent cells to optimal lengths of 15-puzzles (`src/search/anytime/neighbor_costs.rs`).
 //!
-//! `cargo bench --bench neighbor_costs` solves random boards, leaves their optimal solutions at random positions by some random
-//! moves, and solves the boards there. A ridge regression (Hoerl & Kennard 1970) explains the lengths by the distances of the
-//! tiles along each axis, the cell of the blank, and the headings of all pairs of adjacent tiles. Pairs that are reflections
-//! of each other have one cost. It prints the table, and the error with and without it on boards that were left out.
-//! `boards=N` sets the number of random boards.
+//! `cargo bench --bench neighbor_costs` solves random boards, leaves their optimal solutions at random positions by
+//! some random moves, and solves the boards there. A ridge regression (Hoerl & Kennard 1970) explains the lengths by
+//! the distances of the tiles along each axis, the cell of the blank, and the headings of all pairs of adjacent tiles.
+//! Pairs that are reflections of each other have one cost. It prints the table, and the error with and without it on
+//! boards that were left out. `boards=N` sets the number of random boards.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Proofs of 24-puzzles with tables of any partition.
 //!
-//! `cargo bench --bench proofs` proves the shortest solutions of 25 of Korf & Felner's (2002) boards on two cores. Words
-//! after `--`: `boards=25,1` selects boards, `time=600` limits the seconds of each, and a partition such as
+//! `cargo bench --bench proofs` proves the shortest solutions of 25 of Korf & Felner's (2002) boards on two cores.
+//! Words after `--`: `boards=25,1` selects boards, `time=600` limits the seconds of each, and a partition such as
 //! `1,2,5,6,7,12/3,4,…` replaces the standard one; `+` separates two partitions of which the maximum counts.
 
 mod common;

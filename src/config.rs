@@ -167,7 +167,8 @@ pub struct Flags {
     #[arg(long, env = "TAQUIN_READY", default_value = "small", value_name = "TIER")]
     ready: String,
 
-    /// Directory that keeps standard and large tables between runs, so that they are not built again; no files if not set
+    /// Directory that keeps standard and large tables between runs, so that they are not built again; no files if not
+    /// set
     #[arg(long, env = "TAQUIN_TABLE_CACHE", value_name = "DIRECTORY", global = true)]
     table_cache: Option<String>,
 
@@ -208,13 +209,13 @@ impl Flags {
 pub enum Command {
     /// Solve many boards: those of a file, or random ones, into a file or a directory; write the labels of a directory
     ///
-    /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or a
-    /// check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.
+    /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or
+    /// a check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.
     Batch(Box<BatchFlags>),
     /// Run the chunks of jobs that services with the same --jobs and --nats have created, until SIGTERM or SIGINT
     ///
-    /// --workers is the number of its threads. On --admin-listen it serves probes and metrics. Within --shutdown-grace it
-    /// finishes what it has begun, and gives back the rest.
+    /// --workers is the number of its threads. On --admin-listen it serves probes and metrics. Within --shutdown-grace
+    /// it finishes what it has begun, and gives back the rest.
     Worker,
     /// Check whether the service at the listen address is alive; exit with code 0 or 1
     Healthcheck,

@@ -35,8 +35,8 @@ impl ConnectionAge {
         self.over_at
     }
 
-    /// Announces the end of the connection in a response that is about to be sent, if it has its maximum age. hyper then
-    /// closes it after the response. `has_next` says that the client has sent more: it gets its responses first.
+    /// Announces the end of the connection in a response that is about to be sent, if it has its maximum age. hyper
+    /// then closes it after the response. `has_next` says that the client has sent more: it gets its responses first.
     pub(crate) fn announce_end<B>(&self, response: &mut Response<B>, has_next: bool) {
         if Instant::now() < self.over_at {
             return;

@@ -35,7 +35,8 @@ pub enum Ending {
     CutShort(u8),
 }
 
-/// Runs something that shuts down when its receiver gets a message, at SIGTERM or SIGINT. A second signal ends it at once.
+/// Runs something that shuts down when its receiver gets a message, at SIGTERM or SIGINT. A second signal ends it at
+/// once.
 ///
 /// # Errors
 /// If the signal handlers cannot be installed.

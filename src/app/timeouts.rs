@@ -50,8 +50,8 @@ impl Timeouts {
         Ok(())
     }
 
-    /// When a connection that is idle from `now` on is closed. One of the maximum age stays open for the header timeout:
-    /// a client that still uses it learns of its end from a response.
+    /// When a connection that is idle from `now` on is closed. One of the maximum age stays open for the header
+    /// timeout: a client that still uses it learns of its end from a response.
     fn idle_until(&self, now: Instant, age_over_at: Option<Instant>) -> Instant {
         let until = now + self.keep_alive;
         age_over_at.map_or(until, |over_at| until.min(over_at.max(now + self.header)))

@@ -90,12 +90,12 @@ const TAKE_TIME: Duration = Duration::from_secs(10);
 /// Time within which the server says that a request has ended.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Time after which a stream is created again that does not respond to publications. nats-server 2.15.1 does not after it has
-/// lost the files of the stream.
+/// Time after which a stream is created again that does not respond to publications. nats-server 2.15.1 does not after
+/// it has lost the files of the stream.
 const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 
-/// Time in which a server removes the files of a deleted stream. 2.9.10 also removes those of a stream of the same name that
-/// is created meanwhile.
+/// Time in which a server removes the files of a deleted stream. 2.9.10 also removes those of a stream of the same name
+/// that is created meanwhile.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
 /// Time in which a worker has to respond.

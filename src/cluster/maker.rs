@@ -51,7 +51,8 @@ enum Found {
 pub(super) enum Begun {
     /// Nothing: the part exists, or the job has ended.
     Nothing,
-    /// Nothing: the store has no such folder. The job was deleted, or the store is another one than that of the service.
+    /// Nothing: the store has no such folder. The job was deleted, or the store is another one than that of the
+    /// service.
     Missing,
     /// Nothing here: labels depend on the solver, and that of the job has another version or other tables.
     OtherSolver,
@@ -167,8 +168,8 @@ impl Maker {
         self.job(folder).map(|job| !matches!(job, Found::Unfinished(_)))
     }
 
-    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. With care, it notes where it is, in case that
-    /// a board ends the process.
+    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. With care, it notes where it is, in case
+    /// that a board ends the process.
     ///
     /// # Errors
     /// [`JobError`] if the boards cannot be read.
@@ -208,8 +209,8 @@ impl Maker {
         is_whole.and(given_up).map(|()| None)
     }
 
-    /// Loads the tables of a job. Where labels depend on them, they are those of the specification; others have to fit into
-    /// the memory for tables, and stay there as long as the returned value exists.
+    /// Loads the tables of a job. Where labels depend on them, they are those of the specification; others have to fit
+    /// into the memory for tables, and stay there as long as the returned value exists.
     fn load_tables(&self, spec: &JobSpec) -> SweepTables {
         let (settings, tables, goal) = (self.service.settings(), self.service.tables(), spec.boards.goal());
         if spec.has_unique_labels() {
@@ -232,8 +233,8 @@ impl Maker {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist, unless it has ended. Returns false if one is missing, and once `cancel` is raised.
-    /// Progress counts the parts that were read.
+    /// Ends a job whose parts all exist, unless it has ended. Returns false if one is missing, and once `cancel` is
+    /// raised. Progress counts the parts that were read.
     ///
     /// # Errors
     /// [`JobError`].

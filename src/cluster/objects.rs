@@ -67,8 +67,8 @@ pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     find_files(url, runtime)
 }
 
-/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no files,
-/// and is not locked.
+/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no
+/// files, and is not locked.
 ///
 /// # Errors
 /// [`OpenError`].

@@ -50,7 +50,8 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// What workers [reported](Self::report) since the last call of this process.
     fn reports(&self) -> impl Future<Output = HashSet<Trouble>> + Send;
 
-    /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease is over.
+    /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease
+    /// is over.
     ///
     /// # Errors
     /// [`QueueError`].

@@ -13,8 +13,8 @@ const CONCURRENT_READS: usize = 16;
 /// Time after which no further job is read if the store fails.
 const READ_TIME: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 
-/// Reads these jobs. Each comes with whether it has new parts. Once the store has failed for some seconds, the rest are not
-/// read, and have an error.
+/// Reads these jobs. Each comes with whether it has new parts. Once the store has failed for some seconds, the rest are
+/// not read, and have an error.
 pub(super) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
     read_each(jobs, |job| job.read_progress(), |job| job.stored().file_error("", ErrorKind::TimedOut.into()))
 }

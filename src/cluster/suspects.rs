@@ -1,8 +1,8 @@
 //! Finds boards whose search ends the process, so that the other boards of their chunk get a label.
 //!
-//! A worker that labels a chunk with care creates a file before each run of rows. If the process disappears, the last of
-//! these files says where, and the next attempt splits that run. A single row at which three attempts in a row have ended
-//! is not searched any more.
+//! A worker that labels a chunk with care creates a file before each run of rows. If the process disappears, the last
+//! of these files says where, and the next attempt splits that run. A single row at which three attempts in a row have
+//! ended is not searched any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,8 +12,8 @@ use crate::search::{Named, named};
 pub enum Lane {
     /// Those of jobs that take long.
     Bulk,
-    /// Those of jobs of some seconds. Each worker does one of them at a time beside the others, so that they do not wait
-    /// for chunks of long jobs.
+    /// Those of jobs of some seconds. Each worker does one of them at a time beside the others, so that they do not
+    /// wait for chunks of long jobs.
     Quick,
 }
 

@@ -5,7 +5,8 @@ use clap::Args;
 /// The flags as text. The command parses them, and reports all errors at once.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct BatchFlags {
-    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or Parquet
+    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or
+    /// Parquet
     ///
     /// A line is a board in any notation, such as `8 6 7/2 5 4/3 0 1` or `[[8,6,7],[2,5,4],[3,0,1]]`, or an object
     /// `{"id": …, "board": …}`. A line of CSV has a board, or a tile for each cell.

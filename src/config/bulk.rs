@@ -18,8 +18,8 @@ pub(crate) struct BulkFlags {
     #[arg(long, env = "TAQUIN_MAX_BATCH", value_name = "N")]
     max_batch: Option<String>,
 
-    /// Maximum size of the body of a request to /batch [default: 16MiB, or a quarter of the memory for long responses if
-    /// that is less] [range: 1KiB or more]
+    /// Maximum size of the body of a request to /batch [default: 16MiB, or a quarter of the memory for long responses
+    /// if that is less] [range: 1KiB or more]
     #[arg(long, env = "TAQUIN_MAX_BATCH_BODY", value_name = "SIZE")]
     max_batch_body: Option<String>,
 }

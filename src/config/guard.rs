@@ -22,7 +22,8 @@ pub(crate) struct GuardFlags {
     #[arg(long, env = "TAQUIN_RATE_LIMIT", value_name = "N/PERIOD")]
     rate_limit: Option<String>,
 
-    /// Number of rate-limited requests that a client may send at once [default: the N of --rate-limit] [range: 1 to 100000]
+    /// Number of rate-limited requests that a client may send at once [default: the N of --rate-limit] [range: 1 to
+    /// 100000]
     #[arg(long, env = "TAQUIN_RATE_BURST", value_name = "N")]
     rate_burst: Option<String>,
 

@@ -10,13 +10,13 @@ use super::parse::{DAY, KIB, SettingsParser};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JobsFlags {
-    /// Where the jobs are that /jobs creates: a directory, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX with --nats; /jobs
-    /// is off if not set
+    /// Where the jobs are that /jobs creates: a directory, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX with --nats;
+    /// /jobs is off if not set
     ///
     /// Without --nats, this process runs the jobs itself, and no other process may use the directory. Unfinished jobs
     /// continue when the service starts again. Unless the service listens on a loopback address, tokens are required
-    /// (--token-file). The credentials of a bucket are read from the variables of its vendor, such as AWS_ACCESS_KEY_ID.
-    /// `taquin worker` needs the same place as the services, and --nats.
+    /// (--token-file). The credentials of a bucket are read from the variables of its vendor, such as
+    /// AWS_ACCESS_KEY_ID. `taquin worker` needs the same place as the services, and --nats.
     #[arg(long, env = "TAQUIN_JOBS", value_name = "DIRECTORY|URL", global = true)]
     jobs: Option<String>,
 

@@ -26,9 +26,9 @@ pub(crate) struct MemoryFlags {
     /// Memory for tables that are built on first use, for other board sizes and goals [default: 208MiB, or a quarter of
     /// the memory if that is less] [range: 64MiB or more]
     ///
-    /// The least recently used are evicted. The pattern tables of a goal take up to 76 MB, and on boards of more than 16
-    /// cells each thread that builds them takes up to 83 MB more. If they do not fit, `auto` searches without them. 16 MiB
-    /// are reserved for the stages of large boards.
+    /// The least recently used are evicted. The pattern tables of a goal take up to 76 MB, and on boards of more than
+    /// 16 cells each thread that builds them takes up to 83 MB more. If they do not fit, `auto` searches without them.
+    /// 16 MiB are reserved for the stages of large boards.
     #[arg(long, env = "TAQUIN_TABLE_MEMORY", value_name = "SIZE")]
     table_memory: Option<String>,
 

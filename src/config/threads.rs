@@ -49,8 +49,8 @@ impl ThreadPlan {
         Self::within(most_restrictive(), cores, workers, bulk_workers)
     }
 
-    /// Divides the threads that a limit leaves. Connections and helpers of searches get at most a quarter each, and bulk
-    /// work an eighth.
+    /// Divides the threads that a limit leaves. Connections and helpers of searches get at most a quarter each, and
+    /// bulk work an eighth.
     fn within(limit: Option<ThreadLimit>, cores: usize, workers: usize, bulk_workers: usize) -> Self {
         let free = limit.map_or(u64::MAX, |limit| limit.free).saturating_sub(OTHERS);
         let free = usize::try_from(free).unwrap_or(usize::MAX);

@@ -19,7 +19,8 @@ pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<String>
     unknown
 }
 
-/// True for names such as `TAQUIN_SERVICE_HOST`, `TAQUIN_ADMIN_SERVICE_PORT_HTTP`, `TAQUIN_PORT`, `TAQUIN_PORT_80_TCP_ADDR`.
+/// True for names such as `TAQUIN_SERVICE_HOST`, `TAQUIN_ADMIN_SERVICE_PORT_HTTP`, `TAQUIN_PORT`,
+/// `TAQUIN_PORT_80_TCP_ADDR`.
 fn is_kubernetes(name: &str) -> bool {
     name.ends_with("_SERVICE_HOST")
         || name.ends_with("_PORT")

@@ -42,11 +42,11 @@ pub enum PuzzleError {
 /// The parities that decide whether one board can be reached from another.
 ///
 /// **The parity argument.** A move exchanges the blank and a tile, so it flips the parity of the permutation between
-/// the two boards, and it changes the distance of the blank from its goal cell by exactly one. Both parities flip together,
-/// and both are even at the goal, so they are equal on every board from which the goal can be reached. Conversely, on
-/// boards of at least 2×2 every board with equal parities can reach the goal (Johnson & Story 1879; Wilson 1974 for
-/// graphs in general). The exception is a board one cell wide, where tiles keep their order: [`Size`] rejects those.
-/// (Wilson's other exception, the theta graph on seven vertices, is not a rectangle.)
+/// the two boards, and it changes the distance of the blank from its goal cell by exactly one. Both parities flip
+/// together, and both are even at the goal, so they are equal on every board from which the goal can be reached.
+/// Conversely, on boards of at least 2×2 every board with equal parities can reach the goal (Johnson & Story 1879;
+/// Wilson 1974 for graphs in general). The exception is a board one cell wide, where tiles keep their order: [`Size`]
+/// rejects those. (Wilson's other exception, the theta graph on seven vertices, is not a rectangle.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reachability {
     /// Pairs of tiles, without the blank, whose order differs from that in the goal.

@@ -12,9 +12,9 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// Returns the solution of a puzzle along a path that ends at its goal, wherever the path begins. The puzzle's start
-    /// is a board of the path, or one move away from one; if there are several, the one nearest to the goal counts.
-    /// `None` for any other path.
+    /// Returns the solution of a puzzle along a path that ends at its goal, wherever the path begins. The puzzle's
+    /// start is a board of the path, or one move away from one; if there are several, the one nearest to the goal
+    /// counts. `None` for any other path.
     pub fn of(puzzle: &Puzzle, path: &Path) -> Option<Self> {
         let (mut board, moves) = (*puzzle.goal(), path.moves());
         if board == *puzzle.start() {
@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(trail(start, "RRRRD"), Some(("RRD".to_owned(), true)));
     }
 
-    /// Length of the shortest solution by no move or one to a board of the path, whose moves are made from its beginning.
+    /// Length of the shortest solution by no move or one to a board of the path, whose moves are made from its
+    /// beginning.
     fn searched(puzzle: &Puzzle, path: &Path, beginning: Board) -> Option<usize> {
         let boards: Vec<Board> = [beginning].into_iter().chain(path.steps(&beginning).map(|step| step.board)).collect();
         let left = (0..boards.len()).rev().zip(&boards);

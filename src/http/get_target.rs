@@ -8,8 +8,8 @@ use crate::domain::Board;
 
 /// The target of the GET request with the same fields, relative to that of the POST request (docs/adr/0048).
 ///
-/// The fields are in the order in which they are read, and boards are rows of tiles. So requests that differ in notation
-/// only have one target. `None` if the target is too long.
+/// The fields are in the order in which they are read, and boards are rows of tiles. So requests that differ in
+/// notation only have one target. `None` if the target is too long.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct GetTarget(Option<Vec<u8>>);
 

@@ -24,8 +24,8 @@ const EXPANSION: Duration = Duration::from_nanos(40);
 
 /// Chooses the number of boards of a chunk, a power of two.
 ///
-/// It counts expansions instead of time. So on all machines equal jobs have equal chunks, and processes that begin a job
-/// at once agree.
+/// It counts expansions instead of time. So on all machines equal jobs have equal chunks, and processes that begin a
+/// job at once agree.
 pub fn chunk_size(tables: &Tables, boards: &SampledBoards, want: Want, limits: SweepLimits) -> u32 {
     let cost = cost_of_board(tables, boards, want, limits, SweepContext::default());
     chunk_of_cost(cost, boards.count)

@@ -193,8 +193,8 @@ impl StoredJob {
         self.complete_while(|| true)
     }
 
-    /// Does what [`complete`](Self::complete) does, as long as `goes_on` returns true, which is called before each part.
-    /// Returns false if it did not, or a part is missing.
+    /// Does what [`complete`](Self::complete) does, as long as `goes_on` returns true, which is called before each
+    /// part. Returns false if it did not, or a part is missing.
     ///
     /// # Errors
     /// [`JobError`], also of a damaged part.

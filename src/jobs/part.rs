@@ -313,7 +313,8 @@ impl Part {
         Ok(())
     }
 
-    /// True if each column has a value for each row, rows without a label have none but zeros, and every value is in its range.
+    /// True if each column has a value for each row, rows without a label have none but zeros, and every value is in
+    /// its range.
     fn is_consistent(&self, rows: usize) -> bool {
         let of = |want, column: usize| column == if self.want == want { rows } else { 0 };
         let has_rows = self.status.len() == rows

@@ -210,8 +210,8 @@ impl JobSpec {
         self.want != Want::Bounds && (self.limits.time.is_some() || improves_all_the_time)
     }
 
-    /// The first member in which another specification describes other labels, by its name on the command line. The size
-    /// of the chunks does not count.
+    /// The first member in which another specification describes other labels, by its name on the command line. The
+    /// size of the chunks does not count.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         let depends_on_solver = !self.has_unique_labels();
         let (own, others) = (&self.boards, &other.boards);

@@ -7,8 +7,8 @@ use crate::domain::{Move, MoveSet, Packed64, Path};
 /// Follows a shortest path in the multi-tile metric. `table` has the distances in that metric.
 ///
 /// A\* with a perfect heuristic: it expands the nodes of one optimal path. Of several slides that lead nearer, it takes
-/// the first in the order U, L, D, R of the blank's directions, and of those the shortest. Successors are all slides but
-/// those along the line of the last one, since two such slides are one.
+/// the first in the order U, L, D, R of the blank's directions, and of those the shortest. Successors are all slides
+/// but those along the line of the last one, since two such slides are one.
 ///
 /// The lower bound is the length of the path in slides.
 pub fn multi_tile(space: &Space<Packed64>, table: &DistanceTable, budget: &Budget<'_>) -> Outcome {

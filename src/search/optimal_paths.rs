@@ -14,12 +14,12 @@ pub struct OptimalPaths {
     pub expanded: u64,
 }
 
-/// Finds the first `most` of all solutions of `length` moves, which must be the optimal length. With `counts` it goes on
-/// and counts all.
+/// Finds the first `most` of all solutions of `length` moves, which must be the optimal length. With `counts` it goes
+/// on and counts all.
 ///
-/// It is the last iteration of IDA\* (Korf 1985), which does not stop at the goal. Successors are generated in the order
-/// U, L, D, R, so the first solution is the first of all in the order of their letters. Moves that lead to the same board
-/// in the same number of moves are different solutions, so only the move straight back is skipped.
+/// It is the last iteration of IDA\* (Korf 1985), which does not stop at the goal. Successors are generated in the
+/// order U, L, D, R, so the first solution is the first of all in the order of their letters. Moves that lead to the
+/// same board in the same number of moves are different solutions, so only the move straight back is skipped.
 ///
 /// # Errors
 /// If the budget is exhausted before all are found.

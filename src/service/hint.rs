@@ -136,8 +136,8 @@ impl HintCache {
     /// Returns the hint for a job's start board: along a solution of an earlier hint that leads over this board, or
     /// along the trail, or from the job's search.
     ///
-    /// A trail that leads over the board spares a search that would use all its time. Any other search is made, since it
-    /// proves its solution optimal; the trail counts if it is not longer.
+    /// A trail that leads over the board spares a search that would use all its time. Any other search is made, since
+    /// it proves its solution optimal; the trail counts if it is not longer.
     ///
     /// # Errors
     /// See [`ServiceError`].

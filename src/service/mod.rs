@@ -1,7 +1,7 @@
 //! Second floor: jobs, the worker pool and the tables. Knows tokio and tracing, but no HTTP.
 //!
-//! A [`Job`] is a puzzle, the [`Plan`] of its search and its [`Limits`]; a [`Report`] is the result. [`Service::submit`]
-//! runs a job.
+//! A [`Job`] is a puzzle, the [`Plan`] of its search and its [`Limits`]; a [`Report`] is the result.
+//! [`Service::submit`] runs a job.
 //!
 //! The modules, each of which uses only those below it:
 //!

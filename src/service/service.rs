@@ -214,8 +214,8 @@ impl Service {
         self.pool.bulk_load()
     }
 
-    /// Returns the best solution that [`auto`](Plan::auto) finds, or the rest of a cached solution of an earlier hint, or
-    /// of `trail`, a path that the client knows. A trail that does not lead over the board or close by is ignored.
+    /// Returns the best solution that [`auto`](Plan::auto) finds, or the rest of a cached solution of an earlier hint,
+    /// or of `trail`, a path that the client knows. A trail that does not lead over the board or close by is ignored.
     ///
     /// # Errors
     /// See [`ServiceError`].

@@ -346,8 +346,8 @@ impl Tables {
         loaded.then(|| SweepTables { patterns: Some(self.patterns(size, goal_blank)), are_missing: false })
     }
 
-    /// Loads the tables of sweeps of a goal within the memory for tables, as searches of requests do. On small boards it
-    /// waits so long for memory; on large ones the searches do without tables if there is none.
+    /// Loads the tables of sweeps of a goal within the memory for tables, as searches of requests do. On small boards
+    /// it waits so long for memory; on large ones the searches do without tables if there is none.
     pub async fn load_within_memory(&self, goal: &Board, wait: Duration) -> SweepTables {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if let Some(loaded) = self.loaded_for(goal) {

@@ -259,7 +259,8 @@ fn members(node: &Value) -> Vec<(&str, &Value)> {
     }
 }
 
-/// Rejects members that a schema, and those within it, do not describe. A base leaves that to the schemas that extend it.
+/// Rejects members that a schema, and those within it, do not describe. A base leaves that to the schemas that extend
+/// it.
 fn close(schema: &mut Value, is_base: bool) {
     match schema {
         Value::Object(object) => {

@@ -38,8 +38,8 @@ pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
     goal
 }
 
-/// Runs the parallel and the sequential search, and compares them. The parallel one visits the last iteration in another
-/// order; all iterations before have equal counters.
+/// Runs the parallel and the sequential search, and compares them. The parallel one visits the last iteration in
+/// another order; all iterations before have equal counters.
 pub(crate) fn ida_star_in_both_ways<P: Packed, H: IdaStar<P>>(space: &Space<P>, heuristic: &H) -> [Outcome; 2] {
     // Only the sequential search can write a trace.
     let mut traces = [Trace::new(0).with_iterations(), Trace::new(1).with_iterations()];

@@ -213,7 +213,8 @@ fn next_block(source: &mut (impl BufRead + ?Sized), most: usize) -> io::Result<O
     Ok((!block.is_empty()).then_some(block))
 }
 
-/// Reads a line with its end. Of one that is too long, only so much is kept that it is still too long. `None` at the end.
+/// Reads a line with its end. Of one that is too long, only so much is kept that it is still too long. `None` at the
+/// end.
 fn next_line(source: &mut (impl BufRead + ?Sized)) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let most = MAX_LINE as u64 + 1;

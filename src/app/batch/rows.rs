@@ -140,8 +140,8 @@ impl Session {
         self.progress.total.store(self.progress.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
     }
 
-    /// Stores the rows of an input in the directory of a job, or compares them with those that it has. Returns `None` if
-    /// it is cancelled.
+    /// Stores the rows of an input in the directory of a job, or compares them with those that it has. Returns `None`
+    /// if it is cancelled.
     ///
     /// # Errors
     /// See [`BatchError`].

@@ -21,8 +21,8 @@ pub(super) fn head(reply: &SolveReply, report: &Report) -> impl Display {
     })
 }
 
-/// A node with its board and figures, and the edge from its parent with the move of the blank. Duplicates are dashed; the
-/// goal has a double border.
+/// A node with its board and figures, and the edge from its parent with the move of the blank. Duplicates are dashed;
+/// the goal has a double border.
 pub(super) fn node(at: usize, node: &GeneratedNode, report: &Report) -> impl Display {
     let figures = node_figures(report, node);
     let attributes = match node.verdict {

@@ -348,8 +348,8 @@ impl FieldReader {
     /// Returns what was read from the fields.
     ///
     /// # Errors
-    /// One problem of the most severe kind, with all errors. Or `internal`, which is a bug, if there is neither an error
-    /// nor a value.
+    /// One problem of the most severe kind, with all errors. Or `internal`, which is a bug, if there is neither an
+    /// error nor a value.
     pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problem> {
         self.finish_with_target(read).map(|(read, _)| read)
     }

@@ -1,7 +1,7 @@
 //! Reader of the most frequent bodies and lines: a board as JSON rows, alone or with an id.
 //!
-//! A shortcut beside the general reader. It is worth 5 % of responses a second on 3×3 boards (docs/adr/0022), and most of
-//! the time of a line of a batch. Tests and the fuzzer compare the two.
+//! A shortcut beside the general reader. It is worth 5 % of responses a second on 3×3 boards (docs/adr/0022), and most
+//! of the time of a line of a batch. Tests and the fuzzer compare the two.
 
 use crate::domain::{Board, Size};
 

@@ -87,8 +87,8 @@ impl HintBody {
 
 impl HintReply {
     /// # Errors
-    /// `search-limit-exceeded` if a limit ended the search without a solution; `internal` if there is neither a solution
-    /// nor a limit, which is a bug.
+    /// `search-limit-exceeded` if a limit ended the search without a solution; `internal` if there is neither a
+    /// solution nor a limit, which is a bug.
     fn new(puzzle: &Puzzle, hint: &Hint) -> Result<Self, Problem> {
         let report = hint.answer.as_ref().map(|answer| &*answer.report);
         let Some(path) = &hint.path else {

@@ -27,8 +27,8 @@ pub(crate) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
 /// Rewrites OpenMetrics in the text format 0.0.4 of Prometheus.
 ///
 /// Samples are written alike in both; the registry has no exemplars and no time stamps. The lines before them differ:
-/// the older format knows neither `info` nor `UNIT` nor `EOF`, and `TYPE` and `HELP` have the name of the samples, which
-/// for a counter ends with `_total`.
+/// the older format knows neither `info` nor `UNIT` nor `EOF`, and `TYPE` and `HELP` have the name of the samples,
+/// which for a counter ends with `_total`.
 fn text_format(open_metrics: &str) -> String {
     let mut text = String::with_capacity(open_metrics.len() + (1 << 10));
     let mut help = "";

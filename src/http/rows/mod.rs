@@ -1,7 +1,7 @@
 //! Rows of a batch: boards as lines of JSON or CSV, and what is found out about them as lines of JSON.
 //!
-//! A row is a line. Blank lines are no rows. A line that is no valid board is a row with a problem, and the rows after it
-//! are read as if it were valid.
+//! A row is a line. Blank lines are no rows. A line that is no valid board is a row with a problem, and the rows after
+//! it are read as if it were valid.
 
 mod columns;
 mod labels;

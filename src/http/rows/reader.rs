@@ -45,8 +45,8 @@ impl RowFormat {
         }
     }
 
-    /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
-    /// are lines of JSON.
+    /// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a
+    /// string are lines of JSON.
     ///
     /// # Errors
     /// `unsupported-media-type`.

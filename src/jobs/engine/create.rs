@@ -142,8 +142,8 @@ impl JobEngine {
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 
-    /// Notes the jobs that other processes have created up to a second ago. That no job is accepted while they cannot be
-    /// read, or are read for the first time, would be worse than one too many.
+    /// Notes the jobs that other processes have created up to a second ago. That no job is accepted while they cannot
+    /// be read, or are read for the first time, would be worse than one too many.
     async fn refresh_for_quota(self: &Arc<Self>) {
         if *self.has_searched.borrow() {
             drop(self.refresh().await);
@@ -164,8 +164,8 @@ impl JobEngine {
         self.jobs.lock().values().filter(is_unfinished).count()
     }
 
-    /// Estimates the time of a core for a board of an upload. If the service is overloaded, it waits: a client must not send
-    /// all its boards again because other requests need the workers now.
+    /// Estimates the time of a core for a board of an upload. If the service is overloaded, it waits: a client must not
+    /// send all its boards again because other requests need the workers now.
     async fn cost_of_upload(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         loop {
             match self.cost(draft, folder).await {

@@ -104,7 +104,8 @@ impl JobEngine {
         Ok(removal)
     }
 
-    /// Removes the files of removed jobs. What is left at the end of the process is removed as folders without a record.
+    /// Removes the files of removed jobs. What is left at the end of the process is removed as folders without a
+    /// record.
     pub(super) fn remove_files(&self) {
         let next = || -> Option<(JobId, FolderName)> { self.removed.lock().pop() };
         while let Some((id, folder)) = next()

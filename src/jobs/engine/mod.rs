@@ -1,8 +1,8 @@
 //! Jobs of clients, made beside all other work of a service (docs/adr/0047).
 //!
 //! What exists in the store is the state. [`JobEngine`] remembers what it has read there and what is under way. A task
-//! of it, [`JobEngine::run`], compares both with what is done every two seconds, so that nothing depends on a message that
-//! might be lost. Other processes may have engines on the same store (docs/adr/0050).
+//! of it, [`JobEngine::run`], compares both with what is done every two seconds, so that nothing depends on a message
+//! that might be lost. Other processes may have engines on the same store (docs/adr/0050).
 
 mod begun_chunk;
 mod chunk_queue;
@@ -49,8 +49,8 @@ pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
     store: JobStore,
-    /// One of them is held while a job with a key is created, by its id: requests with one key at once create one job, and
-    /// do the work once.
+    /// One of them is held while a job with a key is created, by its id: requests with one key at once create one job,
+    /// and do the work once.
     making: [AsyncMutex<()>; KEY_LOCKS],
     /// Held while a job is created or removed.
     commit: Mutex<()>,
@@ -98,8 +98,8 @@ const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
     /// Opens a store. Its jobs go on once [`run`](Self::run) is called. Those of a shared one are read then, since a
-    /// service must not wait for thousands of them; those of a directory are read now. It is called in a tokio runtime, and
-    /// blocks.
+    /// service must not wait for thousands of them; those of a directory are read now. It is called in a tokio runtime,
+    /// and blocks.
     ///
     /// # Errors
     /// [`EngineError`].

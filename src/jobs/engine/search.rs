@@ -53,8 +53,8 @@ impl JobEngine {
     /// Looks jobs up, and logs which of them cannot be read. Some are left out if the store fails for some seconds.
     ///
     /// # Errors
-    /// If the store cannot be read now, or the service shuts down. A damaged record is no such error, nor is a job that could
-    /// not be read before either as long as another one can be: others must not wait for it.
+    /// If the store cannot be read now, or the service shuts down. A damaged record is no such error, nor is a job that
+    /// could not be read before either as long as another one can be: others must not wait for it.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
         /// Time for which other jobs are tried after a failure.
         const PATIENCE: Duration = Duration::from_secs(5);
@@ -151,7 +151,8 @@ impl JobEngine {
         job.note_deletion();
     }
 
-    /// Removes folders of no use, and notes which jobs were deleted and created again with their keys by other processes.
+    /// Removes folders of no use, and notes which jobs were deleted and created again with their keys by other
+    /// processes.
     pub(super) fn tidy(&self) {
         let found = self.store.remove_unnamed(UNNAMED_TIME).and_then(|records| {
             let is_other = |(id, folder): &(JobId, FolderName)| {

@@ -72,7 +72,8 @@ pub struct JobCounts {
     pub boards: u64,
     /// Boards of the stored parts.
     pub done: u64,
-    /// Rows of the stored parts without a label; `None` as long as parts that another process has stored are not counted.
+    /// Rows of the stored parts without a label; `None` as long as parts that another process has stored are not
+    /// counted.
     pub failed: Option<u64>,
     /// Parts that the complete job has.
     pub parts: u64,

@@ -18,8 +18,8 @@ use crate::service::{
     SweepError, SweepLimits, SweepTables, Want,
 };
 
-/// The unfinished jobs of one owner. They take turns, slice by slice, and the owners take turns with one another and with
-/// other bulk work.
+/// The unfinished jobs of one owner. They take turns, slice by slice, and the owners take turns with one another and
+/// with other bulk work.
 pub(super) struct OwnerWork {
     service: Arc<Service>,
     runtime: Handle,

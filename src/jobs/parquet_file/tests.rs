@@ -82,8 +82,8 @@ fn read(bytes: Vec<u8>) -> (Vec<Row>, ParquetMetaData) {
     (reader.get_row_iter(None).unwrap().map(Result::unwrap).collect(), reader.metadata().clone())
 }
 
-/// The fields of a row that was read, by their names. A list of bytes becomes a field of bytes, since no list can be made
-/// to compare with.
+/// The fields of a row that was read, by their names. A list of bytes becomes a field of bytes, since no list can be
+/// made to compare with.
 fn fields(row: Row) -> Vec<(String, Field)> {
     let tile = |tile: &Field| if let Field::UByte(tile) = tile { *tile } else { panic!("{tile:?} is no tile") };
     let plain = |field| match field {

@@ -24,9 +24,9 @@ use small_boards::{SmallBoards, with_small_boards};
 /// optimal.
 ///
 /// The first solution is the [constructive](constructive()) one. Rounds follow, each with four times the effort of the
-/// one before: a beam search for a shorter solution; shorter paths between boards of the best solution, if the heuristic
-/// is weak; and IDA\*, whose completed iterations raise the lower bound. The last beam is as wide as the rest of the
-/// budget allows.
+/// one before: a beam search for a shorter solution; shorter paths between boards of the best solution, if the
+/// heuristic is weak; and IDA\*, whose completed iterations raise the lower bound. The last beam is as wide as the rest
+/// of the budget allows.
 ///
 /// Under a limit on expansions the result is reproducible. If the deadline limited the width of a beam, it is not, and
 /// the search reports [`StopReason::Time`].
@@ -200,8 +200,8 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
     fn proof_budget(&self, effort: usize, is_found: bool) -> u64 {
         /// Beams at least this wide find solutions that are hard to improve.
         const WIDE_BEAM: usize = 1024;
-        /// Beyond this difference between length and bound, a proof takes more than six iterations, each several times as
-        /// long as the one before.
+        /// Beyond this difference between length and bound, a proof takes more than six iterations, each several times
+        /// as long as the one before.
         const FAR: usize = 12;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
         let is_far = self.best.len() - self.lower_bound as usize > FAR;

@@ -3,11 +3,13 @@
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// How many moves more, or fewer, a board needs because of the tiles in adjacent cells, beyond what their distances tell.
+/// How many moves more, or fewer, a board needs because of the tiles in adjacent cells, beyond what their distances
+/// tell.
 ///
-/// It depends on where both tiles belong: two tiles that have to pass each other are expensive, and so is a tile that has to
-/// pass another one that is in its place. Tiles that follow each other save a little. The table was fitted by linear
-/// regression to the optimal lengths of 15-puzzles (`benches/neighbor_costs.rs`), and holds on boards of any size.
+/// It depends on where both tiles belong: two tiles that have to pass each other are expensive, and so is a tile that
+/// has to pass another one that is in its place. Tiles that follow each other save a little. The table was fitted by
+/// linear regression to the optimal lengths of 15-puzzles (`benches/neighbor_costs.rs`), and holds on boards of any
+/// size.
 #[derive(Debug)]
 pub(super) struct NeighborCosts {
     /// By tile and its cell.
@@ -38,7 +40,8 @@ const DIRECTIONS: usize = 8;
 /// The direction beyond the edge of the board.
 const EDGE: u8 = 4;
 
-/// The directions in which a tile has to move: three times the sign of the rows, and the sign of the columns, both from 0 to
+/// The directions in which a tile has to move: three times the sign of the rows, and the sign of the columns, both from
+/// 0 to
 /// 2. So 4 is a tile in its place.
 type Heading = u8;
 

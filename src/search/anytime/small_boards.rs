@@ -1,8 +1,8 @@
 //! Boards as small as their shape allows, for beams.
 //!
-//! A level of a beam has many boards that are read once, and small ones are read sooner. With the blank and the position in
-//! the stages, they take 48, 64 or 112 bytes: at most a cache line, but on the largest boards. Other searches are compiled
-//! for one form of all boards of more than 25 cells.
+//! A level of a beam has many boards that are read once, and small ones are read sooner. With the blank and the
+//! position in the stages, they take 48, 64 or 112 bytes: at most a cache line, but on the largest boards. Other
+//! searches are compiled for one form of all boards of more than 25 cells.
 
 use crate::domain::{Packed, PackedBytes, Size};
 

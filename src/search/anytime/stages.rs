@@ -197,8 +197,9 @@ impl Stages {
 
     /// Table of the costs of distances, each of them along rows and columns.
     ///
-    /// About 15-puzzles, the regression of [`NeighborCosts`] gives 6, 25 and 55 for distances of one to three; beams on larger
-    /// boards find shorter solutions with a little less. The cost grows by the square, so that distant tiles move along.
+    /// About 15-puzzles, the regression of [`NeighborCosts`] gives 6, 25 and 55 for distances of one to three; beams on
+    /// larger boards find shorter solutions with a little less. The cost grows by the square, so that distant tiles
+    /// move along.
     fn distance_costs(size: Size) -> Box<[[u16; Size::MAX_CELLS]; Size::MAX_CELLS]> {
         let cost = |distance: usize| if distance == 0 { 0 } else { 5 * distance * distance + 2 * distance - 4 };
         let mut costs = Box::new([[0; Size::MAX_CELLS]; Size::MAX_CELLS]);

@@ -48,8 +48,8 @@ impl Priority {
         Self::of(score.stages, score.key << G::TIE_BITS)
     }
 
-    /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's bits
-    /// tell.
+    /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's
+    /// bits tell.
     #[inline]
     pub(super) fn of_successor<P, G: Guide<P>>(score: Score, parent: Self) -> Self {
         let key = score.key << G::TIE_BITS;

@@ -43,8 +43,8 @@ pub struct Beam {
     pub width: usize,
     /// Only solutions shorter than this count.
     pub shorter_than: usize,
-    /// True if the levels have the [widths](widths) of the guide, and are narrower where the rest of the budget needs it.
-    /// An unfinished beam finds nothing. Otherwise all levels are equally wide.
+    /// True if the levels have the [widths](widths) of the guide, and are narrower where the rest of the budget needs
+    /// it. An unfinished beam finds nothing. Otherwise all levels are equally wide.
     pub ends_in_budget: bool,
 }
 

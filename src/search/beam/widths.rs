@@ -2,8 +2,8 @@
 
 /// The levels of a beam, whose widths fall from the first one on.
 ///
-/// Each level has the same share of the boards that are left, so that widths fall exponentially, until an even share is more.
-/// If the first level is to be five times as wide as the average, the last fifth of the levels is evenly wide.
+/// Each level has the same share of the boards that are left, so that widths fall exponentially, until an even share is
+/// more. If the first level is to be five times as wide as the average, the last fifth of the levels is evenly wide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
     /// Number of all levels.

@@ -9,11 +9,11 @@ use crate::search::{
 /// Follows a shortest path, as given by a [perfect](Heuristic::PERFECT) heuristic.
 ///
 /// Expands the same nodes in the same order as [`best_first`](super::best_first()) running A\* with newest-first tie
-/// breaking, and returns the same counters except [`Stats::nodes_held`], but needs no open or closed list. Every step of
-/// an optimal solution keeps f and lowers h by one, so the newest successor with h − 1 precedes every open node. The
-/// other successors are generated and counted, but never expanded. None of them is a duplicate: two nodes of one optimal
-/// path with a common successor are at most two moves apart, which would close a cycle of at most four moves, but the
-/// shortest cycle has twelve.
+/// breaking, and returns the same counters except [`Stats::nodes_held`], but needs no open or closed list. Every step
+/// of an optimal solution keeps f and lowers h by one, so the newest successor with h − 1 precedes every open node. The
+/// other successors are generated and counted, but never expanded. None of them is a duplicate: two nodes of one
+/// optimal path with a common successor are at most two moves apart, which would close a cycle of at most four moves,
+/// but the shortest cycle has twelve.
 pub fn perfect<P: Packed, H: Heuristic<P>>(
     space: &Space<P>,
     heuristic: &H,

@@ -95,8 +95,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.groups.iter_mut().for_each(Group::reset);
     }
 
-    /// Searches subtrees until none are left. If they are not shared, it stops at the goal, and counts all nodes that it
-    /// has expanded.
+    /// Searches subtrees until none are left. If they are not shared, it stops at the goal, and counts all nodes that
+    /// it has expanded.
     pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
         debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "all lanes are idle before a run");
         self.reserve(subtrees.threshold());
@@ -141,8 +141,8 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.groups.iter().map(|group| group.active).sum()
     }
 
-    /// Enters the next node of each active lane of a group, and begins its expansion: the first step. Lanes without a node
-    /// become inactive.
+    /// Enters the next node of each active lane of a group, and begins its expansion: the first step. Lanes without a
+    /// node become inactive.
     #[inline(always)]
     fn advance(&mut self, group: usize, subtrees: &Subtrees<S>) {
         let mut numbers = [0; NODES_TOGETHER];
@@ -240,10 +240,10 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, found);
     }
 
-    /// The moves from the start to the goal's node, in a lane's part. It is the lane's last one, with no moves left, because a
-    /// shorter path would have been found with a lower threshold. With wrong tables it may be another one, or its costs may
-    /// be 0 in the sum alone. Then there are no moves, so the solution does not replay: even if it led to the goal, a shorter
-    /// one may have been missed.
+    /// The moves from the start to the goal's node, in a lane's part. It is the lane's last one, with no moves left,
+    /// because a shorter path would have been found with a lower threshold. With wrong tables it may be another one, or
+    /// its costs may be 0 in the sum alone. Then there are no moves, so the solution does not replay: even if it led to
+    /// the goal, a shorter one may have been missed.
     fn moves_to_goal(&self, lane: usize, goal: usize, number: usize, subtrees: &Subtrees<S>) -> Vec<Move> {
         if goal != lane || !self.nodes[goal].is_home() {
             return Vec::new();

@@ -11,8 +11,8 @@ use crate::search::heuristic::pattern::index_16::{Layout16, TileStep16};
 use crate::search::heuristic::pattern::index_36::{Layout36, Placement36, TileStep36};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
-/// Upper bound on the number of kinds. The *kind* of a tile in a view: the index of the pattern that is looked up for it, among
-/// those of all views, plus [`KIND_WITH_TWIN`] if a pattern of the second twin must be looked up, too.
+/// Upper bound on the number of kinds. The *kind* of a tile in a view: the index of the pattern that is looked up for
+/// it, among those of all views, plus [`KIND_WITH_TWIN`] if a pattern of the second twin must be looked up, too.
 pub(super) const MAX_KINDS: usize = 16;
 /// The bit of kinds with two patterns.
 pub(super) const KIND_WITH_TWIN: usize = 8;
@@ -73,7 +73,8 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The pattern of a kind, reduced so that no bounds check is needed.
     fn pattern(kind: usize) -> usize;
 
-    /// The placement with the cells after a move and the rank before it, and the data of these cells, which are prefetched.
+    /// The placement with the cells after a move and the rank before it, and the data of these cells, which are
+    /// prefetched.
     fn layout<'t>(
         lookup: &Self::Lookup<'t>,
         placement: Self::Placement,
@@ -104,8 +105,8 @@ pub(super) trait PatternViews<S: BoardForm>: Sync {
     /// Number of views, one or two.
     fn views(&self) -> usize;
 
-    /// By [twin partition](AdditivePatterns::has_twins), the pattern of a label in a view; `None` if the tile is alone. If
-    /// there is one partition, both are equal.
+    /// By [twin partition](AdditivePatterns::has_twins), the pattern of a label in a view; `None` if the tile is alone.
+    /// If there is one partition, both are equal.
     fn patterns_of(&self, view: usize, label: u8) -> [Option<usize>; 2];
 
     /// The [images](crate::search::heuristic::pattern::view::View::images) of two cells in a view.

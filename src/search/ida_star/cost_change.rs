@@ -1,19 +1,19 @@
 //! What a move changes in the costs of one view.
 //!
-//! A view of [twin partitions](crate::search::heuristic::Partition::are_twins) has two sums of costs, and the larger one
-//! counts. A move changes each by one, and both have the same parity, so the larger one changes by one, too. It falls if
-//! each of the two sums falls or is the lesser one.
+//! A view of [twin partitions](crate::search::heuristic::Partition::are_twins) has two sums of costs, and the larger
+//! one counts. A move changes each by one, and both have the same parity, so the larger one changes by one, too. It
+//! falls if each of the two sums falls or is the lesser one.
 
 use super::board_form::{BoardForm, KIND_WITH_TWIN, MAX_KINDS};
 use super::packed_move::{PackedMove, ViewState};
 
-/// What a move changes in a view, packed: a bit if the cost of the pattern looked up falls, the [`ViewState`] before the
-/// move, the [`Dependence`] of the sums, and the kind of the moving tile.
+/// What a move changes in a view, packed: a bit if the cost of the pattern looked up falls, the [`ViewState`] before
+/// the move, the [`Dependence`] of the sums, and the kind of the moving tile.
 #[derive(Clone, Copy)]
 pub(super) struct CostChange(u32);
 
-/// How the sums of twin partitions depend on the pattern looked up, packed: by partition, a bit if the sum falls with the
-/// pattern's cost, and a bit if the sum falls in any case.
+/// How the sums of twin partitions depend on the pattern looked up, packed: by partition, a bit if the sum falls with
+/// the pattern's cost, and a bit if the sum falls in any case.
 #[derive(Clone, Copy)]
 pub(super) struct Dependence(u32);
 

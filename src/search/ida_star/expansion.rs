@@ -18,9 +18,9 @@ const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * NODES_TOGETHER;
 /// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has
 /// prefetched, so other work should come between them.
 ///
-/// All successors are looked up in the first view. Those that are within the threshold there are looked up in the second
-/// view, and in the second twins' patterns of both. No branch depends on a table entry, because it would be unpredictable.
-/// Instead, rejected successors are written and then overwritten.
+/// All successors are looked up in the first view. Those that are within the threshold there are looked up in the
+/// second view, and in the second twins' patterns of both. No branch depends on a table entry, because it would be
+/// unpredictable. Instead, rejected successors are written and then overwritten.
 pub(super) struct Expansion<'g, S: BoardForm> {
     /// Moves of the nodes: the first `len`. Four are written for each node, however many it has.
     moves: [PackedMove; MAX_LOOK_UPS + MAX_SUCCESSORS],
@@ -76,8 +76,8 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         look_up(tables, self.moves[..self.len].iter().map(begin), &mut self.begun, &mut self.look_ups);
     }
 
-    /// Reads the entries in the first view, and prefetches those of the successors left in the second, and in second twins'
-    /// patterns of both.
+    /// Reads the entries in the first view, and prefetches those of the successors left in the second, and in second
+    /// twins' patterns of both.
     #[inline(always)]
     pub(super) fn look_up_second(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
         let mut count = 0;
@@ -116,8 +116,8 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         look_up(tables, self.twins_of[..count].iter().map(begin), &mut self.begun_twins, &mut self.twins);
     }
 
-    /// Reads the entries in the second view. Successors within the threshold are pushed to the stacks of their lanes, the
-    /// first one last.
+    /// Reads the entries in the second view. Successors within the threshold are pushed to the stacks of their lanes,
+    /// the first one last.
     #[inline(always)]
     pub(super) fn push<const LANES: usize>(
         &mut self,

@@ -31,8 +31,8 @@ impl<S: BoardForm> LeastCosts<S> {
         Self { frontier, costs }
     }
 
-    /// By node of the next iteration's frontier: the least cost below it. A node below a leaf has the leaf's. A node that
-    /// was not within the threshold has its own cost.
+    /// By node of the next iteration's frontier: the least cost below it. A node below a leaf has the leaf's. A node
+    /// that was not within the threshold has its own cost.
     pub(super) fn of(&self, next: &Frontier<S>) -> Vec<u8> {
         let mut same = vec![Some(Frontier::<S>::ROOT)];
         for number in 1..next.len() as u32 {
@@ -50,8 +50,8 @@ impl<S: BoardForm> LeastCosts<S> {
     }
 }
 
-/// Order of a part with this root: the most promising ones have the least numbers. The costs of the views count among parts
-/// of one least cost. The weight was chosen to minimize the nodes of Korf's 15-puzzles.
+/// Order of a part with this root: the most promising ones have the least numbers. The costs of the views count among
+/// parts of one least cost. The weight was chosen to minimize the nodes of Korf's 15-puzzles.
 pub(super) fn promise<S: BoardForm>(root: &BatchNode<S>, least_cost: u8) -> u32 {
     root.costs().into_iter().map(u32::from).sum::<u32>() + 8 * u32::from(least_cost)
 }

@@ -20,8 +20,8 @@ pub(super) struct MoveList {
 #[derive(Clone, Copy)]
 pub(super) struct PackedMove(pub u32);
 
-/// What all moves of a node have in common in a view, packed: a bit if the cost may rise, and by twin partition a bit if its
-/// sum is the lesser one.
+/// What all moves of a node have in common in a view, packed: a bit if the cost may rise, and by twin partition a bit
+/// if its sum is the lesser one.
 #[derive(Clone, Copy)]
 pub(super) struct ViewState(u32);
 
@@ -43,7 +43,8 @@ impl PackedMove {
         node as u32 | OF_VIEWS[a.0 as usize % ViewState::COUNT][b.0 as usize % ViewState::COUNT]
     }
 
-    /// The bits of a move that do not depend on the node, given the index of the blank's cell and move, and the tile's cell.
+    /// The bits of a move that do not depend on the node, given the index of the blank's cell and move, and the tile's
+    /// cell.
     pub(super) fn of_blank_move(blank_move: usize, from: Cell) -> u32 {
         (blank_move as u32) << Self::BLANK_MOVE | u32::from(from) << Self::FROM
     }
@@ -78,7 +79,8 @@ impl PackedMove {
         self.0 >> (Self::STATES + Self::STATE * nth as u32)
     }
 
-    /// The state of the `nth` view to be looked up, as [`CostChange::after`](super::cost_change::CostChange::after) needs it.
+    /// The state of the `nth` view to be looked up, as [`CostChange::after`](super::cost_change::CostChange::after)
+    /// needs it.
     #[inline(always)]
     pub(super) fn view_state(self, nth: usize) -> u32 {
         let at = Self::STATES + Self::STATE * nth as u32 - ViewState::AT;
@@ -113,8 +115,8 @@ impl ViewState {
 
 /// The bits of a node's moves that depend on the states of both views.
 ///
-/// The view looked up first is one in which the cost must not rise, if there is one, and of two such views one whose sums
-/// are equal: it rejects the most moves.
+/// The view looked up first is one in which the cost must not rise, if there is one, and of two such views one whose
+/// sums are equal: it rejects the most moves.
 static OF_VIEWS: [[u32; ViewState::COUNT]; ViewState::COUNT] = {
     let mut of_views = [[0; ViewState::COUNT]; ViewState::COUNT];
     let mut nth = 0;

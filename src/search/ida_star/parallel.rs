@@ -11,9 +11,9 @@ use crate::domain::Move;
 use crate::search::heuristic::Heuristic;
 use crate::search::{Budget, IterationCounts, Meter, Outcome, Progress, Space, Stats, StopReason, Trace};
 
-/// IDA\* with pattern databases. It is many times as fast as the sequential search. Up to the last iteration, the counters
-/// are the same. In the last one, it takes the parts of the tree in another order, so that it finds the goal sooner, and
-/// perhaps another optimal solution.
+/// IDA\* with pattern databases. It is many times as fast as the sequential search. Up to the last iteration, the
+/// counters are the same. In the last one, it takes the parts of the tree in another order, so that it finds the goal
+/// sooner, and perhaps another optimal solution.
 ///
 /// # Errors
 /// Once `has_upgrade` returns true.

@@ -41,8 +41,8 @@ pub(super) struct SubtreeResult {
 /// Parts of the tree in order of promise, and their results.
 ///
 /// One thread begins. Its lanes divide parts among each other, and stop at the goal. Once the parts are
-/// [shared](Self::share), any number of threads search them in any order, and results are read in order of promise up to
-/// the first part that contains the goal. So solution and counters do not depend on the threads.
+/// [shared](Self::share), any number of threads search them in any order, and results are read in order of promise up
+/// to the first part that contains the goal. So solution and counters do not depend on the threads.
 #[derive(Debug)]
 pub(super) struct Subtrees<S: BoardForm> {
     frontier: Arc<Frontier<S>>,
@@ -177,8 +177,8 @@ impl<S: BoardForm> Subtrees<S> {
         moves
     }
 
-    /// Stores the result of a part: its counters, the least cost of an expanded node, and the moves from the start to the
-    /// goal if it was found.
+    /// Stores the result of a part: its counters, the least cost of an expanded node, and the moves from the start to
+    /// the goal if it was found.
     pub(super) fn finish(&self, nth: usize, spent: NodeCounts, least_cost: u8, found: Option<Vec<Move>>) {
         if found.is_some() {
             self.best.fetch_min(nth, Ordering::Relaxed);

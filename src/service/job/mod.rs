@@ -95,8 +95,8 @@ impl Job {
     /// No search reaches this number of expansions before its time limit.
     const UNREACHED: u64 = 10_000_000_000;
 
-    /// True if the limit on expansions may end the search. Its result is then repeatable, provided that it uses the same
-    /// tables from start to end every time.
+    /// True if the limit on expansions may end the search. Its result is then repeatable, provided that it uses the
+    /// same tables from start to end every time.
     pub fn counts_expansions(&self) -> bool {
         self.limits.expanded < Self::UNREACHED
     }

@@ -76,8 +76,8 @@ pub struct Plan {
     pub(crate) falls_back: bool,
     pub(crate) require_optimal: bool,
     pub(crate) metric: Metric,
-    /// True if another heuristic may be used when there is no memory for the tables of this one; above 16 cells also when
-    /// they are not built in time.
+    /// True if another heuristic may be used when there is no memory for the tables of this one; above 16 cells also
+    /// when they are not built in time.
     pub(crate) is_heuristic_open: bool,
 }
 
@@ -149,8 +149,8 @@ impl Plan {
         }
     }
 
-    /// True if the search takes microseconds on every board: A\* with the exact distance goes straight to the goal if it
-    /// prefers the newest of equal nodes.
+    /// True if the search takes microseconds on every board: A\* with the exact distance goes straight to the goal if
+    /// it prefers the newest of equal nodes.
     pub(crate) fn is_instant(&self) -> bool {
         self.metric == Metric::SingleTile
             && self.algorithm == Algorithm::AStar

@@ -22,8 +22,8 @@ use crate::service::thread_priority::lower_thread_priority;
 
 /// Runs the slices of bulk work, on threads of its own, with the workers that no job could use.
 ///
-/// The works take turns: each thread takes a worker, runs a slice of the first work of the rotation, and gives the worker
-/// back. The threads are created when there is work, and end soon after the last one.
+/// The works take turns: each thread takes a worker, runs a slice of the first work of the rotation, and gives the
+/// worker back. The threads are created when there is work, and end soon after the last one.
 #[derive(Debug)]
 pub(crate) struct BulkLane(Arc<Shared>);
 
@@ -220,8 +220,8 @@ impl Shared {
         self.may_begin(&self.state.lock())
     }
 
-    /// True if there is a next turn. After the flag that stops the slices none begins, although their works are still in
-    /// the rotation until the lane is closed.
+    /// True if there is a next turn. After the flag that stops the slices none begins, although their works are still
+    /// in the rotation until the lane is closed.
     fn may_begin(&self, state: &LaneState) -> bool {
         !state.rotation.is_empty() && !self.cancel_all.load(Ordering::Relaxed)
     }

@@ -82,8 +82,8 @@ impl<'a> SliceContext<'a> {
         self.permit.pause(&|| self.is_cancelled());
     }
 
-    /// Runs what is no search without the worker, such as building tables. Then blocks until there is a worker again, or
-    /// the work is cancelled.
+    /// Runs what is no search without the worker, such as building tables. Then blocks until there is a worker again,
+    /// or the work is cancelled.
     pub fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         self.permit.without_worker(&|| self.is_cancelled(), run)
     }

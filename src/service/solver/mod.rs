@@ -36,8 +36,8 @@ pub struct SearchContext<'a> {
 /// Runs the search of a job and replays its solution.
 ///
 /// # Errors
-/// [`ServiceError::WrongSolution`] if the solution does not replay or is shorter than proven possible, because of a bug or
-/// of wrong tables.
+/// [`ServiceError::WrongSolution`] if the solution does not replay or is shorter than proven possible, because of a bug
+/// or of wrong tables.
 pub fn solve(job: &Job, tables: &Tables, context: SearchContext<'_>) -> Result<Report, ServiceError> {
     solve_with(job, &JobTables::new(tables), context)
 }

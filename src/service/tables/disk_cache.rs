@@ -55,8 +55,8 @@ impl DiskCache {
         Self { directory }
     }
 
-    /// Header of a file: everything that determines the meaning of its bits. That is the class and, in order, the patterns
-    /// of its tables.
+    /// Header of a file: everything that determines the meaning of its bits. That is the class and, in order, the
+    /// patterns of its tables.
     fn header<'p>(class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
         header.extend([class.size.rows() as u8, class.size.cols() as u8, class.goal_blank]);

@@ -22,8 +22,9 @@ use crate::search::heuristic::{GoalClass, Partition, Tier};
 ///
 /// Small tables are built once, on first use; concurrent callers wait. Stronger tables replace them later, and running
 /// searches keep those that they started with. Evicted tables count until the last of these searches ends. Before a
-/// build, the least recently used classes are evicted until it fits. Recently used tables are never evicted for stronger
-/// ones. The first tables of a large board may replace any that have been loaded for a while; classes take turns.
+/// build, the least recently used classes are evicted until it fits. Recently used tables are never evicted for
+/// stronger ones. The first tables of a large board may replace any that have been loaded for a while; classes take
+/// turns.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     entries: Vec<ClassEntry>,
@@ -96,8 +97,8 @@ impl PatternCache {
     /// waits for that if `waits_for_memory`.
     ///
     /// # Errors
-    /// If the tables of a large board exceed the memory for tables, or what is left of it now; or if the system refuses a
-    /// thread to build them.
+    /// If the tables of a large board exceed the memory for tables, or what is left of it now; or if the system refuses
+    /// a thread to build them.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
@@ -196,8 +197,8 @@ impl PatternCache {
     }
 
     /// Reserves memory for the small tables of a class, evicting others to make room, and returns the number of threads
-    /// that may build them. A large board may not evict tables that were loaded just now, a small one none of these that
-    /// are used. Small boards are served even if there is hardly any memory for tables.
+    /// that may build them. A large board may not evict tables that were loaded just now, a small one none of these
+    /// that are used. Small boards are served even if there is hardly any memory for tables.
     fn memory_for_first(&self, entry: &ClassEntry) -> Result<(TableReservation, usize), TableShortage> {
         let is_large = entry.class.has_large_boards();
         let MemoryNeed { tables, to_build } = entry.small_need();
@@ -320,8 +321,8 @@ impl PatternCache {
         entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
 
-    /// Reserves memory for stronger tables, if there is enough beside all tables that were used recently. The memory for
-    /// building those of small boards is that for building the tables of the start.
+    /// Reserves memory for stronger tables, if there is enough beside all tables that were used recently. The memory
+    /// for building those of small boards is that for building the tables of the start.
     fn memory_to_improve(&self, entry: &ClassEntry, tier: Tier) -> Option<Option<TableReservation>> {
         if is_pinned(entry.class) {
             return Some(None);
@@ -388,8 +389,8 @@ impl PatternCache {
         }
     }
 
-    /// Evicts classes until so many bytes are free or will be once the searches that use evicted tables have ended. Those
-    /// that no search uses go first, then the least recently used. The pinned class and those to keep stay.
+    /// Evicts classes until so many bytes are free or will be once the searches that use evicted tables have ended.
+    /// Those that no search uses go first, then the least recently used. The pinned class and those to keep stay.
     fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<LoadedPatterns>) -> bool) {
         let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
         let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));

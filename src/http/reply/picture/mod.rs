@@ -1,7 +1,7 @@
 //! Pictures as SVG: a board, a solution, a search tree, a distribution (docs/adr/0042).
 //!
-//! A picture has no script, loads nothing, and follows the reader's color scheme. Its size is bounded whatever it shows.
-//! Texts are this service's own and need no escaping.
+//! A picture has no script, loads nothing, and follows the reader's color scheme. Its size is bounded whatever it
+//! shows. Texts are this service's own and need no escaping.
 
 mod board;
 mod chart;

@@ -136,8 +136,8 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     Err(Problem::new(ProblemKind::NotFound, detail))
 }
 
-/// Has a writer write its next piece; `None` after the last one. No thread is held while the client reads a piece, and no
-/// permit while the store is read.
+/// Has a writer write its next piece; `None` after the last one. No thread is held while the client reads a piece, and
+/// no permit while the store is read.
 ///
 /// # Errors
 /// Those of the files. The response then ends early, so that the client sees that it was cut.

@@ -103,8 +103,8 @@ impl Job {
         Ok(true)
     }
 
-    /// Notes that the files which say what the job is, or how it ended, are damaged. Nothing is stored. Returns false if
-    /// an end was noted before.
+    /// Notes that the files which say what the job is, or how it ended, are damaged. Nothing is stored. Returns false
+    /// if an end was noted before.
     pub(in crate::jobs::engine) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
         let at = self.stored.ended_at()?.unwrap_or_else(SystemTime::now);
         let mut progress = self.progress.lock();

@@ -35,8 +35,8 @@ const DELETION_TIME: Duration = Duration::from_secs(120);
 pub(in crate::jobs::engine) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
 
 impl JobStore {
-    /// Removes a job, but not its files. A newer job of the same id remains, whichever process creates it meanwhile. One
-    /// thread of a process calls this at a time, and none creates a job meanwhile.
+    /// Removes a job, but not its files. A newer job of the same id remains, whichever process creates it meanwhile.
+    /// One thread of a process calls this at a time, and none creates a job meanwhile.
     ///
     /// # Errors
     /// [`JobError`]. The job may be gone.
@@ -120,8 +120,8 @@ impl JobStore {
         failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
     }
 
-    /// Removes folders that no record names, if this process has seen them for some time. Returns the ids and folders of
-    /// all jobs.
+    /// Removes folders that no record names, if this process has seen them for some time. Returns the ids and folders
+    /// of all jobs.
     ///
     /// # Errors
     /// Those of the files. Nothing is removed if a record cannot be read, or is damaged.

@@ -31,8 +31,8 @@ use record::{RECORDS, id_of, name_of};
 /// Where the jobs of engines are (docs/adr/0050).
 ///
 /// A job is made in a folder of `data` with a random name, which no other folder ever has. Creating the record
-/// `jobs/ID.json`, which names the folder, creates the job. A folder that no record names is of no use, once the request
-/// that made it has ended.
+/// `jobs/ID.json`, which names the folder, creates the job. A folder that no record names is of no use, once the
+/// request that made it has ended.
 #[derive(Debug)]
 pub struct JobStore {
     files: Arc<dyn Files>,
@@ -93,8 +93,8 @@ impl JobStore {
         self.is_shared
     }
 
-    /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one if
-    /// the place is shared.
+    /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one
+    /// if the place is shared.
     pub(super) fn now(&self) -> Option<SystemTime> {
         if !self.is_shared() {
             return Some(SystemTime::now());

@@ -15,8 +15,8 @@ use crate::search::{Slide, State};
 ///
 /// Boards are looked up under two symmetries where the goal has them, and the largest sum counts: a board and its
 /// reflection that keeps the blank's goal cell have the same distance. The sums of both [twin
-/// partitions](Partition::are_twins) count as well. A tile of their common pattern needs one look-up for both, and a tile
-/// that is alone in a partition needs none there, because its cost is its distance.
+/// partitions](Partition::are_twins) count as well. A tile of their common pattern needs one look-up for both, and a
+/// tile that is alone in a partition needs none there, because its cost is its distance.
 #[derive(Clone, Debug)]
 pub struct AdditivePatterns<'t> {
     views: Vec<View16<'t>>,
@@ -35,8 +35,8 @@ struct View16<'t> {
 /// Maximum number of patterns in a partition.
 pub(crate) const MAX_PATTERNS: usize = 3;
 
-/// Index of the second twin's second pattern. It follows the first twin's second pattern, in place of that one's third: a
-/// single tile, which is not looked up.
+/// Index of the second twin's second pattern. It follows the first twin's second pattern, in place of that one's third:
+/// a single tile, which is not looked up.
 pub(crate) const TWIN: usize = 2;
 
 /// By view: placement and cost of each pattern, and the sum of the costs in each of twin partitions. If there is one
@@ -58,7 +58,8 @@ impl<'t> View16<'t> {
         Self { view, twin, lookups }
     }
 
-    /// By twin partition, the pattern of a label; `None` if the tile is alone. If there is one partition, both are equal.
+    /// By twin partition, the pattern of a label; `None` if the tile is alone. If there is one partition, both are
+    /// equal.
     #[inline(always)]
     fn patterns_of(&self, label: u8) -> [Option<usize>; 2] {
         let pattern = self.view.pattern(label);
@@ -97,8 +98,8 @@ impl<'t> View16<'t> {
 impl<'t> AdditivePatterns<'t> {
     /// For boards of a shape and goal of the partitions' class.
     ///
-    /// A single partition is used under two symmetries, if there are two. So are [twin partitions](Partition::are_twins).
-    /// Two others are used as they are.
+    /// A single partition is used under two symmetries, if there are two. So are [twin
+    /// partitions](Partition::are_twins). Two others are used as they are.
     ///
     /// # Panics
     /// If a partition has more than three patterns, or the board has more than sixteen cells.

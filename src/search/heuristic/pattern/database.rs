@@ -170,7 +170,8 @@ impl<'t> Lookup36<'t> {
         (moved, layout)
     }
 
-    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is prefetched.
+    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is
+    /// prefetched.
     #[inline(always)]
     pub(crate) fn word(&self, moved: Placement36, layout: &Layout36, step: &TileStep36) -> (Placement36, &'t u64) {
         let placement = moved.with_rank(layout, self.shifts, step);
@@ -212,7 +213,8 @@ impl<'t> Lookup16<'t> {
         (moved, layout)
     }
 
-    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is prefetched.
+    /// The placement after a move that [`layout`](Self::layout) began, and the word that holds its bit, which is
+    /// prefetched.
     #[inline(always)]
     pub(crate) fn word(&self, moved: Placement16, layout: &Layout16, step: &TileStep16) -> (Placement16, &'t u64) {
         let Self { shifts, row, bits, .. } = self;
@@ -225,8 +227,8 @@ impl<'t> Lookup16<'t> {
 }
 
 impl Geometry {
-    /// The geometry of each pattern's table, in order. Patterns with the same number of tiles share one, which saves memory
-    /// and cache lines.
+    /// The geometry of each pattern's table, in order. Patterns with the same number of tiles share one, which saves
+    /// memory and cache lines.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -315,7 +317,8 @@ impl PatternTable {
         Self { labels, symmetry, costs: Arc::new(costs) }
     }
 
-    /// The table of another pattern, given a [symmetry](super::shared_tables::symmetry_between) that maps it to this one.
+    /// The table of another pattern, given a [symmetry](super::shared_tables::symmetry_between) that maps it to this
+    /// one.
     pub(super) fn of_image(&self, labels: &[u8], symmetry: &Symmetry) -> Self {
         let symmetry = symmetry.then(&self.symmetry);
         Self { labels: labels.to_vec(), symmetry, costs: Arc::clone(&self.costs) }
@@ -350,8 +353,8 @@ impl PatternTable {
         size_of_val(self.bits())
     }
 
-    /// Placement and cost of the tiles of a board under the table's [symmetry](Self::symmetry); `label` returns the label in
-    /// each cell.
+    /// Placement and cost of the tiles of a board under the table's [symmetry](Self::symmetry); `label` returns the
+    /// label in each cell.
     pub(super) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         self.costs.find(label, blank)
     }

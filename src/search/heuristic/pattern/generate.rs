@@ -166,8 +166,8 @@ impl Edges {
         Self { edges, first, shifts_by_number }
     }
 
-    /// Upper bound on the mean number of moves into a slot, for patterns of three tiles or more. Fewer tiles can have some
-    /// moves more, of few slots.
+    /// Upper bound on the mean number of moves into a slot, for patterns of three tiles or more. Fewer tiles can have
+    /// some moves more, of few slots.
     fn per_slot(permutations: &Permutations) -> usize {
         3 * permutations.items()
     }

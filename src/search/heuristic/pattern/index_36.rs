@@ -24,8 +24,8 @@ struct SetRanks36 {
     lower: Box<[u16]>,
 }
 
-/// Data of a set: three bits a cell, and above them the slot of the first region. A free cell has the index of its region, a
-/// cell of the set the number of the set's cells before it.
+/// Data of a set: three bits a cell, and above them the slot of the first region. A free cell has the index of its
+/// region, a cell of the set the number of the set's cells before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout36(u128);
 

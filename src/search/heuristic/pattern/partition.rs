@@ -46,8 +46,8 @@ impl Tier {
 /// - `2 8 0 7,7,1` with `1,2,3,8,9,10,11/5,6,7,12,13,14,15/4+1,2,3,4,8,9,10/5,6,11,12,13,14,15/7
 ///   boards=16`, copied for the other goals on 2×8.
 ///
-/// Each large pattern consists of two rows. The second standard partition of `4 4 0` needs no table of its own: its second
-/// pattern is that of the first, with columns flipped.
+/// Each large pattern consists of two rows. The second standard partition of `4 4 0` needs no table of its own: its
+/// second pattern is that of the first, with columns flipped.
 #[rustfmt::skip]
 const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
@@ -186,8 +186,8 @@ impl Partition {
         Some(partitions.iter().map(|all| all.chunks(tiles).map(sorted).collect()).collect())
     }
 
-    /// True for two partitions of three patterns of a class with a reflection: the first patterns are equal, and the third ones
-    /// are different single tiles. Boards are looked up in both.
+    /// True for two partitions of three patterns of a class with a reflection: the first patterns are equal, and the
+    /// third ones are different single tiles. Boards are looked up in both.
     pub fn are_twins(partitions: &[Self]) -> bool {
         let [first, second] = partitions else { return false };
         let labels =

@@ -1,8 +1,8 @@
 //! Patterns that share a table.
 //!
 //! A symmetry of the board maps a pattern to another one. The costs of both are equal if it also maps the blank's goal
-//! cell into the region in which the blank is when the other pattern is home: the blank moves freely within a region. The
-//! goal cell itself may move.
+//! cell into the region in which the blank is when the other pattern is home: the blank moves freely within a region.
+//! The goal cell itself may move.
 
 use super::cells::Cells;
 use super::index::{neighbors, region};

@@ -199,8 +199,8 @@ impl<S> SchedulerState<S> {
         self.restart_with_memory().is_some()
     }
 
-    /// True if another job may keep its thread after its trial. As many threads as workers are left for trials, so that a
-    /// short job never waits for a long one; but at most a quarter of all threads, and none if there is only one.
+    /// True if another job may keep its thread after its trial. As many threads as workers are left for trials, so that
+    /// a short job never waits for a long one; but at most a quarter of all threads, and none if there is only one.
     pub(super) fn has_room_for_long_job(&self) -> bool {
         let for_trials = self.workers.min(self.max_threads / 4).max(1);
         self.long < self.max_threads.saturating_sub(for_trials).max(1)
