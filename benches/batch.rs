@@ -190,16 +190,21 @@ fn small(scratch: &Scratch, tables: &Tables) {
     let recipe = recipe(3, SMALL);
     let input = scratch.fresh("boards.ndjson");
     let _ = boards(Path::new(&input), &recipe);
+    let random = format!("--random 3x3 --count {SMALL} --seed bench");
+    let columns = scratch.fresh("boards.csv");
+    command(SMALL, &format!("{random} -o {columns}"));
     let puzzles: Vec<Puzzle> = (0..SMALL).map(|index| recipe.board(index)).collect();
     tables.distances(recipe.goal().size(), recipe.goal().blank());
-    let [solver, drawn, lines, packed] = medians([
+    let [solver, drawn, lines, csv, packed] = medians([
         Box::new(|| rate(cores(), SMALL, |index| solve_one(&puzzles[index as usize], tables))),
         Box::new(|| rate(cores(), SMALL, |index| solve_one(&recipe.board(index), tables))),
         Box::new(|| command(SMALL, &format!("{input} -o {}", scratch.fresh("out.ndjson")))),
-        Box::new(|| command(SMALL, &format!("--random 3x3 --count {SMALL} --seed bench -o {}", scratch.fresh("job")))),
+        Box::new(|| command(SMALL, &format!("{columns} -o {}", scratch.fresh("out.csv")))),
+        Box::new(|| command(SMALL, &format!("{random} -o {}", scratch.fresh("job")))),
     ]);
     print("3×3 in process", solver, solver);
     print("3×3 NDJSON to NDJSON", lines, solver);
+    print("3×3 CSV to CSV", csv, solver);
     print("3×3 in process, boards drawn", drawn, drawn);
     print("3×3 recipe to parts", packed, drawn);
 }

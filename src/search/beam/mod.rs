@@ -314,9 +314,7 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::heuristic::{
-        GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Zero,
-    };
+    use super::super::heuristic::{GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Zero};
     use super::super::{Budget, Trace, breadth_first};
     use super::*;
     use crate::domain::{Board, Packed64, Packed128, Puzzle, Size, SplitMix, random_board};
