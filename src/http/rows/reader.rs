@@ -161,15 +161,14 @@ impl RowReader {
                         .with_errors(vec![error])
                 };
                 let CsvRow { id, board: text } = csv.row(text).map_err(wrong)?;
-                Ok((id.map(|id| json(&id)), board(Json::String(text))))
+                let mut members = board(Json::String(text));
+                members.extend(id.map(|id| ("id".to_owned(), Json::String(id))));
+                Ok((id_among(&members), members))
             }
             // No board in text begins like JSON.
             RowFormat::Json if !text.starts_with(['{', '[', '"']) => Ok((None, board(Json::String(text.to_owned())))),
             RowFormat::Json => match Json::parse_line(text)? {
-                Json::Object(members) => {
-                    let id = members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id));
-                    Ok((id, members))
-                }
+                Json::Object(members) => Ok((id_among(&members), members)),
                 other => Ok((None, board(other))),
             },
         }
@@ -219,6 +218,11 @@ pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<Problem>>>
         puzzle
     };
     lines.filter(|line| !RowReader::is_blank(line)).map(row).collect()
+}
+
+/// The id among the members of a row, as it is echoed.
+fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
+    members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id))
 }
 
 /// An id as it is echoed; `None` if it is none.
@@ -312,6 +316,11 @@ mod tests {
             let problem = row.puzzle.unwrap_err();
             assert_eq!((row.id, problem.errors[0].pointer.as_str()), (None, "/id"), "{line}");
         }
+        let reader = csv("id,board");
+        assert_eq!(id_of(&reader.read(format!("{},1230", "a".repeat(MAX_ID)).as_bytes())).unwrap().len(), MAX_ID + 2);
+        let line = format!("{},1230", "a".repeat(MAX_ID + 1));
+        let InputRow { id, puzzle } = reader.read(line.as_bytes());
+        assert_eq!((id, puzzle.unwrap_err().errors[0].pointer.as_str()), (None, "/id"), "an id of CSV");
     }
 
     #[test]
