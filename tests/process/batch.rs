@@ -431,6 +431,30 @@ fn lines_of_a_file_go_on_behind_those_that_are_there() {
     }
 }
 
+#[test]
+fn problems_of_a_file_go_on_behind_those_of_the_lines_that_are_there() {
+    let scratch = Scratch::new("problems-resume");
+    let (input, whole, resumed) = (scratch.path("in.csv"), scratch.path("whole.csv"), scratch.path("resumed.csv"));
+    let rows = (0..200).map(|row| if row % 3 == 0 { "1,2,3,3\n" } else { "1,2,3,0\n\n" });
+    fs::write(&input, rows.collect::<String>()).unwrap();
+    let problems = |path: &str| fs::read(format!("{path}.problems.ndjson"));
+    assert_eq!(batch(&format!("{input} -o {whole}")).status.code(), Some(3));
+    let (expected, expected_problems) = (fs::read(&whole).unwrap(), problems(&whole).unwrap());
+    assert_eq!(json_lines(&expected_problems).len(), 67);
+    // Problems are written before the labels, so there may be more of them; the last one may be incomplete.
+    for (cut, cut_problems) in [(0, 0), (12, 500), (100, 20_000), (100, 20_010), (expected.len(), usize::MAX)] {
+        let cut_problems = cut_problems.min(expected_problems.len());
+        fs::write(&resumed, &expected[..cut]).unwrap();
+        fs::write(format!("{resumed}.problems.ndjson"), &expected_problems[..cut_problems]).unwrap();
+        batch(&format!("{input} -o {resumed} --resume"));
+        assert_eq!(fs::read(&resumed).unwrap(), expected, "cut at {cut}");
+        assert!(problems(&resumed).unwrap() == expected_problems, "cut at {cut} and {cut_problems}");
+    }
+    fs::write(&input, "1,2,3,0\n").unwrap();
+    assert_clean(&batch(&format!("{input} -o {resumed}")));
+    assert!(problems(&resumed).is_err(), "a run without faulty rows leaves no problems");
+}
+
 /// Names of the files of a directory, in order; none if there is no directory.
 fn files_at(path: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };

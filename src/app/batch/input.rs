@@ -139,6 +139,11 @@ impl OpenInput {
         Ok(())
     }
 
+    /// Number of lines before the next one.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
     /// The blocks of the lines that are left. `read` counts their bytes.
     pub(super) fn blocks<'b>(
         self,

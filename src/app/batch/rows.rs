@@ -83,20 +83,20 @@ impl Session {
             columns.header(&mut header);
             file.write(&header)?;
         }
-        let mut problems = ProblemFile::beside(output);
+        let mut problems = ProblemFile::beside(output, if output.resumes { open.line() } else { 0 })?;
         let size = if let RowLines::Csv(columns) = lines { Some(columns.size) } else { None };
         let (limits, is_strict) = (self.sweep_limits(limits), input.is_strict);
         let labeller = Labeller { session: self, want, limits, lines, size, is_strict };
         let label = |block: &LineBlock, reader: &RowReader| labeller.block(block, reader);
         let sink = |block: LabelledBlock| {
-            file.write(&block.lines)?;
             problems.write(&block.problems)?;
+            file.write(&block.lines)?;
             block.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
         };
         let end = self.shown(|| self.blocks(open, label, sink));
         // What was written before a failure remains.
         file.finish()?;
-        problems.finish()?;
+        problems.finish();
         end
     }
 
