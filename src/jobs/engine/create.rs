@@ -102,8 +102,8 @@ impl JobEngine {
     /// counts among those of its owner.
     ///
     /// # Errors
-    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner must not have another job, unless the key has one
-    /// already, or creates too many at the same time.
+    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner must not have another job, unless the key has
+    /// one already, or creates too many at the same time.
     pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, JobId::of_key(owner, key)).await?,

@@ -41,8 +41,7 @@ const DIRECTIONS: usize = 8;
 const EDGE: u8 = 4;
 
 /// The directions in which a tile has to move: three times the sign of the rows, and the sign of the columns, both from
-/// 0 to
-/// 2. So 4 is a tile in its place.
+/// 0 to 2. So 4 is a tile in its place.
 type Heading = u8;
 
 /// The heading of the blank.

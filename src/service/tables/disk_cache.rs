@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns};
 
-/// A directory with one file for each choice of patterns.
+/// A directory of files of tables, named by class and numbers of tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskCache {
     directory: PathBuf,
@@ -208,5 +208,28 @@ impl<F: Write> Hashing<F> {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hash.update(bytes);
         self.file.write_all(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_with_equal_tables_share_a_file() {
+        let class = GoalClass::corner_of_4x4();
+        let patterns = |rows: [&[u8]; 5]| rows.map(<[u8]>::to_vec).to_vec();
+        let rows = patterns([&[1, 2, 3], &[4, 5, 6, 7], &[8, 9, 10, 11], &[12, 13], &[14, 15]]);
+        // The same, reflected, so it has no table of its own.
+        let cols = patterns([&[4, 8, 12], &[1, 5, 9, 13], &[2, 6, 10, 14], &[3, 7], &[11, 15]]);
+        let (one, two) = (vec![rows.clone()], vec![rows, cols]);
+        let directory = std::env::temp_dir().join(format!("taquin-cache-{:016x}", getrandom::u64().unwrap()));
+        let cache = DiskCache::new(directory.clone());
+        cache.write(&Partition::build(class, &one)).unwrap();
+        let tables = cache.read(class, &two).unwrap();
+        // The last pattern is the one before it with the columns flipped.
+        assert_eq!(tables.len(), 4);
+        assert_eq!(Partition::assemble(class, &two, tables).len(), 2);
+        fs::remove_dir_all(directory).unwrap();
     }
 }

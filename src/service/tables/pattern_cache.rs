@@ -364,14 +364,13 @@ impl PatternCache {
         };
         let loaded = build(class, tier, threads, memory)?;
         let path = cache.path(class, &choice);
-        match (cache.write(&loaded.partitions), unread) {
-            (Err(error), _) => {
-                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
-            }
-            (Ok(()), ReadError::Missing) => {}
-            (Ok(()), error) => {
-                tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "cached tables could not be used and were rebuilt");
-            }
+        let written = cache.write(&loaded.partitions);
+        let is_one_cause = written.is_err() && matches!(unread, ReadError::NotAFile | ReadError::Unreadable(_));
+        if !matches!(unread, ReadError::Missing) && !is_one_cause {
+            tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), error = %unread, "cached tables could not be used and were rebuilt");
+        }
+        if let Err(error) = written {
+            tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
         }
         Some(loaded)
     }

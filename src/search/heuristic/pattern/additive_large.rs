@@ -43,7 +43,7 @@ pub struct LargeSums([u16; VIEWS]);
 struct LargeProbe<'t> {
     layout: &'t Layout36,
     word: &'t u64,
-    /// With the cells after the slide, and until the word is looked up with the rank before it.
+    /// The cells are those after the slide. The rank is the one before it until the word is looked up.
     placement: Placement36,
     /// The pattern of the tile.
     pattern: u8,

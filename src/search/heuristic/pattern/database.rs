@@ -245,8 +245,8 @@ impl Geometry {
     /// For patterns of this many tiles on boards of a size.
     ///
     /// # Panics
-    /// If there are no tiles or more than eight, or the board has more than 36 cells or more slots than its index can
-    /// number.
+    /// If there are no tiles or more than eight, or eight on a board of more than five columns, or if the board has more
+    /// than 36 cells or more slots than its index can number.
     pub fn new(size: Size, tiles: usize) -> Self {
         let permutations = Permutations::new(tiles);
         let row = permutations.count().div_ceil(64);
@@ -390,7 +390,7 @@ impl PatternCosts {
     /// The cost, determined by following a shortest path home.
     ///
     /// # Panics
-    /// If the bits are wrong: no path leads home, or one longer than any cost.
+    /// If wrong bits lead nowhere, or along a path longer than any cost.
     fn cost(&self, mut set: Cells, mut order: usize, mut blank: Cell) -> u8 {
         let Geometry { index, shifts, .. } = &*self.geometry;
         // The cost has the parity of the tiles' distances. With the bit, it is known modulo 4.
@@ -423,5 +423,16 @@ impl PatternCosts {
         let size = self.geometry.index.size();
         let tiles = members(set).zip(unpack(self.geometry.permutations.unrank(order)));
         tiles.map(|(cell, item)| size.distance(cell, self.labels[usize::from(item)])).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic = "a geometry is for one number of tiles"]
+    fn a_pattern_of_another_number_of_tiles_is_no_pattern_of_the_geometry() {
+        PatternTable::build(9, &[1, 2], &Arc::new(Geometry::new(Size::try_from((2, 5)).unwrap(), 3)));
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn generate(
     generate.second_bits
 }
 
-/// Maximum memory of [`generate`] besides its result, in bytes.
+/// Maximum memory of [`generate`] besides its result, in bytes, for patterns of four tiles or more.
 pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations) -> usize {
     // Two bit planes, and the moves.
     let rows = RowLayout::of(permutations);
@@ -166,7 +166,7 @@ impl Edges {
         Self { edges, first, shifts_by_number }
     }
 
-    /// Upper bound on the mean number of moves into a slot, for patterns of three tiles or more. Fewer tiles can have
+    /// Upper bound on the mean number of moves into a slot, for patterns of four tiles or more. Fewer tiles can have
     /// some moves more, of few slots.
     fn per_slot(permutations: &Permutations) -> usize {
         3 * permutations.items()
