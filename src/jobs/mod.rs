@@ -22,6 +22,7 @@
 //! - `directory`: a directory with such files
 //! - `folder`: a folder of such a place as a place of its own
 //! - `files`: files that are created once
+//! - `sealed`: checksums at the end of text files
 //! - `hex`: digests in hexadecimal
 //! - `ordered`: work on several threads, with results in order
 
@@ -43,6 +44,7 @@ mod parquet_file;
 mod part;
 mod recipe;
 mod runner;
+mod sealed;
 mod spec;
 mod stored_job;
 
@@ -69,5 +71,6 @@ pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, Parque
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
 pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, run};
+pub use sealed::{SealError, SealWriter, check_lines, seal, seal_of_lines, unseal};
 pub use spec::{JobBoards, JobSpec, SpecError};
 pub use stored_job::{JobError, JobRows, StoredJob};

@@ -1,0 +1,169 @@
+//! Checksums at the end of text files: any changed bit of a sealed file is found.
+
+use std::io::{self, BufRead, Write};
+
+use sha2::{Digest, Sha256};
+
+use super::hex::hex;
+
+/// Why the text of a sealed file cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SealError {
+    /// The file does not end with a checksum.
+    #[error("the file does not end with its checksum")]
+    Missing,
+    /// The checksum is that of another text.
+    #[error("the checksum differs")]
+    Differs,
+}
+
+/// What follows the members of a JSON object.
+const END: &str = "\n}\n";
+/// What surrounds the digest of a JSON object.
+const MEMBER: [&str; 2] = [",\n  \"sha256\": \"", "\"\n}\n"];
+/// What surrounds the digest of lines of JSON.
+const LINE: [&str; 2] = ["{\"sha256\":\"", "\"}\n"];
+/// Bytes of lines that are read at once.
+const MAX_READ: u64 = 1 << 16;
+/// Hexadecimal digits of a digest.
+const DIGITS: usize = 64;
+
+/// Puts a last member `sha256` into a JSON object, whose text ends with `\n}\n`. The digest is over the text without
+/// that member.
+///
+/// # Panics
+/// If the text ends otherwise.
+pub fn seal(text: &[u8]) -> Vec<u8> {
+    let members = text.strip_suffix(END.as_bytes()).expect("the text of an object ends with a line for its brace");
+    let mut sealed = Vec::with_capacity(text.len() + MEMBER[0].len() + DIGITS + MEMBER[1].len());
+    let mut writer = SealWriter::new(&mut sealed);
+    writer.write_all(members).and_then(|()| writer.finish()).expect("memory takes all bytes");
+    sealed
+}
+
+/// The text that [`seal`] was given.
+///
+/// # Errors
+/// [`SealError`].
+pub fn unseal(sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+    let (members, digest) = split(sealed, MEMBER).ok_or(SealError::Missing)?;
+    let text = [members, END.as_bytes()].concat();
+    if hex(&Sha256::digest(&text)).as_bytes() == digest { Ok(text) } else { Err(SealError::Differs) }
+}
+
+/// Writes a sealed JSON object without holding its text.
+#[derive(Debug)]
+pub struct SealWriter<W> {
+    file: W,
+    digest: Sha256,
+}
+
+impl<W: Write> SealWriter<W> {
+    /// Begins an object.
+    pub fn new(file: W) -> Self {
+        Self { file, digest: Sha256::new() }
+    }
+
+    /// Ends the object, whose text was written up to its last member.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.digest.update(END);
+        write!(self.file, "{}{}{}", MEMBER[0], hex(&self.digest.finalize()), MEMBER[1])?;
+        self.file.flush()
+    }
+}
+
+impl<W: Write> Write for SealWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The last line of lines of JSON, with their digest.
+pub fn seal_of_lines(lines: &[u8]) -> String {
+    format!("{}{}{}", LINE[0], hex(&Sha256::digest(lines)), LINE[1])
+}
+
+/// Reads lines of JSON to their end, of which the last one is [`seal_of_lines`]. It takes little memory, however long the
+/// lines are.
+///
+/// # Errors
+/// Those of the file, and [`SealError`] as [`io::ErrorKind::InvalidData`].
+pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<()> {
+    let (mut digest, mut last) = (Sha256::new(), Vec::new());
+    loop {
+        let mut line = Vec::new();
+        io::Read::take(&mut *lines, MAX_READ).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            break;
+        }
+        digest.update(&last);
+        last = line;
+    }
+    let error = match split(&last, LINE) {
+        Some((b"", own)) if hex(&digest.finalize()).as_bytes() == own => return Ok(()),
+        Some((b"", _)) => SealError::Differs,
+        _ => SealError::Missing,
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// What is before the digest at the end of a text, and the digest.
+fn split<'t>(text: &'t [u8], [before, after]: [&str; 2]) -> Option<(&'t [u8], &'t [u8])> {
+    let text = text.strip_suffix(after.as_bytes())?;
+    let (text, digest) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
+    Some((text.strip_suffix(before.as_bytes())?, digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `check` with every text that differs in one bit, and with every beginning.
+    fn for_each_damage(text: &[u8], check: impl Fn(&[u8])) {
+        for bit in 0..8 * text.len() {
+            let mut damaged = text.to_vec();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            check(&damaged);
+        }
+        (0..text.len()).for_each(|end| check(&text[..end]));
+        check(&[text, b"\n"].concat());
+    }
+
+    #[test]
+    fn an_object_is_read_as_written_and_each_changed_bit_is_found() {
+        let text = "{\n  \"format\": \"some-1\",\n  \"numbers\": [\n    1\n  ]\n}\n";
+        let sealed = seal(text.as_bytes());
+        assert_eq!(unseal(&sealed).as_deref(), Ok(text.as_bytes()));
+        let json: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
+        let digest = Sha256::digest(text);
+        assert_eq!((&json["numbers"][0], &json["sha256"]), (&1.into(), &hex(&digest).into()));
+        for_each_damage(&sealed, |damaged| assert!(unseal(damaged).is_err(), "{}", String::from_utf8_lossy(damaged)));
+        assert_eq!(unseal(text.as_bytes()), Err(SealError::Missing));
+        assert_eq!(unseal(&seal(&sealed)).unwrap(), sealed);
+    }
+
+    #[test]
+    fn lines_are_checked_and_each_changed_bit_is_found() {
+        let check = |mut text: &[u8]| check_lines(&mut text);
+        for lines in ["", "{\"index\":3}\n", "{\"index\":3}\n{\"index\":17}\n"] {
+            let sealed = [lines, &seal_of_lines(lines.as_bytes())].concat();
+            check(sealed.as_bytes()).unwrap();
+            for_each_damage(sealed.as_bytes(), |damaged| {
+                let error = check(damaged).expect_err(&String::from_utf8_lossy(damaged));
+                assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            });
+        }
+        check(&[b'x'; 200_000]).unwrap_err();
+        let long = [&[b'x'; 200_000][..], b"\n"].concat();
+        check(&[&long, seal_of_lines(&long).as_bytes()].concat()).unwrap();
+    }
+}
