@@ -38,6 +38,9 @@ fn main() -> ExitCode {
         Ok(config) => config,
         Err(errors) => {
             errors.iter().for_each(|error| eprintln!("taquin: {error}"));
+            if let Some(Command::Batch(flags)) = &flags.command {
+                batch::errors_of(flags).iter().for_each(|error| eprintln!("taquin: {error}"));
+            }
             return MISCONFIGURED.into();
         }
     };
@@ -66,6 +69,10 @@ fn main() -> ExitCode {
 
 /// Runs `taquin batch`.
 fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
+    if let Err(error) = telemetry::init_for_command() {
+        eprintln!("taquin: {error}");
+        return FAILED.into();
+    }
     match batch::run(flags, config) {
         Ok(BatchEnding::Clean) => ExitCode::SUCCESS,
         Ok(BatchEnding::RowsFailed) => ROWS_FAILED.into(),

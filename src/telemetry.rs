@@ -10,6 +10,7 @@ use std::error::Error;
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
@@ -45,6 +46,16 @@ pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
     }
     std::panic::set_hook(Box::new(log_panic));
     Ok(Telemetry { traces: Traces::start(config.traces.as_ref())?, _flush: flush })
+}
+
+/// Starts the log of a command: warnings and errors on standard error.
+///
+/// # Errors
+/// If the process already has a subscriber.
+pub fn init_for_command() -> Result<(), Box<dyn Error>> {
+    let is_terminal = std::io::stderr().is_terminal();
+    let lines = fmt::layer().with_ansi(is_terminal).with_writer(std::io::stderr).without_time().compact();
+    Ok(registry().with(LevelFilter::WARN).with(lines).try_init()?)
 }
 
 impl Telemetry {

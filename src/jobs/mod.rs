@@ -60,7 +60,7 @@ pub use engine::{
 pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
 pub use files::{Created, Files, WriteFile};
 pub use folder::Folder;
-pub use hex::sha256_hex;
+pub use hex::{hex, sha256_hex};
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use input_problems::{InputProblems, InputProblemsWriter};
 pub use lines::{CsvColumns, board_json, label_json};

@@ -34,13 +34,15 @@ impl Shard {
 /// Figures of a run, which it updates as it goes.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Boards of the share.
+    /// Boards of the share; 0 if their number is not known.
     pub total: AtomicU64,
-    /// Boards whose parts existed before the run.
+    /// True if `total` is an estimate.
+    pub is_estimate: AtomicBool,
+    /// Boards that were labelled before the run.
     pub resumed: AtomicU64,
     /// Boards labelled by this run.
     pub labelled: AtomicU64,
-    /// Boards of these whose search failed, and rows that are no boards.
+    /// Boards whose search failed, and rows that are no boards.
     pub failed: AtomicU64,
     /// Longest solution that this run has found.
     pub hardest: AtomicU32,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::chaos::boards::Random;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 
 /// An empty directory, removed when dropped.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -33,7 +33,7 @@ impl Drop for Scratch {
     }
 }
 
-fn command(arguments: &str) -> Command {
+pub(crate) fn command(arguments: &str) -> Command {
     let mut command = Command::new(BINARY);
     command.arg("batch").args(["--tables", "small"]).args(arguments.split_whitespace());
     command
@@ -43,7 +43,7 @@ pub(crate) fn batch(arguments: &str) -> Output {
     command(arguments).output().expect("the binary runs")
 }
 
-fn start(arguments: &str) -> Child {
+pub(crate) fn start(arguments: &str) -> Child {
     command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs")
 }
 
@@ -59,7 +59,8 @@ pub(crate) fn assert_clean(output: &Output) {
 pub(crate) fn files(path: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for folder in [PathBuf::from(path), Path::new(path).join("parts")] {
-        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        let entries = fs::read_dir(folder).into_iter().flatten().map(Result::unwrap);
+        for entry in entries.filter(|entry| entry.path().is_file()) {
             files.insert(
                 entry.path().strip_prefix(path).unwrap().display().to_string(),
                 fs::read(entry.path()).unwrap(),
@@ -83,7 +84,7 @@ fn wait_for_parts(path: &str, parts: usize) {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }
@@ -152,20 +153,6 @@ fn signals_end_a_job_with_the_command_that_goes_on() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr_of(&output));
     assert!(stderr_of(&output).ends_with("lines.csv --resume\n"), "{}", stderr_of(&output));
-}
-
-#[test]
-fn lines_go_on_behind_those_that_are_there() {
-    let scratch = Scratch::new("lines");
-    for (extension, cut) in [("csv", 0), ("csv", 5), ("csv", 1_000), ("ndjson", 0), ("ndjson", 1_000)] {
-        let (whole, resumed) =
-            (scratch.path(&format!("whole.{extension}")), scratch.path(&format!("resumed.{extension}")));
-        assert_clean(&batch(&format!("--random 3x4 --count 500 --seed s --want next -o {whole}")));
-        let expected = fs::read(&whole).unwrap();
-        fs::write(&resumed, &expected[..cut]).unwrap();
-        assert_clean(&batch(&format!("--random 3x4 --count 500 --seed s --want next -o {resumed} --resume")));
-        assert_eq!(fs::read(&resumed).unwrap(), expected, "{extension}, cut at {cut}");
-    }
 }
 
 #[test]
@@ -268,7 +255,7 @@ fn a_closed_pipe_ends_quietly_and_wrong_arguments_are_reported_together() {
 }
 
 /// Runs a batch with this text as its standard input.
-fn piped(arguments: &str, input: &[u8]) -> Output {
+pub(crate) fn piped(arguments: &str, input: &[u8]) -> Output {
     use std::io::Write;
     let mut child = command(arguments)
         .stdin(Stdio::piped())
@@ -285,7 +272,7 @@ fn piped(arguments: &str, input: &[u8]) -> Output {
     output
 }
 
-fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
+pub(crate) fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
     let text = std::str::from_utf8(output).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -296,7 +283,7 @@ fn rows_of_a_file_a_pipe_and_a_recipe_have_equal_labels() {
     let (ndjson, csv) = (scratch.path("boards.ndjson"), scratch.path("boards.csv"));
     for want in ["length", "moves", "next", "bounds", "expanded"] {
         let recipe = format!("--random 3x4 --count 400 --seed s --want {want}");
-        assert_clean(&batch(&format!("{recipe} -o {ndjson}")));
+        assert_clean(&batch(&format!("{recipe} -o {ndjson} --overwrite")));
         let expected = json_lines(&fs::read(&ndjson).unwrap());
         let boards: String = expected.iter().map(|row| format!("{}\n", row["board"])).collect();
         let output = piped(&format!("- --want {want}"), boards.as_bytes());
@@ -312,9 +299,9 @@ fn rows_of_a_file_a_pipe_and_a_recipe_have_equal_labels() {
             assert_eq!(row, *expected, "{want}");
         }
         // As CSV, whose lines are read again.
-        assert_clean(&batch(&format!("{recipe} -o {csv}")));
+        assert_clean(&batch(&format!("{recipe} -o {csv} --overwrite")));
         let again = scratch.path("again.csv");
-        assert_clean(&batch(&format!("{csv} --size 3x4 --want {want} -o {again}")));
+        assert_clean(&batch(&format!("{csv} --size 3x4 --want {want} -o {again} --overwrite")));
         assert_eq!(fs::read(&again).unwrap(), fs::read(&csv).unwrap(), "{want}");
     }
 }
@@ -411,52 +398,8 @@ fn a_directory_stores_the_rows_of_a_file() {
     assert_eq!(fs::read(&part).unwrap(), original);
 }
 
-#[test]
-fn lines_of_a_file_go_on_behind_those_that_are_there() {
-    let scratch = Scratch::new("rows-resume");
-    let (input, whole, resumed) = (scratch.path("in.ndjson"), scratch.path("whole"), scratch.path("resumed"));
-    assert_clean(&batch(&format!("--random 3x3 --count 300 --seed s -o {input}")));
-    let boards = fs::read_to_string(&input).unwrap();
-    let boards: String =
-        boards.lines().map(|line| format!("{}}}\n\n", line.split(",\"length\"").next().unwrap())).collect();
-    fs::write(&input, boards.replace("{\"index\"", "{\"id\"")).unwrap();
-    for format in ["ndjson", "csv"] {
-        assert_clean(&batch(&format!("{input} -o {whole} --format {format}")));
-        let expected = fs::read(&whole).unwrap();
-        for cut in [0, 3, 100, expected.len() - 1, expected.len()] {
-            fs::write(&resumed, &expected[..cut]).unwrap();
-            assert_clean(&batch(&format!("{input} -o {resumed} --format {format} --resume")));
-            assert_eq!(fs::read(&resumed).unwrap(), expected, "{format}, cut at {cut}");
-        }
-    }
-}
-
-#[test]
-fn problems_of_a_file_go_on_behind_those_of_the_lines_that_are_there() {
-    let scratch = Scratch::new("problems-resume");
-    let (input, whole, resumed) = (scratch.path("in.csv"), scratch.path("whole.csv"), scratch.path("resumed.csv"));
-    let rows = (0..200).map(|row| if row % 3 == 0 { "1,2,3,3\n" } else { "1,2,3,0\n\n" });
-    fs::write(&input, rows.collect::<String>()).unwrap();
-    let problems = |path: &str| fs::read(format!("{path}.problems.ndjson"));
-    assert_eq!(batch(&format!("{input} -o {whole}")).status.code(), Some(3));
-    let (expected, expected_problems) = (fs::read(&whole).unwrap(), problems(&whole).unwrap());
-    assert_eq!(json_lines(&expected_problems).len(), 67);
-    // Problems are written before the labels, so there may be more of them; the last one may be incomplete.
-    for (cut, cut_problems) in [(0, 0), (12, 500), (100, 20_000), (100, 20_010), (expected.len(), usize::MAX)] {
-        let cut_problems = cut_problems.min(expected_problems.len());
-        fs::write(&resumed, &expected[..cut]).unwrap();
-        fs::write(format!("{resumed}.problems.ndjson"), &expected_problems[..cut_problems]).unwrap();
-        batch(&format!("{input} -o {resumed} --resume"));
-        assert_eq!(fs::read(&resumed).unwrap(), expected, "cut at {cut}");
-        assert!(problems(&resumed).unwrap() == expected_problems, "cut at {cut} and {cut_problems}");
-    }
-    fs::write(&input, "1,2,3,0\n").unwrap();
-    assert_clean(&batch(&format!("{input} -o {resumed}")));
-    assert!(problems(&resumed).is_err(), "a run without faulty rows leaves no problems");
-}
-
 /// Names of the files of a directory, in order; none if there is no directory.
-fn files_at(path: &str) -> Vec<String> {
+pub(crate) fn files_at(path: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -474,15 +417,16 @@ fn parquet_has_equal_bytes_from_a_recipe_and_from_a_job() {
     let written = batch(&format!("{boards} --format parquet"));
     assert_clean(&written);
     assert!(written.stdout.starts_with(b"PAR1") && written.stdout.ends_with(b"PAR1"));
-    for _ in 0..2 {
-        // The second time it replaces the file.
-        assert_clean(&batch(&format!("{boards} -o {one}")));
+    for overwrite in ["", "--overwrite"] {
+        assert_clean(&batch(&format!("{boards} -o {one} {overwrite}")));
         assert_eq!(fs::read(&one).unwrap(), written.stdout);
     }
+    let refused = batch(&format!("{boards} -o {one}"));
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr_of(&refused));
+    assert!(stderr_of(&refused).contains("--overwrite replaces it"), "{}", stderr_of(&refused));
     assert_clean(&batch(&format!("{job} -o {other}")));
     assert_eq!(fs::read(&other).unwrap(), written.stdout);
-    let card = fs::read_to_string(scratch.path("README.md")).unwrap();
-    assert!(card.contains("  data_files: \"one.parquet\"\n"), "{card}");
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["job", "one.parquet", "other.parquet"]);
     assert_clean(&batch(&format!("{job} --format parquet -o {data}")));
     let names: Vec<_> = files_at(&data);
     assert_eq!(names, ["README.md", "data-00000-of-00001.parquet"]);
@@ -492,8 +436,8 @@ fn parquet_has_equal_bytes_from_a_recipe_and_from_a_job() {
     let again = batch(&format!("{job} --format parquet -o {data}"));
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr_of(&again).contains("it has a data set: name another directory"), "{}", stderr_of(&again));
-    let device = batch(&format!("{boards} --format parquet -o /dev/null"));
-    assert_eq!(device.status.code(), Some(1), "nothing but a file is replaced");
+    assert_clean(&batch(&format!("{boards} --format parquet -o /dev/null")));
+    assert!(!fs::metadata("/dev/null").unwrap().is_file(), "a device is written to, and not replaced");
 }
 
 #[cfg(feature = "parquet")]
@@ -535,7 +479,7 @@ fn rows_of_a_file_become_parquet_with_ids_and_problems() {
     assert_eq!(written.status.code(), Some(3), "{}", stderr_of(&written));
     let bytes = fs::read(&output).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    let strict = piped(&format!("- -o {output} --strict"), rows.as_bytes());
+    let strict = piped(&format!("- -o {output} --strict --overwrite"), rows.as_bytes());
     assert_eq!(strict.status.code(), Some(3));
     assert_eq!(fs::read(&output).unwrap(), bytes, "a file that is not whole replaces none");
     assert_eq!(files_at(scratch.0.to_str().unwrap()), ["labels.parquet"]);

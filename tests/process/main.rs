@@ -1,6 +1,7 @@
 //! The binary as a process: command line, table cache, load and chaos.
 
 mod batch;
+mod batch_files;
 mod batch_log;
 #[cfg(feature = "cluster")]
 mod billion;

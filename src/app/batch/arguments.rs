@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::destination::Destination;
 use super::input::RowInput;
+use super::unfinished::Existing;
 use crate::config::BatchFlags;
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
 use crate::http::{NamedGoal, Problem, RowOptions};
@@ -54,11 +56,9 @@ pub(super) enum Source {
 /// Where lines are written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TextOutput {
-    /// `None` for the standard output.
-    pub(super) file: Option<PathBuf>,
+    pub(super) destination: Destination,
     pub(super) format: TextFormat,
-    /// True to go on behind the lines that the file has.
-    pub(super) resumes: bool,
+    pub(super) existing: Existing,
 }
 
 /// Where the labels of Parquet come from.
@@ -72,9 +72,10 @@ pub(super) enum ParquetSource {
 /// Where Parquet is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ParquetOutput {
-    /// The standard output.
-    Standard,
-    File(PathBuf),
+    One {
+        destination: Destination,
+        overwrites: bool,
+    },
     /// The files of a data set, with its card.
     Directory(PathBuf),
 }
@@ -134,16 +135,22 @@ impl Errors {
 impl Errors {
     /// What applies to all rows of an input, as the parameters of a request say it.
     fn options(&mut self, flags: &BatchFlags) -> Option<RowOptions> {
-        let mut query = vec![("want".to_owned(), flags.want.clone()), ("goal".to_owned(), flags.goal.clone())];
-        if let Some(text) = &flags.size {
-            let size = self.value("size", size(text))?;
-            query.extend(
-                [("rows", size.rows()), ("cols", size.cols())].map(|(name, side)| (name.to_owned(), side.to_string())),
-            );
+        let given = [("want", &flags.want), ("goal", &flags.goal)].into_iter();
+        let given = given.filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
+        let mut query: Vec<(String, String)> = given.collect();
+        let size = flags.size.as_deref().map(|text| self.value("size", size(text)));
+        if let Some(Some(size)) = size {
+            let sides = [("rows", size.rows()), ("cols", size.cols())];
+            query.extend(sides.map(|(name, side)| (name.to_owned(), side.to_string())));
         }
         let report =
             |problem: Problem| problem.errors.iter().for_each(|error| self.report(&error.pointer[1..], &error.detail));
-        RowOptions::read(query).map_err(report).ok()
+        RowOptions::read(query).map_err(report).ok().filter(|_| size != Some(None))
+    }
+
+    /// Reports flags that have no effect.
+    fn without_effect(&mut self, flags: &[(&str, bool)], reason: &str) {
+        flags.iter().filter(|(_, is_given)| *is_given).for_each(|(flag, _)| self.report(flag, reason));
     }
 }
 
@@ -164,27 +171,32 @@ impl Task {
 
 fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     if let Some(directory) = &flags.verify {
-        let sample = errors.value("sample", whole_number(&flags.sample, 0..=u64::MAX));
+        check_verify(flags, errors);
+        let sample = errors.value("sample", whole_number(flags.sample.as_deref().unwrap_or("1000"), 0..=u64::MAX));
         return Some(Task::Verify(directory.into(), sample?));
     }
+    errors.without_effect(&[("sample", flags.sample.is_some())], "--verify alone solves a sample: omit it");
     let format = format(flags, errors);
     check_output(flags, format, errors);
+    check_recipe_flags(flags, errors);
     let boards = match (&flags.input, &flags.random) {
         (Some(input), None) if Path::new(input).is_dir() => return export(flags, input, format, errors),
         (Some(input), None) => rows(flags, input, errors),
         (None, Some(shape)) => recipe(flags, shape, errors),
-        (Some(_), Some(_)) => {
+        (Some(_), Some(shape)) => {
             errors.report("random", "boards come from an input or from a recipe, not from both");
-            None
+            recipe(flags, shape, errors)
         }
         (None, None) => {
             errors.0.push("there are no boards: name a file, or use `--random 4x4 --count 1000 --seed s`".to_owned());
+            errors.options(flags);
+            limits(flags, errors);
             None
         }
     };
-    match (format?, format?.text()) {
-        (_, Some(format)) => Some(Task::Solve(boards?, text_output(flags, format))),
-        (Format::Parquet, _) => {
+    match (format, format.and_then(Format::text)) {
+        (Some(_), Some(format)) => Some(Task::Solve(boards?, text_output(flags, format))),
+        (Some(Format::Parquet), _) => {
             let output = parquet_output(flags);
             if matches!((&boards, &output), (Some(Boards { source: Source::Rows(_), .. }), ParquetOutput::Directory(_)))
             {
@@ -200,10 +212,53 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     }
 }
 
+/// Reports flags of which --verify knows nothing.
+fn check_verify(flags: &BatchFlags, errors: &mut Errors) {
+    let given = [
+        ("random", flags.random.is_some()),
+        ("count", flags.count.is_some()),
+        ("seed", flags.seed.is_some()),
+        ("input-format", flags.input_format.is_some()),
+        ("size", flags.size.is_some()),
+        ("strict", flags.strict),
+        ("goal", flags.goal.is_some()),
+        ("want", flags.want.is_some()),
+        ("board-time", flags.board_time.is_some()),
+        ("board-expanded", flags.board_expanded.is_some()),
+        ("output", flags.output.is_some()),
+        ("format", flags.format.is_some()),
+        ("resume", flags.resume),
+        ("overwrite", flags.overwrite),
+        ("shard", flags.shard.is_some()),
+        ("chunk", flags.chunk.is_some()),
+    ];
+    errors.without_effect(&given, "--verify only reads a directory: omit it");
+    if let Some(input) = &flags.input {
+        errors.0.push(format!("{input}: --verify names the directory: omit it"));
+    }
+}
+
+/// Reports flags of a recipe without one, and flags of an input with a recipe.
+fn check_recipe_flags(flags: &BatchFlags, errors: &mut Errors) {
+    if flags.random.is_none() {
+        let given = [("count", flags.count.is_some()), ("seed", flags.seed.is_some())];
+        errors.without_effect(&given, "random boards need a shape, such as --random 4x4");
+    }
+    if flags.input.is_none() {
+        let given = [
+            ("input-format", flags.input_format.is_some()),
+            ("size", flags.size.is_some() && flags.random.is_some()),
+            ("strict", flags.strict),
+        ];
+        errors.without_effect(&given, "it says how an input is read: name a file");
+    }
+}
+
 /// Writes the labels of a directory.
 fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &mut Errors) -> Option<Task> {
     check_export(flags, errors);
-    match (format?, format?.text()) {
+    let format = format?;
+    match (format, format.text()) {
         (_, Some(format)) => Some(Task::Export(directory.into(), text_output(flags, format))),
         (Format::Parquet, _) => Some(Task::Parquet(ParquetSource::Job(directory.into()), parquet_output(flags))),
         _ => {
@@ -214,23 +269,29 @@ fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &
     }
 }
 
+/// The output as it is given; the standard output by default.
+fn output(flags: &BatchFlags) -> &str {
+    flags.output.as_deref().unwrap_or("-")
+}
+
 fn parquet_output(flags: &BatchFlags) -> ParquetOutput {
-    let path = Path::new(&flags.output);
-    match () {
-        () if flags.output == "-" => ParquetOutput::Standard,
-        () if names_directory(flags) || path.extension().is_none() => ParquetOutput::Directory(path.to_owned()),
-        () => ParquetOutput::File(path.to_owned()),
+    let path = Path::new(output(flags));
+    match Destination::named(output(flags)) {
+        Destination::File(_) if names_directory(flags) || path.extension().is_none() => {
+            ParquetOutput::Directory(path.to_owned())
+        }
+        destination => ParquetOutput::One { destination, overwrites: flags.overwrite },
     }
 }
 
 /// True if the output is a directory, or its name ends as that of one.
 fn names_directory(flags: &BatchFlags) -> bool {
-    flags.output.ends_with('/') || Path::new(&flags.output).is_dir()
+    output(flags).ends_with('/') || Path::new(output(flags)).is_dir()
 }
 
 fn text_output(flags: &BatchFlags, format: TextFormat) -> TextOutput {
-    let file = (flags.output != "-").then(|| PathBuf::from(&flags.output));
-    TextOutput { file, format, resumes: flags.resume }
+    let existing = Existing { resumes: flags.resume, overwrites: flags.overwrite };
+    TextOutput { destination: Destination::named(output(flags)), format, existing }
 }
 
 fn store(flags: &BatchFlags, boards: Option<Boards>, errors: &mut Errors) -> Option<Task> {
@@ -243,40 +304,41 @@ fn store(flags: &BatchFlags, boards: Option<Boards>, errors: &mut Errors) -> Opt
         None => Some(None),
     };
     let chunk = chunk?.map(|chunk| chunk as u32);
-    Some(Task::Store { boards: boards?, directory: PathBuf::from(&flags.output), shard: shard?, chunk })
+    Some(Task::Store { boards: boards?, directory: PathBuf::from(output(flags)), shard: shard?, chunk })
 }
 
 /// Reports flags that do not fit the output.
 fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors) {
+    let (resume, overwrite) = (("resume", flags.resume), ("overwrite", flags.overwrite));
     if format == Some(Format::Packed) {
-        if flags.resume {
-            errors.report("resume", "a directory always goes on where it ended: omit it");
-        }
+        errors.without_effect(&[resume], "a directory always goes on where it ended: omit it");
+        errors.without_effect(&[overwrite], "nothing in a directory is overwritten: name another one");
         return;
     }
-    for (flag, _) in [("shard", &flags.shard), ("chunk", &flags.chunk)].iter().filter(|(_, text)| text.is_some()) {
-        errors.report(flag, "only a directory of packed labels has chunks: name one with `-o`");
-    }
-    if flags.resume && format == Some(Format::Parquet) {
-        errors.report("resume", "Parquet cannot be continued: solve into a directory, and write Parquet from it");
-    } else if flags.resume && flags.output == "-" {
-        errors.report("resume", "the standard output has no lines yet: name a file with `-o`");
+    let given = [("shard", flags.shard.is_some()), ("chunk", flags.chunk.is_some())];
+    errors.without_effect(&given, "only a directory of packed labels has chunks: name one with `-o`");
+    let parquet = "Parquet cannot be continued: solve into a directory, and write Parquet from it";
+    match (format, Destination::named(output(flags))) {
+        (Some(Format::Parquet), _) => errors.without_effect(&[resume], parquet),
+        (_, Destination::File(_)) => {}
+        _ => errors.without_effect(&[resume, overwrite], "what is written there is not kept: name a file with `-o`"),
     }
 }
 
 /// The format by its name, or else by that of the output.
 fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
+    let destination = Destination::named(output(flags));
     if let Some(name) = &flags.format {
         let unknown = || format!("{name:?} is not one of {}", names::<Format>());
         let format = errors.value("format", Format::from_name(name).ok_or_else(unknown))?;
-        if format == Format::Packed && flags.output == "-" {
+        if format == Format::Packed && !matches!(destination, Destination::File(_)) {
             errors.report("format", "packed labels are written to a directory: name it with `-o`");
         }
         return Some(format);
     }
-    let output = Path::new(&flags.output);
-    match output.extension().and_then(|extension| extension.to_str()) {
-        _ if flags.output == "-" => Some(Format::Ndjson),
+    let path = Path::new(output(flags));
+    match path.extension().and_then(|extension| extension.to_str()) {
+        _ if !matches!(destination, Destination::File(_)) => Some(Format::Ndjson),
         _ if names_directory(flags) => Some(Format::Packed),
         Some("ndjson" | "jsonl") => Some(Format::Ndjson),
         Some("csv") => Some(Format::Csv),
@@ -291,17 +353,21 @@ fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
 
 /// Reports flags that have no effect on a directory.
 fn check_export(flags: &BatchFlags, errors: &mut Errors) {
-    if flags.size.is_some() {
-        errors.report("size", "the boards of a directory have a size: omit it");
-    }
-    if flags.strict {
-        errors.report("strict", "the rows of a directory were read before: omit it");
-    }
+    let of_rows =
+        [("size", flags.size.is_some()), ("strict", flags.strict), ("input-format", flags.input_format.is_some())];
+    errors.without_effect(&of_rows, "the boards of a directory were read before: omit it");
+    let of_labels = [
+        ("goal", flags.goal.is_some()),
+        ("want", flags.want.is_some()),
+        ("board-time", flags.board_time.is_some()),
+        ("board-expanded", flags.board_expanded.is_some()),
+    ];
+    errors.without_effect(&of_labels, "the labels of a directory were made before: omit it");
 }
 
 fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
     let size = errors.value("random", size(shape));
-    let goal = size.and_then(|size| errors.value("goal", goal(&flags.goal, size)));
+    let goal = size.and_then(|size| errors.value("goal", goal(flags.goal.as_deref(), size)));
     let required =
         |value: &Option<String>, example| value.clone().ok_or_else(|| format!("is missing, such as {example}"));
     let count = errors.value("count", required(&flags.count, "1e6"));
@@ -346,8 +412,9 @@ fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> 
 }
 
 fn want(flags: &BatchFlags, errors: &mut Errors) -> Option<Want> {
-    let unknown = || format!("{:?} is not one of {}", flags.want, names::<Want>());
-    errors.value("want", Want::from_name(&flags.want).ok_or_else(unknown))
+    let Some(name) = &flags.want else { return Some(Want::default()) };
+    let unknown = || format!("{name:?} is not one of {}", names::<Want>());
+    errors.value("want", Want::from_name(name).ok_or_else(unknown))
 }
 
 fn limits(flags: &BatchFlags, errors: &mut Errors) -> RequestedLimits {
@@ -364,7 +431,8 @@ fn size(text: &str) -> Result<Size, String> {
     Size::try_from(sides).map_err(|error| error.to_string())
 }
 
-fn goal(text: &str, size: Size) -> Result<Board, String> {
+fn goal(text: Option<&str>, size: Size) -> Result<Board, String> {
+    let Some(text) = text else { return Ok(Board::blank_last(size)) };
     if let Some(goal) = NamedGoal::from_name(text) {
         return Ok(goal.on(size));
     }
@@ -420,7 +488,9 @@ mod tests {
     fn the_output_chooses_the_format() {
         let boards = "--random 3x3 --count 10 --seed s";
         let format = |output: &str| match of(&format!("{boards} {output}")).unwrap() {
-            Task::Solve(_, TextOutput { format, file, .. }) => (Some(format), file.is_some()),
+            Task::Solve(_, TextOutput { format, destination, .. }) => {
+                (Some(format), matches!(destination, Destination::File(_)))
+            }
             Task::Store { .. } => (None, true),
             other => panic!("{other:?}"),
         };
@@ -441,11 +511,12 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let boards = "--random 3x3 --count 10 --seed s";
-        let file = |path: &str| ParquetOutput::File(path.into());
+        let one = |destination| ParquetOutput::One { destination, overwrites: false };
+        let file = |path: &str| one(Destination::File(path.into()));
         let directory = |path: &str| ParquetOutput::Directory(path.into());
         assert_eq!(output(&format!("{boards} -o a.parquet")), (false, file("a.parquet")));
         assert_eq!(output(&format!("{boards} -o a.pq --format parquet")), (false, file("a.pq")));
-        assert_eq!(output(&format!("{boards} --format parquet")), (false, ParquetOutput::Standard));
+        assert_eq!(output(&format!("{boards} --format parquet")), (false, one(Destination::Standard)));
         assert_eq!(output("src -o a.b/ --format parquet"), (true, directory("a.b/")));
         assert_eq!(output("src -o data --format parquet"), (true, directory("data")));
         assert_eq!(output("- -o a.parquet"), (false, file("a.parquet")));
@@ -463,7 +534,8 @@ mod tests {
         assert_eq!(boards.limits.time, Some(Duration::from_millis(50)));
         assert_eq!((directory, Some(shard), chunk), ("d".into(), Shard::try_new(3, 4), Some(9)));
         assert_eq!(of("--verify d --sample 5"), Ok(Task::Verify("d".into(), 5)));
-        let text = TextOutput { file: None, format: TextFormat::Csv, resumes: false };
+        let existing = Existing { resumes: false, overwrites: false };
+        let text = TextOutput { destination: Destination::Standard, format: TextFormat::Csv, existing };
         assert_eq!(of("src --format csv"), Ok(Task::Export("src".into(), text)));
     }
 
@@ -496,6 +568,22 @@ mod tests {
     }
 
     #[test]
+    fn no_flag_is_without_effect() {
+        let flags = |arguments: &str| -> Vec<String> {
+            let errors = of(arguments).unwrap_err();
+            errors.iter().map(|error| error.split(':').next().unwrap().trim_start_matches("--").to_owned()).collect()
+        };
+        let export = "src --want moves --goal snail --board-time 1s --board-expanded 1 --size 3x3 --input-format csv";
+        let expected = ["size", "input-format", "goal", "want", "board-time", "board-expanded"];
+        assert_eq!(flags(export), expected);
+        assert_eq!(flags("--verify d x --want next -o y --resume"), ["want", "output", "resume", "x"]);
+        assert_eq!(flags("- --count 5 --seed s --sample 3"), ["sample", "count", "seed"]);
+        let recipe = "--random 3x3 --count 1 --seed s --strict --size 3x3 --input-format csv --want x";
+        assert_eq!(flags(recipe), ["input-format", "size", "strict", "want"]);
+        assert_eq!(flags("- --size 1x1 --want height --goal snake"), ["size", "want", "goal"]);
+    }
+
+    #[test]
     fn conflicts_say_what_to_do() {
         let one = |arguments: &str| {
             let errors = of(arguments).unwrap_err();
@@ -505,6 +593,8 @@ mod tests {
         assert!(one("").contains("--random 4x4"));
         assert!(one("--random 5x5 --count 1 --seed s --want next").contains("up to 16 cells"));
         assert!(one("--random 3x3 --count 1 --seed s --resume").contains("name a file"));
+        assert!(one("--random 3x3 --count 1 --seed s --overwrite -o /dev/null").contains("name a file"));
+        assert!(one("--random 3x3 --count 1 --seed s --overwrite -o d").contains("name another one"));
         assert!(one("--random 3x3 --count 1 --seed s --resume -o d").contains("omit it"));
         assert!(one("--random 3x3 --count 1 --seed s -o a.xls").contains("`--format`"));
         assert!(one("--random 3x3 --count 1 --seed s --format packed").contains("name it with `-o`"));

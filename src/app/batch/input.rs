@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::ending::BatchError;
+use super::unfinished::InputPosition;
 use crate::domain::Board;
 use crate::http::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 
@@ -26,17 +27,17 @@ pub(super) struct OpenInput {
     path: PathBuf,
     pub(super) rows: RowReader,
     source: Box<dyn BufRead + Send>,
-    /// Number of lines before the next one.
-    line: u64,
-    /// Length in bytes, if it is known.
+    /// Where the next line begins.
+    position: InputPosition,
+    /// Length in bytes from the next line on, if it is known.
     pub(super) length: Option<u64>,
 }
 
 /// Complete lines.
 pub(super) struct LineBlock {
-    /// Number of the first line, from 1.
-    first_line: u64,
+    start: InputPosition,
     bytes: Vec<u8>,
+    end: InputPosition,
 }
 
 /// Bytes of a block, which follow the cost of the rows: a block takes some milliseconds.
@@ -73,20 +74,20 @@ impl RowInput {
             None => (Box::new(io::stdin()), None),
         };
         let mut source: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(BlockSize::MAX, source));
-        let (mut line, mut format) = (0, RowFormat::Json);
+        let (mut position, mut format) = (InputPosition::default(), RowFormat::Json);
         if self.is_csv {
             let first = next_line(&mut *source).map_err(error)?.unwrap_or_default();
             let wrong = |reason| error(io::Error::new(ErrorKind::InvalidData, reason));
             let header = CsvInput::of_first_line(&first).map_err(wrong)?;
             if header.is_some() {
-                line = 1;
+                position.advance(1, &first);
             } else {
                 source = Box::new(Cursor::new(first).chain(source));
             }
             format = RowFormat::Csv(header.unwrap_or_default());
         }
         let rows = RowReader::new(self.options.clone(), format);
-        Ok(OpenInput { path, rows, source, line, length })
+        Ok(OpenInput { path, rows, source, position, length })
     }
 }
 
@@ -97,7 +98,7 @@ impl OpenInput {
     /// [`BatchError::File`], also if no row has a board.
     pub(super) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let mut peeked = Vec::new();
-        let (mut line, mut first_problem) = (self.line, None);
+        let (mut line, mut first_problem) = (self.position.lines, None);
         let goal = loop {
             let Some(bytes) = next_line(&mut *self.source).map_err(|error| self.error(error))? else { break None };
             line += 1;
@@ -115,50 +116,47 @@ impl OpenInput {
         };
         let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
         self.source = Box::new(Cursor::new(peeked).chain(source));
-        goal.ok_or_else(|| {
-            let reason = match first_problem {
-                Some((at, problem)) => {
-                    format!("none of the first {line} lines is a board with a goal; line {at}: {}", problem.detail)
-                }
-                None => "there are no rows".to_owned(),
-            };
-            self.error(io::Error::new(ErrorKind::InvalidData, reason))
+        goal.ok_or_else(|| match first_problem {
+            Some((at, problem)) => {
+                let reason =
+                    format!("none of the first {line} lines is a board with a goal; line {at}: {}", problem.detail);
+                self.error(io::Error::new(ErrorKind::InvalidData, reason))
+            }
+            None => no_rows(self.path.clone()),
         })
     }
 
-    /// Skips rows, as far as there are any.
+    /// Skips lines up to the one of this number, as far as there are any.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn skip_rows(&mut self, mut rows: u64) -> Result<(), BatchError> {
-        while rows > 0 {
+    pub(super) fn skip_to(&mut self, lines: u64) -> Result<(), BatchError> {
+        while self.position.lines < lines {
             let Some(bytes) = next_line(&mut *self.source).map_err(|error| self.error(error))? else { break };
-            self.line += 1;
-            rows -= u64::from(!RowReader::is_blank(&bytes));
+            self.position.advance(1, &bytes);
+            self.length = self.length.map(|length| length.saturating_sub(bytes.len() as u64));
         }
         Ok(())
     }
 
-    /// Number of lines before the next one.
-    pub(super) fn line(&self) -> u64 {
-        self.line
+    /// Where the next line begins.
+    pub(super) fn position(&self) -> InputPosition {
+        self.position.clone()
     }
 
-    /// The blocks of the lines that are left. `read` counts their bytes.
-    pub(super) fn blocks<'b>(
+    /// The blocks of the lines that are left.
+    pub(super) fn blocks(
         self,
-        size: &'b BlockSize,
-        read: &'b AtomicU64,
-    ) -> (RowReader, impl Iterator<Item = Result<LineBlock, BatchError>> + Send + 'b) {
-        let Self { path, rows, mut source, mut line, .. } = self;
+        size: &BlockSize,
+    ) -> (RowReader, impl Iterator<Item = Result<LineBlock, BatchError>> + Send + '_) {
+        let Self { path, rows, mut source, mut position, .. } = self;
         let next = move || {
             let block = next_block(&mut *source, size.get());
             let block = block.map_err(|source| BatchError::File { path: path.clone(), source }).transpose()?;
             Some(block.map(|bytes| {
-                read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                let block = LineBlock { first_line: line + 1, bytes };
-                line += block.lines().count() as u64;
-                block
+                let start = position.clone();
+                position.advance(lines_of(&bytes).count() as u64, &bytes);
+                LineBlock { start, bytes, end: position.clone() }
             }))
         };
         (rows, std::iter::from_fn(next))
@@ -170,15 +168,35 @@ impl OpenInput {
 }
 
 impl LineBlock {
-    fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.split_inclusive(|byte| *byte == b'\n')
+    /// Length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.bytes.len() as u64
     }
 
-    /// The rows, with the numbers of their lines.
+    /// The rows, with the numbers of their lines, from 1.
     pub(super) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
-        let lines = (self.first_line..).zip(self.lines()).filter(|(_, line)| !RowReader::is_blank(line));
-        lines.map(|(number, line)| (number, reader.read(line)))
+        let lines = (self.start.lines + 1..).zip(lines_of(&self.bytes));
+        let rows = lines.filter(|(_, line)| !RowReader::is_blank(line));
+        rows.map(|(number, line)| (number, reader.read(line)))
     }
+
+    /// Where the input goes on behind the block, or at the line of this number.
+    pub(super) fn end_before(&self, line: Option<u64>) -> InputPosition {
+        let Some(line) = line else { return self.end.clone() };
+        let mut position = self.start.clone();
+        let before = (line - 1 - position.lines) as usize;
+        lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
+        position
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n')
+}
+
+/// The error of an input without rows.
+pub(super) fn no_rows(path: PathBuf) -> BatchError {
+    BatchError::File { path, source: io::Error::new(ErrorKind::InvalidData, "there are no rows") }
 }
 
 impl BlockSize {
@@ -246,8 +264,8 @@ mod tests {
 
     /// Numbers of the lines of all rows, and the first tile of each board.
     fn rows(input: OpenInput, size: usize) -> Vec<(u64, Option<u8>)> {
-        let (size, read) = (BlockSize(AtomicUsize::new(size)), AtomicU64::new(0));
-        let (reader, blocks) = input.blocks(&size, &read);
+        let size = BlockSize(AtomicUsize::new(size));
+        let (reader, blocks) = input.blocks(&size);
         let mut rows = Vec::new();
         for block in blocks {
             let block = block.unwrap();
@@ -277,7 +295,7 @@ mod tests {
     fn rows_are_skipped_and_peeked() {
         let mut input = open(TEXT, false);
         assert_eq!(input.first_goal().unwrap().to_string(), "1 2/3 0");
-        input.skip_rows(2).unwrap();
+        input.skip_to(4).unwrap();
         assert_eq!(rows(input, 100), [(5, Some(1)), (6, Some(3))]);
         let error = open("x\n[1,2]\n", false).first_goal().unwrap_err();
         assert!(error.to_string().contains("none of the first 2 lines"), "{error}");

@@ -2,17 +2,18 @@
 
 mod arguments;
 mod console;
+mod destination;
 mod ending;
 mod export;
 mod input;
-mod lines;
+mod line_output;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
-mod problems;
 mod progress;
 mod rows;
+mod run;
 mod store;
-mod text_file;
+mod unfinished;
 
 use std::env;
 use std::io;
@@ -25,6 +26,7 @@ use tokio::sync::oneshot;
 
 use self::arguments::{Boards, Source, Task};
 use self::console::say;
+use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
 use self::progress::ProgressDisplay;
 use super::signals::Signals;
@@ -45,7 +47,6 @@ struct Session {
     threads: usize,
     search_memory: u64,
     cancel: AtomicBool,
-    /// What searches count. Nothing reads it.
     metrics: Metrics,
     progress: Progress,
 }
@@ -58,12 +59,18 @@ enum TaskEnd {
     Cancelled,
 }
 
+/// All errors of the flags of a batch, each as a line.
+pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
+    Task::of(flags).err().unwrap_or_default()
+}
+
 /// Runs a batch. Messages and progress go to the standard error.
 ///
 /// # Errors
 /// See [`BatchError`]. What was finished remains.
 pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchError> {
     let task = Task::of(flags).map_err(BatchError::Arguments)?;
+    task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
     let session = Arc::new(Session {
         tables: Tables::new(config.memory.tables + config.memory.base, config.table_cache.clone()),
         tier: tier(config.tables),
@@ -81,15 +88,17 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
         }
         ending => ending,
     };
-    let is_resumable = match &ending {
-        Ok(BatchEnding::Signalled(_)) => true,
-        Err(BatchError::Job(error)) => error.is_disk_full(),
-        Err(BatchError::File { source, .. }) => source.kind() == io::ErrorKind::StorageFull,
-        _ => false,
+    let condition = match &ending {
+        Ok(BatchEnding::Signalled(_)) => Some(""),
+        Err(BatchError::FaultyRow { .. }) => Some(", once the row is mended"),
+        Err(BatchError::Job(error)) if error.is_disk_full() => Some(", once there is room"),
+        Err(BatchError::File { source, .. }) if source.kind() == io::ErrorKind::StorageFull => {
+            Some(", once there is room")
+        }
+        _ => None,
     };
-    if let Some(resumption) = resumption.filter(|_| is_resumable) {
-        let room = if ending.is_err() { ", once there is room" } else { "" };
-        say(format_args!("to go on{room}: {}", resumption.command_line(env::args())));
+    if let (Some(resumption), Some(condition)) = (resumption, condition) {
+        say(format_args!("to go on{condition}: {}", resumption.command_line(env::args())));
     }
     ending
 }
@@ -129,7 +138,9 @@ impl Session {
     fn run(&self, task: Task) -> Result<TaskEnd, BatchError> {
         match task {
             Task::Solve(Boards { source: Source::Recipe(recipe), want, limits }, output) => {
-                self.solve(&recipe, want, limits, &output)
+                let rows = self.recipe_rows(&recipe, want, limits);
+                let run = self.run_of_recipe(&recipe, (want, limits), output.format);
+                self.write_lines(&rows, run, &output)
             }
             Task::Solve(Boards { source: Source::Rows(input), want, limits }, output) => {
                 self.solve_rows(&input, want, limits, &output)
@@ -137,7 +148,11 @@ impl Session {
             Task::Store { boards: Boards { source, want, limits }, directory, shard, chunk } => {
                 self.store(&source, (want, limits), &directory, (shard, chunk))
             }
-            Task::Export(directory, output) => self.export(&directory, &output),
+            Task::Export(directory, output) => {
+                let job = self.open_complete(&directory)?;
+                let run = self.run_of_job(&job, output.format);
+                self.write_lines(&self.job_rows(&job), run, &output)
+            }
             Task::Parquet(source, output) => self.write_parquet(&source, &output),
             Task::Verify(directory, sample) => self.verify(&directory, sample),
         }
@@ -191,10 +206,12 @@ impl Task {
     fn resumption(&self) -> Option<Resumption> {
         match self {
             Self::Store { .. } => Some(Resumption::SameCommand),
-            Self::Solve(_, output) if output.file.is_none() => None,
-            Self::Solve(_, output) if output.resumes => Some(Resumption::SameCommand),
-            Self::Solve(..) => Some(Resumption::WithResume),
-            Self::Export(..) | Self::Parquet(..) | Self::Verify(..) => None,
+            Self::Solve(_, output) | Self::Export(_, output) => match output.destination {
+                Destination::File(_) if output.existing.resumes => Some(Resumption::SameCommand),
+                Destination::File(_) => Some(Resumption::WithResume),
+                _ => None,
+            },
+            Self::Parquet(..) | Self::Verify(..) => None,
         }
     }
 }

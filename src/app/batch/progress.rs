@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-use super::console::say;
+use super::console::{counted, say};
 use crate::jobs::Progress;
 
 /// Shows the progress of a run until it is over.
@@ -20,7 +20,9 @@ pub(super) struct ProgressDisplay<'p> {
 
 /// The figures of a moment.
 struct Figures {
+    /// 0 if it is not known.
     total: u64,
+    is_estimate: bool,
     done: u64,
     labelled: u64,
     failed: u64,
@@ -45,8 +47,9 @@ impl<'p> ProgressDisplay<'p> {
                 let figures = self.figures();
                 match &bar {
                     Some(bar) => {
-                        bar.set_length(figures.total);
+                        bar.set_length(figures.total.max(figures.done));
                         bar.set_position(figures.done);
+                        bar.set_prefix(figures.count());
                         bar.set_message(figures.rest());
                     }
                     None => say(&figures),
@@ -60,10 +63,11 @@ impl<'p> ProgressDisplay<'p> {
     }
 
     fn figures(&self) -> Figures {
-        let Progress { total, resumed, labelled, failed, hardest } = self.progress;
+        let Progress { total, is_estimate, resumed, labelled, failed, hardest } = self.progress;
         let load = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
         Figures {
             total: load(total),
+            is_estimate: is_estimate.load(Ordering::Relaxed),
             done: load(resumed) + load(labelled),
             labelled: load(labelled),
             failed: load(failed),
@@ -76,48 +80,89 @@ impl<'p> ProgressDisplay<'p> {
     pub(super) fn summary(&self) -> String {
         let figures = self.figures();
         let Figures { labelled, hardest, failed, elapsed, .. } = figures;
-        let resumed = if figures.done > labelled {
-            format!(" ({} were there before)", HumanCount(figures.done - labelled))
-        } else {
-            String::new()
+        let resumed = match figures.done - labelled {
+            0 => String::new(),
+            1 => " (1 was there before)".to_owned(),
+            resumed => format!(" ({} were there before)", HumanCount(resumed)),
         };
         format!(
-            "{} boards in {:.1} s, {} a second; the hardest takes {hardest} moves; {failed} failed{resumed}",
-            HumanCount(labelled),
+            "{} in {:.1} s, {}; the hardest takes {}; {} failed{resumed}",
+            counted(labelled, "board"),
             elapsed.as_secs_f64(),
-            HumanCount(figures.rate()),
+            figures.rate_text(),
+            counted(hardest.into(), "move"),
+            HumanCount(failed),
         )
     }
 }
 
 impl Figures {
     /// Boards a second.
-    fn rate(&self) -> u64 {
-        (self.labelled as f64 / self.elapsed.as_secs_f64().max(1e-3)) as u64
+    fn rate(&self) -> f64 {
+        self.labelled as f64 / self.elapsed.as_secs_f64().max(1e-3)
     }
 
-    /// What a bar does not show.
+    fn rate_text(&self) -> String {
+        match self.rate() {
+            rate if rate == 0.0 || rate >= 10.0 => format!("{} a second", HumanCount(rate.round() as u64)),
+            rate if rate >= 0.1 => format!("{rate:.1} a second"),
+            rate => format!("{:.1} a minute", 60.0 * rate),
+        }
+    }
+
+    /// How many boards are done, and of how many.
+    fn count(&self) -> String {
+        let about = if self.is_estimate { "about " } else { "" };
+        match self.total {
+            0 => counted(self.done, "board"),
+            total => format!("{} of {about}{}", HumanCount(self.done), counted(total.max(self.done), "board")),
+        }
+    }
+
     fn rest(&self) -> String {
-        let left = match self.rate() {
-            0 => String::new(),
-            rate => format!(
-                ", {:#} left",
-                HumanDuration(Duration::from_secs((self.total - self.done.min(self.total)) / rate))
-            ),
+        let left = self.total.saturating_sub(self.done) as f64 / self.rate();
+        let left = match Duration::try_from_secs_f64(left) {
+            Ok(left) if !left.is_zero() => format!(", {:#} left", HumanDuration(left)),
+            _ => String::new(),
         };
         let failed = if self.failed > 0 { format!(", {} failed", HumanCount(self.failed)) } else { String::new() };
-        format!("{} a second{left}, hardest {}{failed}", HumanCount(self.rate()), self.hardest)
+        format!("{}{left}, hardest {}{failed}", self.rate_text(), self.hardest)
     }
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} boards, {}", HumanCount(self.done), HumanCount(self.total), self.rest())
+        write!(f, "{}, {}", self.count(), self.rest())
+    }
+}
+
+impl Progress {
+    /// Notes the rows of a run that goes on.
+    pub(super) fn note_resumed(&self, rows: u64, failed: u64) {
+        self.resumed.store(rows, Ordering::Relaxed);
+        self.failed.fetch_add(failed, Ordering::Relaxed);
+    }
+
+    /// Estimates the number of rows of an input from the part of its bytes that is labelled.
+    pub(super) fn estimate_total(&self, labelled_bytes: u64, length: Option<u64>) {
+        let Some(length) = length else { return };
+        let labelled = self.labelled.load(Ordering::Relaxed);
+        let total = (labelled as f64 * length as f64 / labelled_bytes.max(1) as f64).round() as u64;
+        self.is_estimate.store(true, Ordering::Relaxed);
+        self.total.store(self.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
+    }
+
+    /// Notes that all rows of an input are labelled, and returns their number.
+    pub(super) fn end_of_input(&self) -> u64 {
+        let rows = self.resumed.load(Ordering::Relaxed) + self.labelled.load(Ordering::Relaxed);
+        self.total.store(rows, Ordering::Relaxed);
+        self.is_estimate.store(false, Ordering::Relaxed);
+        rows
     }
 }
 
 fn bar() -> ProgressBar {
-    const TEMPLATE: &str = "{bar:30} {human_pos}/{human_len} {msg}";
+    const TEMPLATE: &str = "{bar:30} {prefix}, {msg}";
     let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
@@ -126,19 +171,44 @@ fn bar() -> ProgressBar {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_figures_are_those_of_the_run() {
+    fn figures(total: u64, labelled: u64, seconds: u64) -> Figures {
         let progress = Progress::default();
-        progress.total.store(10_000, Ordering::Relaxed);
-        progress.resumed.store(1_000, Ordering::Relaxed);
-        progress.labelled.store(3_000, Ordering::Relaxed);
-        progress.hardest.store(31, Ordering::Relaxed);
+        progress.total.store(total, Ordering::Relaxed);
+        progress.labelled.store(labelled, Ordering::Relaxed);
         let display = ProgressDisplay { progress: &progress, begun: Instant::now() };
-        let figures = Figures { elapsed: Duration::from_secs(3), ..display.figures() };
-        assert_eq!(figures.to_string(), "4,000 of 10,000 boards, 1,000 a second, 6s left, hardest 31");
-        progress.failed.store(2, Ordering::Relaxed);
-        let summary = display.summary();
-        assert!(summary.starts_with("3,000 boards in 0.0 s, "), "{summary}");
-        assert!(summary.ends_with("the hardest takes 31 moves; 2 failed (1,000 were there before)"), "{summary}");
+        Figures { elapsed: Duration::from_secs(seconds), ..display.figures() }
+    }
+
+    #[test]
+    fn a_summary_counts_rows_of_before() {
+        let progress = Progress::default();
+        progress.labelled.store(1, Ordering::Relaxed);
+        progress.hardest.store(1, Ordering::Relaxed);
+        progress.note_resumed(1_000, 2);
+        let summary = ProgressDisplay::start(&progress).summary();
+        assert!(summary.starts_with("1 board in 0.0 s, "), "{summary}");
+        assert!(summary.ends_with("the hardest takes 1 move; 2 failed (1,000 were there before)"), "{summary}");
+    }
+
+    #[test]
+    fn figures_claim_no_more_than_is_known() {
+        assert_eq!(figures(10_000, 4_000, 4).to_string(), "4,000 of 10,000 boards, 1,000 a second, 6s left, hardest 0");
+        assert_eq!(figures(0, 6, 2).to_string(), "6 boards, 3.0 a second, hardest 0");
+        assert_eq!(figures(0, 1, 10).to_string(), "1 board, 0.1 a second, hardest 0");
+        assert_eq!(figures(2, 1, 40).to_string(), "1 of 2 boards, 1.5 a minute, 40s left, hardest 0");
+        assert_eq!(figures(5, 0, 10).to_string(), "0 of 5 boards, 0 a second, hardest 0");
+        let estimate = Figures { is_estimate: true, ..figures(35_887, 8_965, 1) };
+        assert!(estimate.to_string().starts_with("8,965 of about 35,887 boards, "), "{estimate}");
+    }
+
+    #[test]
+    fn the_number_of_rows_is_estimated_until_the_end_of_the_input() {
+        let progress = Progress::default();
+        progress.note_resumed(100, 0);
+        progress.labelled.store(10, Ordering::Relaxed);
+        progress.estimate_total(50, Some(500));
+        assert_eq!((progress.total.load(Ordering::Relaxed), progress.is_estimate.load(Ordering::Relaxed)), (200, true));
+        assert_eq!(progress.end_of_input(), 110);
+        assert!(!progress.is_estimate.into_inner());
     }
 }

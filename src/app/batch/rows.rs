@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::arguments::{TextFormat, TextOutput};
-use super::console::say;
-use super::input::{BlockSize, LineBlock, OpenInput, RowInput};
-use super::problems::ProblemFile;
-use super::text_file::TextFile;
+use super::console::{counted, say};
+use super::input::{BlockSize, LineBlock, OpenInput, RowInput, no_rows};
+use super::line_output::{LineOutput, Lines};
+use super::unfinished::InputPosition;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle, Size};
 use crate::http::{
@@ -29,11 +29,10 @@ pub(super) enum RowLines {
 }
 
 /// What became of a block.
-#[derive(Default)]
 struct LabelledBlock {
-    lines: Vec<u8>,
-    /// Problems that the lines do not have.
-    problems: Vec<u8>,
+    lines: Lines,
+    /// Where the input goes on behind the rows of the lines.
+    end: InputPosition,
     /// The faulty row at which it ends, if the input is strict: its line, and what is wrong.
     fault: Option<(u64, String)>,
 }
@@ -74,30 +73,37 @@ impl Session {
             TextFormat::Ndjson => RowLines::Ndjson,
             TextFormat::Csv => RowLines::Csv(LabelLines::columns(open.first_goal()?.size(), want, limits)),
         };
-        let mut file = TextFile::open(output)?;
-        let resumed = file.rows();
-        open.skip_rows(resumed)?;
-        self.progress.resumed.store(resumed, Ordering::Relaxed);
-        if let (RowLines::Csv(columns), 0) = (lines, file.lines) {
-            let mut header = Vec::new();
-            columns.header(&mut header);
-            file.write(&header)?;
+        let mut file = LineOutput::open(output, self.run_of_rows(input, output.format))?;
+        let mut position = file.position();
+        open.skip_to(position.input.lines)?;
+        position.input = open.position();
+        file.check_input(&position.input)?;
+        self.progress.note_resumed(position.rows, position.failed);
+        if let (RowLines::Csv(columns), true) = (lines, file.is_empty()) {
+            let mut header = Lines::default();
+            columns.header(&mut header.rows);
+            file.write(&header, &position)?;
         }
-        let mut problems = ProblemFile::beside(output, if output.resumes { open.line() } else { 0 })?;
         let size = if let RowLines::Csv(columns) = lines { Some(columns.size) } else { None };
         let (limits, is_strict) = (self.sweep_limits(limits), input.is_strict);
         let labeller = Labeller { session: self, want, limits, lines, size, is_strict };
         let label = |block: &LineBlock, reader: &RowReader| labeller.block(block, reader);
         let sink = |block: LabelledBlock| {
-            problems.write(&block.problems)?;
-            file.write(&block.lines)?;
+            position.rows += block.lines.count;
+            position.failed += block.lines.failed;
+            position.input = block.end;
+            file.write(&block.lines, &position)?;
             block.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
         };
-        let end = self.shown(|| self.blocks(open, label, sink));
-        // What was written before a failure remains.
-        file.finish()?;
-        problems.finish();
-        end
+        let end = self.shown(|| match self.blocks(open, label, sink)? {
+            TaskEnd::Clean if self.progress.end_of_input() == 0 => Err(no_rows(input.path())),
+            end => Ok(end),
+        });
+        // Rows that were written before a failure remain.
+        let is_whole = matches!(end, Ok(TaskEnd::Clean | TaskEnd::RowsFailed));
+        let finished = file.finish(is_whole);
+        let end = end?;
+        finished.map(|()| end)
     }
 
     /// Passes the blocks of an input to `work` on all threads, and the results to `sink` in their order.
@@ -108,15 +114,14 @@ impl Session {
         mut sink: impl FnMut(T) -> Result<(), Early>,
     ) -> Result<TaskEnd, BatchError> {
         let (size, read, length) = (BlockSize::new(), AtomicU64::new(0), input.length);
-        let (reader, blocks) = input.blocks(&size, &read);
+        let (reader, blocks) = input.blocks(&size);
         let blocks = blocks.take_while(|_| !self.is_cancelled());
         let timed = |block: Result<LineBlock, BatchError>| {
-            let begun = Instant::now();
-            let done = work(&block?, &reader)?;
+            let (begun, block) = (Instant::now(), block?);
+            let done = work(&block, &reader)?;
             size.note(begun.elapsed());
-            if let Some(length) = length {
-                self.estimate_total(length, read.load(Ordering::Relaxed));
-            }
+            let read = read.fetch_add(block.length(), Ordering::Relaxed) + block.length();
+            self.progress.estimate_total(read, length);
             Ok(done)
         };
         let end = map_in_order(self.threads, blocks, timed, |done: Result<T, Early>| sink(done?));
@@ -125,19 +130,10 @@ impl Session {
             Err(Early::Cancelled) => Ok(TaskEnd::Cancelled),
             Ok(()) if self.is_cancelled() => Ok(TaskEnd::Cancelled),
             Ok(()) => {
-                let progress = &self.progress;
-                let labelled = progress.labelled.load(Ordering::Relaxed);
-                progress.total.store(progress.resumed.load(Ordering::Relaxed) + labelled, Ordering::Relaxed);
+                self.progress.end_of_input();
                 Ok(self.end())
             }
         }
-    }
-
-    /// Estimates the number of rows of an input from the part of its bytes that was read.
-    fn estimate_total(&self, length: u64, read: u64) {
-        let labelled = self.progress.labelled.load(Ordering::Relaxed);
-        let total = (labelled as f64 * length as f64 / read.max(1) as f64) as u64;
-        self.progress.total.store(self.progress.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
     }
 
     /// Stores the rows of an input in the directory of a job, or compares them with those that it has. Returns `None`
@@ -173,7 +169,8 @@ impl Session {
         )?;
         problems.finish().map_err(error)?;
         if faulty > 0 {
-            say(format_args!("{faulty} faulty rows: see {}", directory.join("input/*.ndjson").display()));
+            let files = directory.join("input/*.ndjson");
+            say(format_args!("{}: see {}", counted(faulty, "faulty row"), files.display()));
         }
         if end == TaskEnd::Cancelled { Ok(None) } else { writer.finish().map(Some).map_err(error) }
     }
@@ -198,10 +195,10 @@ pub(super) type LabelledRow = Result<(Puzzle, Label), Box<Problem>>;
 
 impl Labeller<'_> {
     fn block(&self, block: &LineBlock, reader: &RowReader) -> Result<LabelledBlock, Early> {
-        let mut labelled = LabelledBlock::default();
-        labelled.fault =
-            self.each(block, reader, &mut |line, id, label| self.append(line, id, label, &mut labelled))?;
-        Ok(labelled)
+        let mut lines = Lines::default();
+        let fault = self.each(block, reader, &mut |line, id, label| self.append(line, id, label, &mut lines))?;
+        let end = block.end_before(fault.as_ref().map(|(line, _)| *line));
+        Ok(LabelledBlock { lines, end, fault })
     }
 
     /// Calls `take` with the rows of a block as they are labelled. Returns the faulty row at which a strict input ends.
@@ -236,7 +233,9 @@ impl Labeller<'_> {
         let own = puzzle.size();
         match self.size {
             Some(size) if size != own => {
-                let detail = format!("the file has boards of one size: the first one is {size}, and this one is {own}");
+                let detail = format!(
+                    "CSV has boards of one size: the first board is {size}, and this one is {own}; NDJSON takes all sizes"
+                );
                 Err(goal_mismatch(&detail).into())
             }
             _ => Ok(()),
@@ -250,18 +249,23 @@ impl Labeller<'_> {
         };
         let sweep = sweep.of(puzzle.goal(), load).ok_or_else(|| unserved(puzzle.size()))?;
         let context = SweepContext { cancel: &[&self.session.cancel], helpers: None };
-        sweep.label(puzzle, context).map_err(|error: SweepError| sweep_problem(error).into())
+        sweep.label(puzzle, context).map_err(|error: SweepError| {
+            error.report(puzzle, &self.session.metrics);
+            sweep_problem(error).into()
+        })
     }
 
-    fn append(&self, line: u64, id: Option<&[u8]>, label: &LabelledRow, out: &mut LabelledBlock) {
+    fn append(&self, line: u64, id: Option<&[u8]>, label: &LabelledRow, out: &mut Lines) {
+        out.count += 1;
+        out.failed += u64::from(label.is_err());
         let RowLines::Csv(columns) = self.lines else {
             let label = label.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
-            return row_json(line, id, label, self.want, &mut out.lines);
+            return row_json(line, id, label, self.want, &mut out.rows);
         };
         match label {
-            Ok((puzzle, label)) => columns.line(Some(puzzle.start()), &Row::Solved(label.clone()), &mut out.lines),
+            Ok((puzzle, label)) => columns.line(Some(puzzle.start()), &Row::Solved(label.clone()), &mut out.rows),
             Err(problem) => {
-                columns.line(None, &Row::Invalid, &mut out.lines);
+                columns.line(None, &Row::Invalid, &mut out.rows);
                 row_json(line, id, Err(problem), self.want, &mut out.problems);
             }
         }

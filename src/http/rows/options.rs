@@ -64,16 +64,20 @@ impl RowOptions {
         Ok(Self { want, goal, sides, encoding, limits })
     }
 
-    /// The members of a row that it has if they are missing.
-    pub(super) fn defaults(&self) -> Vec<(&'static str, Json)> {
-        let Self { goal, sides, encoding, .. } = self;
-        let goal = match goal {
+    /// The goal of the rows that have none, as a text that names it.
+    pub(crate) fn goal_text(&self) -> String {
+        match self.goal {
             RowGoal::Named(named) => named.name().to_owned(),
             RowGoal::Board(board) => board.to_string(),
-        };
+        }
+    }
+
+    /// The members of a row that it has if they are missing.
+    pub(super) fn defaults(&self) -> Vec<(&'static str, Json)> {
+        let Self { sides, encoding, .. } = self;
         let side = |name, side: Option<usize>| side.map(|side| (name, Json::Integer(side as i64)));
         let encoding = (*encoding != Encoding::Tiles).then(|| ("encoding", Json::String(encoding.name().to_owned())));
-        let goal = ("goal", Json::String(goal));
+        let goal = ("goal", Json::String(self.goal_text()));
         [Some(goal), side("rows", sides.rows), side("cols", sides.cols), encoding].into_iter().flatten().collect()
     }
 

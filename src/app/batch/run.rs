@@ -1,0 +1,79 @@
+//! What a run of a batch writes, so that only an equal run goes on with its rows.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Session;
+use super::arguments::TextFormat;
+use super::input::RowInput;
+use crate::jobs::{Recipe, StoredJob, hex};
+use crate::search::Named;
+use crate::service::{RequestedLimits, Want};
+
+/// The arguments on which the rows of a run depend, by their names, and the version.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Run(Map<String, Value>);
+
+impl Run {
+    /// The first argument that differs from another run's, with both values.
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
+        let mut names = self.0.keys().chain(other.0.keys());
+        let name = names.find(|name| self.0.get(*name) != other.0.get(*name))?;
+        Some(format!("its `{name}` is {}, and this one's is {}", value(other, name), value(self, name)))
+    }
+}
+
+impl Session {
+    /// The run that labels the rows of an input.
+    pub(super) fn run_of_rows(&self, input: &RowInput, format: TextFormat) -> Run {
+        let options = &input.options;
+        let size = options.sides.rows.zip(options.sides.cols).map(|(rows, cols)| format!("{rows}x{cols}"));
+        let input_format = if input.is_csv { "csv" } else { "ndjson" };
+        let of_input =
+            [("input-format", Some(input_format.to_owned())), ("goal", Some(options.goal_text())), ("size", size)];
+        self.describe(&of_input, (options.want, options.limits), format)
+    }
+
+    /// The run that labels the boards of a recipe.
+    pub(super) fn run_of_recipe(&self, recipe: &Recipe, label: (Want, RequestedLimits), format: TextFormat) -> Run {
+        let goal = recipe.goal();
+        let (rows, cols) = (goal.size().rows(), goal.size().cols());
+        let of_recipe = [
+            ("random", format!("{rows}x{cols}")),
+            ("count", recipe.count().to_string()),
+            ("seed", recipe.seed().to_owned()),
+            ("goal", goal.to_string()),
+        ];
+        self.describe(&of_recipe.map(|(name, value)| (name, Some(value))), label, format)
+    }
+
+    /// The run that writes the labels of a job.
+    pub(super) fn run_of_job(&self, job: &StoredJob, format: TextFormat) -> Run {
+        let spec = job.spec();
+        self.describe(&[("directory", Some(hex(job.digest())))], (spec.want, spec.limits), format)
+    }
+
+    fn describe(
+        &self,
+        source: &[(&str, Option<String>)],
+        (want, limits): (Want, RequestedLimits),
+        format: TextFormat,
+    ) -> Run {
+        let format = if format == TextFormat::Csv { "csv" } else { "ndjson" };
+        let time = limits.time.map(|time: Duration| format!("{time:?}"));
+        let arguments = [
+            ("format", Some(format.to_owned())),
+            ("want", Some(want.name().to_owned())),
+            ("board-time", time),
+            ("board-expanded", limits.expanded.map(|expanded| expanded.to_string())),
+            ("tables", Some(format!("{:?}", self.tier).to_lowercase())),
+            ("version", Some(env!("CARGO_PKG_VERSION").to_owned())),
+        ];
+        let all = source.iter().cloned().chain(arguments);
+        Run(all.filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?)))).collect())
+    }
+}

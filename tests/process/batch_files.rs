@@ -1,0 +1,475 @@
+//! Single files that `taquin batch` writes: what they replace, what is left of a run that was killed, and how it goes on.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::batch::{
+    BINARY, Scratch, assert_clean, batch, command, files, files_at, json_lines, piped, signal, start, stderr_of,
+};
+use super::chaos::boards::Random;
+
+/// Checks that a batch fails, and says why.
+fn refused(output: &Output, code: i32, reason: &str) {
+    let message = stderr_of(output);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    assert!(message.contains(reason), "{reason:?} is not in {message:?}");
+}
+
+/// Lines of 4×4 boards with ids, of which some are faulty, and some are blank.
+fn input_of(rows: u64) -> String {
+    let boards = batch(&format!("--random 4x4 --count {rows} --seed input --want bounds"));
+    let row = |(at, row): (usize, serde_json::Value)| match at % 50 {
+        7 => "what\n".to_owned(),
+        9 => format!("{{\"id\":{at},\"board\":[[2,1],[3,0]]}}\n\n"),
+        _ => format!("{{\"id\":{at},\"board\":{}}}\n", row["board"]),
+    };
+    json_lines(&boards.stdout).into_iter().enumerate().map(row).collect()
+}
+
+#[test]
+fn an_output_that_is_an_input_is_refused_before_a_byte_is_written() {
+    let scratch = Scratch::new("same");
+    let input = scratch.path("in.ndjson");
+    let text = "867254301\n123456708\n";
+    fs::write(&input, text).unwrap();
+    let (link, hard) = (scratch.path("link.csv"), scratch.path("hard.csv"));
+    symlink(&input, &link).unwrap();
+    fs::hard_link(&input, &hard).unwrap();
+    let dotted = scratch.path("./../x/in.ndjson").replace("x/in", &format!("{}/in", file_name(&scratch.0)));
+    for output in [&input, &link, &hard, &dotted] {
+        for flag in ["", "--overwrite", "--resume"] {
+            refused(&batch(&format!("{input} -o {output} {flag}")), 2, "is the input");
+            refused(&batch(&format!("{link} -o {output} {flag}")), 2, "is the input");
+        }
+    }
+    // The standard input and output, by their own names and as one file.
+    let open = || File::options().read(true).append(true).open(&input).unwrap();
+    for arguments in ["-".to_owned(), format!("- -o {hard}"), format!("{input} -o /dev/stdout")] {
+        let mut run = command(&arguments);
+        let output = run.stdin(open()).stdout(open()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output();
+        refused(&output.unwrap(), 2, "is the input");
+    }
+    // The files beside the output are outputs too.
+    let (csv, problems) = (scratch.path("out.csv"), scratch.path("out.csv.problems.ndjson"));
+    fs::hard_link(&input, &problems).unwrap();
+    refused(&batch(&format!("{problems} -o {csv} --overwrite")), 2, "is the input");
+    refused(&batch(&format!("{input} -o {csv} --overwrite")), 2, "is the input");
+    for path in [&input, &problems] {
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
+    }
+    assert_eq!(files_at(scratch.0.to_str().unwrap()).len(), 4, "nothing else was written");
+    // The files of a job.
+    let job = scratch.path("job");
+    assert_clean(&batch(&format!("--random 3x3 --count 9 --seed s -o {job}/")));
+    let before = files(&job);
+    for output in ["parts/0000000000.tqp", "spec.json", "end.json"] {
+        refused(&batch(&format!("{job} --format csv --overwrite -o {job}/{output}")), 2, "a file of the job");
+    }
+    assert_eq!(files(&job), before);
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+#[test]
+fn nothing_is_replaced_unless_it_is_asked_for() {
+    let scratch = Scratch::new("existing");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.csv"));
+    fs::write(&input, "867254301\n[[2,1],[3,0]]\n").unwrap();
+    fs::write(&output, "hello\n").unwrap();
+    let run = format!("{input} -o {output}");
+    refused(&batch(&run), 1, "out.csv: the file exists: --overwrite replaces it");
+    refused(&batch(&format!("{run} --resume")), 1, "it is not unfinished");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "hello\n");
+    assert_eq!(batch(&format!("{run} --overwrite")).status.code(), Some(3));
+    let expected = fs::read_to_string(&output).unwrap();
+    assert_eq!(expected.lines().count(), 3);
+    // Problems of another run are not replaced either.
+    fs::remove_file(&output).unwrap();
+    refused(&batch(&run), 1, "out.csv.problems.ndjson: the file exists");
+    fs::remove_file(format!("{output}.problems.ndjson")).unwrap();
+    // An empty file has nothing to lose, and a link is followed.
+    let link = scratch.path("link.csv");
+    symlink(&output, &link).unwrap();
+    fs::write(&output, "").unwrap();
+    assert_eq!(batch(&format!("{input} -o {link}")).status.code(), Some(3));
+    assert_eq!(fs::read_to_string(&output).unwrap(), expected);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    // A run without faulty rows leaves no problems of an earlier one.
+    fs::write(&input, "867254301\n").unwrap();
+    assert_clean(&batch(&format!("{run} --overwrite")));
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["in.ndjson", "link.csv", "out.csv"]);
+}
+
+#[test]
+fn the_standard_output_pipes_and_devices_are_written_as_they_are() {
+    let scratch = Scratch::new("streams");
+    let input = scratch.path("in.ndjson");
+    fs::write(&input, "867254301\n").unwrap();
+    let expected = "{\"line\":1,\"length\":31,\"optimal\":true}\n";
+    for output in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let written = batch(&format!("{input} -o {output}"));
+        assert_clean(&written);
+        assert_eq!(String::from_utf8_lossy(&written.stdout), expected, "{output}");
+        let file = scratch.path("redirected");
+        let mut run = command(&format!("{input} -o {output}"));
+        assert!(run.stdout(File::create(&file).unwrap()).status().unwrap().success());
+        assert_eq!(fs::read_to_string(&file).unwrap(), expected, "{output}");
+    }
+    let fifo = scratch.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let run = start(&format!("{input} -o {fifo}"));
+    assert_eq!(fs::read_to_string(&fifo).unwrap(), expected);
+    assert_clean(&run.wait_with_output().unwrap());
+    assert_clean(&batch(&format!("{input} -o /dev/null")));
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["fifo", "in.ndjson", "redirected"]);
+}
+
+#[test]
+fn an_input_without_rows_is_an_error_wherever_it_goes() {
+    let scratch = Scratch::new("empty");
+    let outputs = ["", "--format csv", "-o out.ndjson", "-o out.csv", "-o out.csv --resume", "-o out/"];
+    for (name, text) in [("in.ndjson", ""), ("in.ndjson", "\n \n"), ("in.csv", ""), ("in.csv", "id,board\n")] {
+        fs::write(scratch.path(name), text).unwrap();
+        for output in outputs {
+            let output = output.replace("out", &scratch.path("out"));
+            let of_file = batch(&format!("{} {output}", scratch.path(name)));
+            refused(&of_file, 1, "there are no rows");
+            let format = name.strip_prefix("in.").unwrap();
+            let of_pipe = piped(&format!("- --input-format {format} {output}"), text.as_bytes());
+            refused(&of_pipe, 1, "there are no rows");
+            assert!(of_file.stdout.is_empty() && of_pipe.stdout.is_empty());
+            assert!(!Path::new(&scratch.path("out.csv")).exists() && files(&scratch.path("out")).is_empty());
+        }
+        fs::remove_file(scratch.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn rows_of_other_sizes_have_no_place_in_csv() {
+    let output = piped("- --format csv", b"867254301\n[[1,2],[3,0]]\n");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr_of(&output).contains("CSV has boards of one size"), "{}", stderr_of(&output));
+    assert_clean(&piped("-", b"867254301\n[[1,2],[3,0]]\n"));
+}
+
+/// A run that is compared with an undisturbed one.
+struct Interrupted<'s> {
+    scratch: &'s Scratch,
+    arguments: String,
+    output: String,
+    input: Option<Vec<u8>>,
+}
+
+impl Interrupted<'_> {
+    fn run(&self, flags: &str) -> Output {
+        let arguments = format!("{} -o {} {flags}", self.arguments, self.output);
+        self.input.as_ref().map_or_else(|| batch(&arguments), |input| piped(&arguments, input))
+    }
+
+    /// Begins a run, and kills it this time after its first state.
+    fn kill_after(&self, time: Duration) {
+        let input = self.scratch.path("stdin");
+        let mut run = command(&format!("{} -o {} --resume", self.arguments, self.output));
+        if let Some(bytes) = &self.input {
+            fs::write(&input, bytes).unwrap();
+            run.stdin(File::open(&input).unwrap());
+        }
+        let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !self.is_unfinished() && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        sleep(time);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// The rows and the problems that are written.
+    fn result(&self) -> [Vec<u8>; 2] {
+        let read = |path: String| fs::read(path).unwrap_or_default();
+        [read(self.output.clone()), read(format!("{}.problems.ndjson", self.output))]
+    }
+
+    fn is_unfinished(&self) -> bool {
+        Path::new(&format!("{}.unfinished/state.json", self.output)).exists()
+    }
+
+    fn remove(&self) {
+        let _ = fs::remove_file(&self.output);
+        let _ = fs::remove_file(format!("{}.problems.ndjson", self.output));
+    }
+}
+
+/// Kills runs of every kind again and again, and compares what they write in the end.
+fn rows_are_whole_after_kills(name: &str, rows: u64, kills: u32, longest: Duration) {
+    let scratch = Scratch::new(name);
+    let text = input_of(rows);
+    let file = scratch.path("in.ndjson");
+    fs::write(&file, &text).unwrap();
+    let job = scratch.path("job");
+    assert!(matches!(batch(&format!("{file} -o {job}/")).status.code(), Some(3)));
+    let kinds = [
+        (format!("--random 4x4 --count {rows} --seed s --want moves"), "recipe.ndjson", None),
+        (file.clone(), "file.ndjson", None),
+        (file.clone(), "file.csv", None),
+        ("-".to_owned(), "pipe.csv", Some(text.clone().into_bytes())),
+        (job, "job.csv", None),
+    ];
+    let mut random = Random(7);
+    for (arguments, output, input) in kinds {
+        let run = Interrupted { scratch: &scratch, arguments, output: scratch.path(output), input };
+        let code = run.run("").status.code();
+        let expected = run.result();
+        assert!(!expected[0].is_empty());
+        run.remove();
+        let mut resumed = 0;
+        for _ in 0..kills {
+            run.kill_after(Duration::from_micros(random.below(longest.as_micros() as usize) as u64));
+            resumed += u32::from(run.is_unfinished());
+            assert!(run.is_unfinished() || !Path::new(&run.output).exists() || run.result() == expected);
+            if Path::new(&run.output).exists() && !run.is_unfinished() {
+                run.remove();
+            }
+        }
+        // Labels that are known are written in no time.
+        assert!(resumed > 0 || output == "job.csv", "{output}: no run was interrupted");
+        let end = run.run("--resume");
+        assert_eq!(end.status.code(), code, "{}", stderr_of(&end));
+        assert!(run.result() == expected, "{output}: the rows differ");
+        assert!(!Path::new(&format!("{}.unfinished", run.output)).exists());
+    }
+}
+
+#[test]
+fn every_row_of_a_run_that_is_killed_is_written_once() {
+    rows_are_whole_after_kills("kills", 300, 4, Duration::from_millis(600));
+}
+
+#[test]
+#[ignore = "minutes"]
+fn every_row_of_a_run_that_is_killed_twenty_times_is_written_once() {
+    rows_are_whole_after_kills("twenty-kills", 3_000, 20, Duration::from_secs(2));
+}
+
+/// A run of which a signal has left a part. Returns the rows that it should have in the end.
+fn interrupt(run: &Interrupted<'_>) -> [Vec<u8>; 2] {
+    assert!(matches!(run.run("").status.code(), Some(0 | 3)));
+    let expected = run.result();
+    run.remove();
+    let folder = format!("{}.unfinished", run.output);
+    let child = start(&format!("{} -o {}", run.arguments, run.output));
+    let begun = Instant::now();
+    while fs::metadata(format!("{folder}/rows")).map_or(0, |data| data.len()) < 1_000 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no rows come");
+        sleep(Duration::from_millis(2));
+    }
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", stderr_of(&output));
+    let resumption = format!("{} -o {} --resume\n", run.arguments, run.output);
+    assert!(stderr_of(&output).ends_with(&resumption), "{}", stderr_of(&output));
+    assert!(run.is_unfinished() && !Path::new(&run.output).exists());
+    expected
+}
+
+#[test]
+fn a_run_goes_on_with_its_own_input_and_arguments_alone() {
+    let scratch = Scratch::new("changed");
+    let (input, output) = (scratch.path("in.csv"), scratch.path("out.csv"));
+    let boards = batch("--random 4x4 --count 2000 --seed s --want bounds --format csv");
+    let text = String::from_utf8(boards.stdout).unwrap();
+    fs::write(&input, &text).unwrap();
+    let run = Interrupted { scratch: &scratch, arguments: input.clone(), output: output.clone(), input: None };
+    let expected = interrupt(&run);
+    let left = files(&format!("{output}.unfinished"));
+    let other = |arguments: &str, reason: &str| {
+        refused(&batch(arguments), 1, reason);
+        assert_eq!(files(&format!("{output}.unfinished")), left, "{arguments}");
+    };
+    let same = format!("{input} -o {output}");
+    other(&same, "an interrupted run: --resume goes on with them");
+    other(&format!("{same} --resume --want next"), "`want`");
+    other(&format!("{same} --resume --goal snail"), "`goal` is \"blank_last\", and this one's is \"snail\"");
+    other(&format!("{same} --resume --size 4x4"), "`size`");
+    other(&format!("{same} --resume --format ndjson"), "`format`");
+    other(&format!("{same} --resume --format ndjson --input-format ndjson"), "`input-format`");
+    other(&format!("{same} --resume --board-time 1s"), "`board-time`");
+    other(&format!("{same} --resume --board-expanded 1000000000"), "`board-expanded`");
+    other(&format!("--random 4x4 --count 2000 --seed s -o {output} --resume"), "`random`");
+    let mut tables = Command::new(BINARY);
+    tables.arg("batch").args(["--tables", "standard"]).args(format!("{same} --resume").split_whitespace());
+    refused(&tables.output().unwrap(), 1, "`tables`");
+    let mut lines: Vec<&str> = text.lines().collect();
+    for (at, line) in [(0, "1,0,2,3,4,5,6,7,8,9,10,11,12,13,14,15,cost,lower_bound"), (1, lines[2]), (3, "")] {
+        let original = std::mem::replace(&mut lines[at], line);
+        fs::write(&input, lines.join("\n")).unwrap();
+        other(&format!("{same} --resume"), "another input was read");
+        lines[at] = original;
+    }
+    fs::write(&input, lines[..3].join("\n")).unwrap();
+    other(&format!("{same} --resume"), "another input was read");
+    fs::write(&input, &text).unwrap();
+    // The version of another program, with a right checksum.
+    let state = format!("{output}.unfinished/state.json");
+    let original = fs::read_to_string(&state).unwrap();
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    fs::write(&state, sealed(&original.replace(&version, "\"version\": \"0.0.0\""))).unwrap();
+    refused(&batch(&format!("{same} --resume")), 1, "`version`");
+    fs::write(&state, original).unwrap();
+    assert_clean(&batch(&format!("{same} --resume")));
+    assert!(run.result() == expected);
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["in.csv", "out.csv"]);
+}
+
+/// A JSON text whose checksum is right again.
+fn sealed(text: &str) -> String {
+    let (members, _) = text.split_once(",\n  \"sha256\"").unwrap();
+    let digest: String = Sha256::digest(format!("{members}\n}}\n")).iter().map(|byte| format!("{byte:02x}")).collect();
+    // The member of the whole text is the last one; those of parts have other indents.
+    format!("{members},\n  \"sha256\": \"{digest}\"\n}}\n")
+}
+
+#[test]
+fn damage_of_an_unfinished_run_is_found() {
+    let scratch = Scratch::new("damaged");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.csv"));
+    fs::write(&input, input_of(2_000)).unwrap();
+    let run = Interrupted { scratch: &scratch, arguments: input.clone(), output: output.clone(), input: None };
+    let expected = interrupt(&run);
+    let folder = format!("{output}.unfinished");
+    let original = files(&folder);
+    assert_eq!(original.keys().collect::<Vec<_>>(), ["problems.ndjson", "rows", "state.json"]);
+    let resume = || batch(&format!("{input} -o {output} --resume"));
+    let rejected = |what: &str| {
+        let output = resume();
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", stderr_of(&output));
+        assert!(stderr_of(&output).contains("--overwrite begins anew"), "{what}: {}", stderr_of(&output));
+    };
+    let mut random = Random(3);
+    for (name, bytes) in &original {
+        let path = format!("{folder}/{name}");
+        for _ in 0..12 {
+            let (at, bit) = (random.below(bytes.len()), random.below(8));
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, &flipped).unwrap();
+            rejected(&format!("bit {bit} of byte {at} of {name}"));
+            fs::write(&path, &bytes[..at]).unwrap();
+            rejected(&format!("{name}, cut at {at}"));
+        }
+        fs::remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        rejected(&format!("a pipe as {name}"));
+        fs::remove_file(&path).unwrap();
+        symlink("/dev/zero", &path).unwrap();
+        rejected(&format!("a link as {name}"));
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        rejected(&format!("a folder as {name}"));
+        fs::remove_dir(&path).unwrap();
+        if name != "state.json" {
+            rejected(&format!("no {name}"));
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+    // What came after the last state is not lost, but made again.
+    let longer = [&original["rows"][..], b"1,2,3"].concat();
+    fs::write(format!("{folder}/rows"), longer).unwrap();
+    assert_eq!(resume().status.code(), Some(3));
+    assert!(run.result() == expected);
+}
+
+#[test]
+fn an_interrupted_run_can_be_begun_anew() {
+    let scratch = Scratch::new("anew");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.ndjson"));
+    fs::write(&input, input_of(1_000)).unwrap();
+    let run = Interrupted { scratch: &scratch, arguments: input, output: output.clone(), input: None };
+    let expected = interrupt(&run);
+    assert_eq!(run.run("--overwrite").status.code(), Some(3));
+    assert!(run.result() == expected);
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["in.ndjson", "out.ndjson"]);
+}
+
+#[test]
+fn a_strict_run_goes_on_when_the_row_is_mended() {
+    let scratch = Scratch::new("strict");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.ndjson"));
+    let lines = ["867254301", "123456708", "", "[[2,1],[3,0]]", "123456780"];
+    fs::write(&input, lines.join("\n")).unwrap();
+    let run = format!("{input} -o {output} --strict");
+    let stopped = batch(&run);
+    refused(&stopped, 3, "in.ndjson, line 4: This board cannot reach the goal");
+    assert!(stderr_of(&stopped).contains("to go on, once the row is mended: "), "{}", stderr_of(&stopped));
+    assert!(!Path::new(&output).exists());
+    assert_eq!(json_lines(&fs::read(format!("{output}.unfinished/rows")).unwrap()).len(), 2);
+    fs::write(&input, lines.join("\n").replace("[[2,1],[3,0]]", "[[1,2],[0,3]]")).unwrap();
+    assert_clean(&batch(&format!("{run} --resume")));
+    let lengths: Vec<_> = json_lines(&fs::read(&output).unwrap()).iter().map(|row| row["length"].as_u64()).collect();
+    assert_eq!(lengths, [Some(31), Some(1), Some(1), Some(0)]);
+}
+
+#[test]
+fn rows_that_failed_before_count_at_the_end() {
+    let scratch = Scratch::new("counted");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.ndjson"));
+    let text =
+        format!("what\n{}", input_of(1_000).replace("what", "867254301").replace("[[2,1],[3,0]]", "[[1,2],[3,0]]"));
+    fs::write(&input, text).unwrap();
+    let run = Interrupted { scratch: &scratch, arguments: input, output, input: None };
+    interrupt(&run);
+    let end = run.run("--resume");
+    assert_eq!(end.status.code(), Some(3), "{}", stderr_of(&end));
+    assert!(stderr_of(&end).contains("; 1 failed ("), "{}", stderr_of(&end));
+}
+
+#[test]
+fn one_process_at_a_time_writes_a_file() {
+    let scratch = Scratch::new("two");
+    let output = scratch.path("out.csv");
+    let run = format!("--random 4x4 --count 100000 --seed s -o {output}");
+    let child = start(&run);
+    while !Path::new(&format!("{output}.unfinished/state.json")).exists() {
+        sleep(Duration::from_millis(2));
+    }
+    for flag in ["--resume", "--overwrite"] {
+        refused(&batch(&format!("{run} {flag}")), 1, "another process writes this file");
+    }
+    signal(&child, "TERM");
+    child.wait_with_output().unwrap();
+}
+
+/// A run on a disk that is too small for it, then again with room.
+const FULL_DISK: &str = r#"
+mount -t tmpfs -o size=200k none "$0" || exit 99
+"$@"; echo "code $?" >&2
+mount -o remount,size=8m "$0" || exit 99
+"$@" --resume; echo "code $?" >&2
+cat "$0/out.csv"
+"#;
+
+#[test]
+fn a_run_that_fills_the_disk_goes_on_when_there_is_room() {
+    let can = Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|output| output.status.success());
+    if !can {
+        println!("skipped: no namespace to mount a disk in");
+        return;
+    }
+    let scratch = Scratch::new("full");
+    let boards = "--random 3x3 --count 100000 --seed s --format csv";
+    let mut run = Command::new("unshare");
+    run.args(["-rm", "sh", "-c", FULL_DISK, scratch.0.to_str().unwrap(), BINARY, "batch", "--tables", "small"]);
+    let output = run.args(boards.split(' ')).args(["-o", &scratch.path("out.csv")]).output().unwrap();
+    let messages = stderr_of(&output);
+    let [full, whole, _] = messages.split("code ").collect::<Vec<_>>()[..] else { panic!("{messages}") };
+    assert!(full.contains("No space left on device") && full.contains("to go on, once there is room: "), "{messages}");
+    assert!(whole.starts_with("1\n") && messages.ends_with("code 0\n"), "{messages}");
+    assert!(output.stdout == batch(boards).stdout, "the rows differ");
+}
