@@ -1,39 +1,19 @@
 //! Relative links in the documents lead to existing files and headings.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::documents::{documents, lines, text_of};
 
 #[test]
 fn relative_links_lead_to_existing_files_and_headings() {
-    let documents: Vec<PathBuf> = ["", "docs", "docs/adr"].into_iter().flat_map(markdown_in).collect();
-    assert!(documents.len() > 30, "{documents:?}");
-    let broken: Vec<String> = documents.iter().flat_map(|document| broken_links(document)).collect();
+    let broken: Vec<String> = documents().iter().flat_map(|document| broken_links(document)).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn markdown_in(directory: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(directory)).expect("the directory can be read");
-    let paths = entries.map(|entry| entry.expect("the entry can be read").path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
 /// The lines of a document outside its code blocks.
 fn prose(document: &Path) -> Vec<String> {
-    let text = fs::read_to_string(document).expect("the document can be read");
-    let mut is_code = false;
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let is_fence = line.trim_start().starts_with("```");
-        is_code ^= is_fence;
-        if !is_code && !is_fence {
-            lines.push(line.to_owned());
-        }
-    }
-    lines
+    let text = text_of(document);
+    lines(&text).iter().filter(|line| line.code.is_none()).map(|line| line.text.to_owned()).collect()
 }
 
 fn broken_links(document: &Path) -> Vec<String> {

@@ -1,5 +1,7 @@
-//! Rules of the repository: layers and folders, sizes, and links.
+//! Rules of the repository: layers and folders, sizes, documents.
 
 mod default_build;
+mod documents;
 mod layering;
 mod links;
+mod rendering;
