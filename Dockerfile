@@ -5,7 +5,7 @@
 # traces.
 ARG FEATURES=cluster,parquet
 
-FROM docker.io/library/rust:1.95-slim-bookworm AS rust
+FROM docker.io/library/rust:1.95-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082 AS rust
 WORKDIR /src
 
 # The software bill of materials, in a separate stage, so that its tool cannot affect the binary. The

@@ -4,4 +4,5 @@ mod default_build;
 mod documents;
 mod layering;
 mod links;
+mod pinned;
 mod rendering;
