@@ -11,6 +11,7 @@ mod context;
 mod deferred_body;
 mod head;
 mod metrics;
+mod observed_body;
 mod problem_response;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
 mod server_span;
@@ -21,7 +22,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::body::HttpBody;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, header};
 use axum::response::{IntoResponse, Response};
 use axum::{BoxError, Router};
 use bytes::Bytes;
@@ -40,6 +41,7 @@ pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
 pub(crate) use deferred_body::DeferredBody;
 pub(crate) use metrics::HttpMetrics;
+use observed_body::ObservedBody;
 pub(crate) use problem_response::panicked;
 use problem_response::{instance, problem_of, write};
 use server_span::ServerSpan;
@@ -86,7 +88,7 @@ impl HttpService {
         request: Request<B>,
     ) -> impl Future<Output = Result<Response, Infallible>> + Send + use<B>
     where
-        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
         respond(Arc::clone(self), request)
     }
@@ -94,7 +96,7 @@ impl HttpService {
 
 async fn respond<B>(service: Arc<HttpService>, mut request: Request<B>) -> Result<Response, Infallible>
 where
-    B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     service.base_path.strip(&mut request);
     let route = service.routes.find(request.uri().path());
@@ -104,9 +106,9 @@ where
     let mut line =
         AccessLine::open(Arc::clone(&service.metrics), request.method().clone(), route, context, server_span);
     let uri = request.uri().clone();
-    let has_body = !request.body().is_end_stream();
     let accepts = accepts(request.headers());
     let span = span_of(&line.context);
+    let (request, body_end) = ObservedBody::of(request);
 
     let mut response = match rejection(&service, route, &request) {
         Some(response) => response,
@@ -126,7 +128,8 @@ where
     }
     let status = response.status();
     let headers = response.headers_mut();
-    if has_body && leaves_body_unread(&line.method, status) {
+    // The rest of a body, or what follows a broken one, cannot be distinguished from a next request.
+    if !body_end.is_reached() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     add_common_headers(headers, &line);
@@ -148,12 +151,6 @@ fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<
     let (reason, problem) = service.browsers.rejection(route, request)?;
     service.jobs.refused(reason);
     Some(problem.into_response())
-}
-
-/// True if no handler consumed the request body; the connection must then be closed. A handler that stops reading in
-/// the middle of a body sets `Connection: close` itself (`request::body`).
-fn leaves_body_unread(method: &Method, status: StatusCode) -> bool {
-    method != Method::POST || matches!(status.as_u16(), 308 | 401 | 403 | 404 | 405 | 421 | 429)
 }
 
 /// The log span of a request. Its level is ERROR, so that lines of every level have the request id.

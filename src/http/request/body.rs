@@ -72,14 +72,12 @@ enum ReceivedBody {
 impl RawRequest {
     /// Reads query string and body of a request.
     pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
-        let query = query::parse(head.uri.query().unwrap_or_default());
+        let query = query::parse(head.uri.query().unwrap_or_default())?;
         if head.method != Method::POST {
-            return Ok(Self { query: query?, body: None, is_post: false });
+            return Ok(Self { query, body: None, is_post: false });
         }
-        let query = query.map_err(close_connection)?;
         let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
-        let format =
-            if has_body { Format::of(&head.headers, settings).map_err(close_connection)? } else { Format::Sniffed };
+        let format = if has_body { Format::of(&head.headers, settings)? } else { Format::Sniffed };
         let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
             return Ok(Self { query, body: None, is_post: true });
@@ -259,7 +257,7 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
     let HttpSettings { max_body, body_timeout, .. } = settings;
     let too_large = || {
         let detail = format!("The body exceeds the maximum of {max_body} bytes.");
-        close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
+        Problem::new(ProblemKind::ContentTooLarge, detail)
     };
     // Reject before the first byte, so that a client that waits for `100 Continue` does not send the body.
     if body.size_hint().lower() > max_body as u64 {
@@ -279,7 +277,7 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
         }
         Err(_) => {
             let detail = format!("The body did not arrive in full within {} s.", body_timeout.as_secs_f64());
-            Err(close_connection(Problem::new(ProblemKind::RequestTimeout, detail)))
+            Err(Problem::new(ProblemKind::RequestTimeout, detail))
         }
     }
 }
@@ -296,11 +294,6 @@ async fn collect(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as Htt
         bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
-}
-
-/// Adds `Connection: close`. The rest of the body is not read, and cannot be distinguished from a next request.
-pub(crate) fn close_connection(problem: Problem) -> Problem {
-    problem.with_header(header::CONNECTION, header::HeaderValue::from_static("close"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod suggestion;
 mod value;
 
 pub(crate) use board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
-pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields, close_connection, essence};
+pub(crate) use body::{Format, RawRequest, RequestBody, RequestFields, essence};
 pub(crate) use digest::BodyDigest;
 pub(crate) use fields::{FieldReader, concat};
 pub(crate) use json::Json;

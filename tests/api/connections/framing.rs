@@ -52,7 +52,8 @@ fn pipelined_requests_get_responses_in_order() {
 
 #[test]
 fn an_unread_body_closes_the_connection() {
-    let service = Service::start(&[]);
+    let directory = std::env::temp_dir().join(format!("taquin-unread-body-{}", std::process::id()));
+    let service = Service::start(&[&format!("--jobs={}", directory.display())]);
     let body = "x".repeat(60_000);
     for (line, status) in [
         ("POST /nowhere", 404),
@@ -69,10 +70,48 @@ fn an_unread_body_closes_the_connection() {
         assert_eq!(client.answer().expect(status).connection, "close", "{line}");
         client.end();
     }
-    let mut client = service.connect();
-    client.write("POST /solve HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n99999");
-    assert_eq!(client.answer().expect(422).connection, "", "this one was read");
-    client.get("/livez").expect(200);
+    for (line, content_type, status) in [
+        ("POST /solve", "text/plain", 422),
+        ("POST /batch", "text/csv", 422),
+        ("POST /jobs", "application/json", 400),
+        ("POST /jobs", "application/x-ndjson", 422),
+    ] {
+        let mut client = service.connect();
+        client.write(format!(
+            "{line} HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nContent-Length: 6\r\n\r\nab,cd\n"
+        ));
+        assert_eq!(client.answer().expect(status).connection, "", "{line} has read {content_type} to its end");
+        client.get("/livez").expect(200);
+    }
+    drop(service);
+    std::fs::remove_dir_all(directory).expect("the directory of the service");
+}
+
+#[test]
+fn a_broken_body_closes_the_connection() {
+    let directory = std::env::temp_dir().join(format!("taquin-broken-body-{}", std::process::id()));
+    let service = Service::start(&[&format!("--jobs={}", directory.display())]);
+    for (path, content_type) in [
+        ("/solve", "application/json"),
+        ("/solve", "text/plain"),
+        ("/random", "application/json"),
+        ("/batch", "application/x-ndjson"),
+        ("/jobs", "application/json"),
+        ("/jobs", "text/csv"),
+    ] {
+        for chunks in ["zz\r\n", "5\r\n1230\nx\r\n", "10000000000000011\r\n", "-1\r\n"] {
+            let mut client = service.connect();
+            client.write(format!(
+                "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nTransfer-Encoding: \
+                 chunked\r\n\r\n{chunks}"
+            ));
+            let answer = client.answer().expect(400);
+            assert_eq!(answer.connection, "close", "{path} {content_type} {chunks:?}");
+            client.end();
+        }
+    }
+    drop(service);
+    std::fs::remove_dir_all(directory).expect("the directory of the service");
 }
 
 #[test]

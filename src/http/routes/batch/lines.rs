@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::request::{BodyDigest, close_connection};
+use crate::http::request::BodyDigest;
 use crate::http::rows::{MAX_LINE, RowReader};
 use crate::http::state::BatchLimits;
 
@@ -175,7 +175,7 @@ impl LineReceiver {
             "The body did not arrive in time: {received} bytes came, and each mebibyte may take {seconds} s. {}.",
             self.of.less()
         );
-        close_connection(Problem::new(ProblemKind::RequestTimeout, detail))
+        Problem::new(ProblemKind::RequestTimeout, detail)
     }
 }
 
@@ -183,7 +183,7 @@ impl LinesOf {
     /// The problem of a body that exceeds a limit.
     pub(in crate::http::routes) fn too_large(self, what: &str) -> Problem {
         let detail = format!("{what}. {}, or use the command `taquin batch`, which has no limit.", self.several());
-        close_connection(Problem::new(ProblemKind::ContentTooLarge, detail))
+        Problem::new(ProblemKind::ContentTooLarge, detail)
     }
 
     fn several(self) -> &'static str {

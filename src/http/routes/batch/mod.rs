@@ -19,7 +19,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{service_failure, stream_head};
-use crate::http::request::{close_connection, parse_query};
+use crate::http::request::parse_query;
 use crate::http::rows::{RowFormat, RowOptions};
 use crate::http::state::AppState;
 use crate::service::{BulkError, BulkHandle, BulkWork};
@@ -37,7 +37,7 @@ pub(crate) async fn batch(
     request: Request,
 ) -> Result<Response, Problem> {
     let begun = Instant::now();
-    let (mut receiver, work, handle) = begin(&state, request).map_err(close_connection)?;
+    let (mut receiver, work, handle) = begin(&state, request)?;
     while let Some(lines) = receiver.next().await? {
         work.add(lines)?;
         handle.wake();

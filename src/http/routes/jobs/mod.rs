@@ -21,7 +21,6 @@ use axum::response::Response;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::request::close_connection;
 use crate::http::state::AppState;
 use crate::jobs::Job;
 use caller::Caller;
@@ -39,7 +38,7 @@ pub(super) async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let (key, job_body) = read_head(&head.headers, &state).map_err(close_connection)?;
+    let (key, job_body) = read_head(&head.headers, &state)?;
     let draft = match job_body {
         JobBody::Recipe => recipe::draft(&head, body, &state, &caller).await?,
         JobBody::Rows(format) => upload::draft(&head, format, body, &state, &caller, key.as_deref()).await?,

@@ -11,7 +11,7 @@ use super::caller::Caller;
 use super::failure::{of_create, too_large};
 use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::request::{BodyDigest, close_connection, parse_query};
+use crate::http::request::{BodyDigest, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};
 use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
@@ -24,19 +24,8 @@ const MAX_PROBLEM_BYTES: u64 = 64 << 20;
 /// Reads rows, and stores their boards.
 ///
 /// # Errors
-/// The problem of the query, of the body, or of the disk. After it the connection is closed.
+/// The problem of the query, of the body, or of the disk.
 pub(super) async fn draft(
-    head: &Parts,
-    format: RowFormat,
-    body: Body,
-    state: &AppState,
-    caller: &Caller,
-    key: Option<&str>,
-) -> Result<Draft, Problem> {
-    receive(head, format, body, state, caller, key).await.map_err(close_connection)
-}
-
-async fn receive(
     head: &Parts,
     format: RowFormat,
     body: Body,
