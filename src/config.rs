@@ -13,6 +13,7 @@ mod guard;
 mod jobs;
 mod memory;
 mod parse;
+mod quoted;
 mod reachable;
 mod reference;
 mod threads;
@@ -59,6 +60,8 @@ pub use unknown_variables::unknown_variables;
 // compare it with what the code does.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "taquin", version)]
+// Any of them may have a secret, if only by mistake.
+#[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct Flags {
     /// What to do; without a subcommand, serve.
     #[command(subcommand)]

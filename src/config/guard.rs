@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
+use super::quoted::quoted;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GuardFlags {
@@ -118,7 +119,7 @@ impl SettingsParser {
     fn given<'t>(&mut self, flag: &'static str, setting: &'t Option<String>) -> Option<&'t str> {
         let text = setting.as_deref().filter(|text| !text.is_empty())?;
         if text.trim().is_empty() {
-            self.report(flag, format!("{text:?} is blank; give a value, or leave it empty to turn it off"));
+            self.report(flag, format!("{} is blank; give a value, or leave it empty to turn it off", quoted(text)));
             return None;
         }
         Some(text)
@@ -128,10 +129,13 @@ impl SettingsParser {
         let names: Vec<String> =
             text.split(',').map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty()).collect();
         if names.is_empty() {
-            self.report(flag, format!("{text:?} contains no host name"));
+            self.report(flag, format!("{} contains no host name", quoted(text)));
         }
         for name in names.iter().filter(|name| name.contains(':') || !is_host_and_port(name)) {
-            self.report(flag, format!("{name:?} is not a host name without a port, such as taquin.example.org"));
+            self.report(
+                flag,
+                format!("{} is not a host name without a port, such as taquin.example.org", quoted(name)),
+            );
         }
         names
     }
@@ -140,8 +144,9 @@ impl SettingsParser {
         let rate = parse_rate(text);
         if rate.is_none() {
             let reason = format!(
-                "{text:?} is not a rate: a number of requests, at most {MAX_REQUESTS}, and a period of 1ms to 24h, such \
-                 as 100/1m or 20/s"
+                "{} is not a rate: a number of requests, at most {MAX_REQUESTS}, and a period of 1ms to 24h with its \
+                 unit, such as 100/1m or 20/s",
+                quoted(text)
             );
             self.report(flag, reason);
         }
@@ -153,7 +158,7 @@ impl SettingsParser {
         let text = match read(path) {
             Ok(text) => text,
             Err(error) => {
-                self.report(flag, format!("{path:?} cannot be read: {error}"));
+                self.report(flag, format!("{} cannot be read: {error}", quoted(path)));
                 return Vec::new();
             }
         };
@@ -165,17 +170,18 @@ impl SettingsParser {
             self.report(
                 flag,
                 format!(
-                    "{path:?}, line {number}: a token must have at least {} characters, all of these: {}",
+                    "{}, line {number}: a token must have at least {} characters, all of these: {}",
+                    quoted(path),
                     Token::MIN_LENGTH,
                     Token::ALPHABET
                 ),
             );
         }
         if good.is_empty() && bad.is_empty() {
-            self.report(flag, format!("{path:?} contains no token"));
+            self.report(flag, format!("{} contains no token", quoted(path)));
         }
         if good.len() > MAX_TOKENS {
-            self.report(flag, format!("{path:?} contains {} tokens, the limit is {MAX_TOKENS}", good.len()));
+            self.report(flag, format!("{} contains {} tokens, the limit is {MAX_TOKENS}", quoted(path), good.len()));
         }
         good.into_iter().filter_map(|(_, token): (usize, _)| token).collect()
     }
@@ -186,7 +192,7 @@ impl SettingsParser {
             return vec!["*".to_owned()];
         }
         if origins.is_empty() {
-            self.report(flag, format!("{text:?} contains no origin"));
+            self.report(flag, format!("{} contains no origin", quoted(text)));
         }
         origins.into_iter().filter_map(|origin| self.origin(flag, origin)).collect()
     }
@@ -198,14 +204,15 @@ impl SettingsParser {
             Some((scheme, place)) if is_scheme(scheme) && is_host_and_port(place) => {
                 match (scheme, place.rsplit_once(':')) {
                     ("http", Some((_, "80"))) | ("https", Some((_, "443"))) => {
-                        format!("{text:?} has the default port of its scheme, which browsers omit; omit it too")
+                        format!("{} has the default port of its scheme, which browsers omit; omit it too", quoted(text))
                     }
                     _ => return Some(origin),
                 }
             }
             _ => format!(
-                "{text:?} is not an origin; an origin is a scheme, a host and an optional port, such as \
-                 https://example.org or http://localhost:3000"
+                "{} is not an origin; an origin is a scheme, a host and an optional port, such as https://example.org or \
+                 http://localhost:3000",
+                quoted(text)
             ),
         };
         self.report(flag, reason);

@@ -10,6 +10,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::address::resolve;
 use super::choices::{LogFormat, TableTier};
+use super::quoted::quoted;
 
 /// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,8 +71,9 @@ impl SettingsParser {
             return path.to_owned();
         }
         let reason = format!(
-            "{text:?} is not a path such as /taquin: names of letters, digits, -, ., _ and ~, each after a slash, with at \
-             most {MAX_BYTES} characters in all"
+            "{} is not a path such as /taquin: names of letters, digits, -, ., _ and ~, each after a slash, with at \
+             most {MAX_BYTES} characters in all",
+            quoted(text)
         );
         self.report(flag, reason);
         String::new()
@@ -82,14 +84,17 @@ impl SettingsParser {
         N: FromStr + PartialOrd + Copy + fmt::Display,
     {
         text.trim().parse().ok().filter(|number| range.contains(number)).unwrap_or_else(|| {
-            self.report(flag, format!("{text:?} is not a whole number from {} to {}", range.start(), range.end()));
+            self.report(
+                flag,
+                format!("{} is not a whole number from {} to {}", quoted(text), range.start(), range.end()),
+            );
             *range.start()
         })
     }
 
     pub(crate) fn ratio(&mut self, flag: &'static str, text: &str) -> f64 {
         text.trim().parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or_else(|| {
-            self.report(flag, format!("{text:?} is not a number from 0 to 1"));
+            self.report(flag, format!("{} is not a number from 0 to 1", quoted(text)));
             0.0
         })
     }
@@ -107,20 +112,23 @@ impl SettingsParser {
         most: &str,
     ) -> Duration {
         let least = *bounds.start();
-        let reason = match humantime::parse_duration(text.trim()) {
-            Ok(duration) if bounds.contains(&duration) => return duration,
-            Ok(_) => format!("{text:?} is not between {} and {most}", humantime::format_duration(least)),
-            Err(_) => format!("{text:?} is not a duration with a unit, such as 500ms, 10s or 1m"),
-        };
-        self.report(flag, reason);
-        least
+        parse_duration(text, bounds, most).unwrap_or_else(|reason| {
+            self.report(flag, reason);
+            least
+        })
     }
 
     pub(crate) fn size(&mut self, flag: &'static str, text: &str, range: RangeInclusive<u64>) -> u64 {
+        let with_unit = || {
+            with_unit(text, &["KiB", "MiB", "GiB"], |text| parse_size(text).is_some_and(|bytes| range.contains(&bytes)))
+        };
         let reason = match parse_size(text) {
             Some(bytes) if range.contains(&bytes) => return bytes,
-            Some(_) => format!("{text:?} is not between {} and {} bytes", range.start(), range.end()),
-            None => format!("{text:?} is not a size with a unit, such as 64KiB, 512MiB or 2GB"),
+            Some(_) => {
+                let hint = with_unit().map(|sizes| format!("; the unit is missing: write {sizes}")).unwrap_or_default();
+                format!("{} is not between {} and {} bytes{hint}", quoted(text), range.start(), range.end())
+            }
+            None => format!("{} is not a size with a unit, such as 64KiB, 512MiB or 2GB", quoted(text)),
         };
         self.report(flag, reason);
         *range.start()
@@ -131,7 +139,7 @@ impl SettingsParser {
             "true" | "1" | "yes" | "on" => true,
             "false" | "0" | "no" | "off" => false,
             _ => {
-                self.report(flag, format!("{text:?} is not true or false"));
+                self.report(flag, format!("{} is not true or false", quoted(text)));
                 false
             }
         }
@@ -143,7 +151,7 @@ impl SettingsParser {
             "standard" => TableTier::Standard,
             "large" => TableTier::Large,
             _ => {
-                self.report(flag, format!("{text:?} is not small, standard or large"));
+                self.report(flag, format!("{} is not small, standard or large", quoted(text)));
                 TableTier::Small
             }
         }
@@ -158,7 +166,7 @@ impl SettingsParser {
                 add_directive(filter, part)
             });
         filter.filter(|_| !parts.is_empty()).unwrap_or_else(|| {
-            self.report(flag, format!("{text:?} is not a log filter such as info or info,taquin::access=off"));
+            self.report(flag, format!("{} is not a log filter such as info or info,taquin::access=off", quoted(text)));
             Targets::new()
         })
     }
@@ -168,11 +176,42 @@ impl SettingsParser {
             "json" => LogFormat::Json,
             "pretty" => LogFormat::Pretty,
             _ => {
-                self.report("log-format", format!("{text:?} is not json or pretty"));
+                self.report("log-format", format!("{} is not json or pretty", quoted(text)));
                 LogFormat::Json
             }
         }
     }
+}
+
+/// Parses a duration within bounds; `most` is the upper one in words.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence about the setting.
+pub(crate) fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
+    let parse = |text: &str| humantime::parse_duration(text.trim());
+    let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
+    match parse(text) {
+        Ok(duration) if bounds.contains(&duration) => Ok(duration),
+        Ok(_) => {
+            Err(format!("{} is not between {} and {most}", quoted(text), humantime::format_duration(*bounds.start())))
+        }
+        Err(_) => Err(match with_unit(text, &["ms", "s", "m", "h", "d"], is_valid) {
+            Some(durations) => {
+                format!("{} is not a duration, because the unit is missing: write {durations}", quoted(text))
+            }
+            None => format!("{} is not a duration with a unit, such as 500ms, 10s or 1m", quoted(text)),
+        }),
+    }
+}
+
+/// The valid values that a number without a unit may stand for, in words; `None` if there are none.
+fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let values = units.iter().map(|unit| format!("{text}{unit}")).filter(|value| is_number && is_valid(value));
+    let values: Vec<String> = values.collect();
+    let (last, others) = values.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
 /// Parses a whole number of B, kB, KiB, MB, MiB, GB or GiB; bytes if there is no unit.

@@ -72,7 +72,8 @@ fn all_errors_are_reported_together() {
         "--admin-listen (TAQUIN_ADMIN_LISTEN): \"9090\" is not an IP address",
         "--max-connections (TAQUIN_MAX_CONNECTIONS): \"0\" is not a whole number from 1 to 1000000",
         "--workers (TAQUIN_WORKERS): \"0\" is not a whole number from 1 to 256",
-        "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration with a unit, such as 500ms, 10s or 1m",
+        "--shutdown-grace (TAQUIN_SHUTDOWN_GRACE): \"10\" is not a duration, because the unit is missing: write 10ms, 10s, \
+         10m or 10h",
     ] {
         assert_eq!(errors.iter().filter(|error| error.starts_with(start)).count(), 1, "{start}: {errors:#?}");
     }
@@ -116,6 +117,66 @@ fn sizes_take_units() {
     for text in ["", "KiB", "-1", "1.5MiB", "1TB", "99999999999999999999", "99999999999GiB"] {
         assert_eq!(parse_size(text), None, "{text}");
     }
+}
+
+#[test]
+fn a_number_without_a_unit_is_answered_with_the_values_it_may_stand_for() {
+    for (setting, fault) in [
+        (
+            "--memory=512",
+            "is not between 67108864 and 1125899906842624 bytes; the unit is missing: write 512MiB or 512GiB",
+        ),
+        ("--max-body=64", "is not between 1024 and 16777216 bytes; the unit is missing: write 64KiB"),
+        ("--max-body=5000000000", "is not between 1024 and 16777216 bytes"),
+        ("--time-limit=5", "is not a duration, because the unit is missing: write 5ms, 5s, 5m or 5h"),
+        ("--jobs-keep= 7 ", "is not a duration, because the unit is missing: write 7s, 7m, 7h or 7d"),
+        ("--body-timeout=5.5.5", "is not a duration with a unit, such as 500ms, 10s or 1m"),
+        ("--write-timeout=99999999999", "is not a duration with a unit, such as 500ms, 10s or 1m"),
+    ] {
+        let errors = errors(&[setting]);
+        assert!(errors.len() == 1 && errors[0].ends_with(&format!("\" {fault}")), "{setting}: {errors:?}");
+    }
+}
+
+/// Every setting of a size or a duration says that the unit is missing.
+#[test]
+fn all_sizes_and_durations_say_that_a_unit_is_missing() {
+    for arg in Flags::command().get_arguments() {
+        let kind = arg.get_value_names().and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default();
+        let number = match &*kind {
+            "SIZE" => "900",
+            "DURATION" => "9",
+            _ => continue,
+        };
+        // So many bytes are valid.
+        if ["cache_memory"].contains(&arg.get_id().as_str()) {
+            continue;
+        }
+        let setting = format!("--{}={number}", arg.get_long().unwrap());
+        let errors = errors(&[&setting]);
+        assert!(errors.len() == 1 && errors[0].contains("the unit is missing: write 9"), "{setting}: {errors:?}");
+    }
+}
+
+/// A secret in any setting, if only by mistake, is neither in the help nor in an error.
+#[test]
+fn secrets_are_not_printed() {
+    const MARKER: &str = "hunter2";
+    let mut hidden = 0;
+    for arg in Flags::command().get_arguments() {
+        let (Some(flag), true) = (arg.get_long(), arg.get_env().is_some()) else { continue };
+        assert!(arg.is_hide_env_values_set(), "the help prints the value of --{flag}");
+        for secret in
+            ["http://user:hunter2@host:1/x", "nats://a,http://hunter2@b?k=hunter2", "u:hunter2@c", "http://d/?hunter2"]
+        {
+            let setting = format!("--{flag}={secret}");
+            let errors = Config::try_from(&Flags::parse_from(["taquin", &setting])).err().unwrap_or_default();
+            hidden += errors.len();
+            let printed: String = errors.iter().map(ToString::to_string).collect();
+            assert!(!printed.contains(MARKER), "{setting}: {printed}");
+        }
+    }
+    assert!(hidden > 100, "most settings reject these: {hidden}");
 }
 
 #[test]
