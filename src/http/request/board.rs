@@ -157,8 +157,8 @@ pub(crate) fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, e
             word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
         if is_choice && !word.starts_with('[') {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
-            let hint = did_you_mean(word, &names);
-            let hint = hint.as_deref().unwrap_or(".");
+            let hint = did_you_mean::<NamedGoal>(word);
+            let hint = if hint.is_empty() { "." } else { &hint };
             let detail = format!(
                 "there is no goal with this name{hint} The names are {}; a board is accepted too",
                 names.join(", ")

@@ -7,7 +7,7 @@ use super::errors::Errors;
 use super::field::Field;
 use super::json::Json;
 use super::query::pointer;
-use super::suggestion::{did_you_mean, unknown_choice};
+use super::suggestion::{similar_field, unknown_choice};
 use super::value::{Value, quoted, truncated};
 use crate::domain::Board;
 use crate::http::get_target::GetTarget;
@@ -122,7 +122,7 @@ impl FieldReader {
             let hint = match name.split_once('.') {
                 // In a body, a known name with a dot is a member of an object.
                 Some((group, member)) if known.contains(&name) => Some(format!(": write `{member}` in `{group}`")),
-                _ => did_you_mean(name, known),
+                _ => similar_field(name, known),
             };
             let what = if kind == ProblemKind::InvalidParameter { "parameter" } else { "field" };
             let detail = format!("there is no {what} {}{}", quoted(name), hint.unwrap_or_default());

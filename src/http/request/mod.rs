@@ -1,5 +1,6 @@
 //! Requests: bodies, query strings and their fields.
 
+mod aliases;
 mod board;
 mod body;
 mod digest;
