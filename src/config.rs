@@ -42,6 +42,7 @@ use jobs::{JobsFlags, JobsRole};
 use memory::MemoryFlags;
 pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
 pub use parse::ConfigError;
+pub(crate) use parse::parse_duration;
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
 pub use reachable::reachable;
 pub use threads::{LimitSource, ThreadLimit, ThreadPlan};

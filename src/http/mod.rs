@@ -38,7 +38,7 @@ mod state;
 pub use exchange::HttpService;
 pub use guard::{Guards, Rate, Tokens};
 pub use problem::{Problem, ProblemKind, RequestError};
-pub(crate) use request::NamedGoal;
+pub(crate) use request::{NamedGoal, did_you_mean};
 pub use router::HttpServices;
 pub use routes::solve::read_solve_body;
 #[cfg(test)]

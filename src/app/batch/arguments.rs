@@ -10,9 +10,9 @@ use std::time::Duration;
 use super::destination::Destination;
 use super::input::RowInput;
 use super::unfinished::Existing;
-use crate::config::BatchFlags;
+use crate::config::{BatchFlags, parse_duration};
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
-use crate::http::{NamedGoal, Problem, RowOptions};
+use crate::http::{NamedGoal, Problem, RowOptions, did_you_mean};
 use crate::jobs::{MAX_ROWS, Recipe, Shard};
 use crate::search::{Named, named};
 use crate::service::{RequestedLimits, Sweep, Want};
@@ -329,8 +329,7 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
 fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     let destination = Destination::named(output(flags));
     if let Some(name) = &flags.format {
-        let unknown = || format!("{name:?} is not one of {}", names::<Format>());
-        let format = errors.value("format", Format::from_name(name).ok_or_else(unknown))?;
+        let format = errors.value("format", choice(name))?;
         if format == Format::Packed && !matches!(destination, Destination::File(_)) {
             errors.report("format", "packed labels are written to a directory: name it with `-o`");
         }
@@ -397,10 +396,7 @@ fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> 
     let options = errors.options(flags);
     let extension = file.as_deref().and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
     let format = match &flags.input_format {
-        Some(name) => {
-            let unknown = || format!("{name:?} is not one of {}", names::<RowsFormat>());
-            errors.value("input-format", RowsFormat::from_name(name).ok_or_else(unknown))
-        }
+        Some(name) => errors.value("input-format", choice(name)),
         None if extension.eq_ignore_ascii_case("csv") => Some(RowsFormat::Csv),
         None => Some(RowsFormat::Ndjson),
     };
@@ -412,9 +408,7 @@ fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> 
 }
 
 fn want(flags: &BatchFlags, errors: &mut Errors) -> Option<Want> {
-    let Some(name) = &flags.want else { return Some(Want::default()) };
-    let unknown = || format!("{name:?} is not one of {}", names::<Want>());
-    errors.value("want", Want::from_name(name).ok_or_else(unknown))
+    flags.want.as_deref().map_or(Some(Want::default()), |name| errors.value("want", choice(name)))
 }
 
 fn limits(flags: &BatchFlags, errors: &mut Errors) -> RequestedLimits {
@@ -440,7 +434,12 @@ fn goal(text: Option<&str>, size: Size) -> Result<Board, String> {
     let raw = RawBoard::parse(text);
     raw.board(sides, Encoding::Tiles).map_err(|faults| {
         let reasons: Vec<String> = faults.iter().map(|fault| raw.explain("goal", fault)).collect();
-        format!("{text:?} is neither one of {} nor a board of {size}: {}", names::<NamedGoal>(), reasons.join("; "))
+        let hint = did_you_mean::<NamedGoal>(text);
+        format!(
+            "{text:?} is neither one of {} nor a board of {size}: {}{hint}",
+            names::<NamedGoal>(),
+            reasons.join("; ")
+        )
     })
 }
 
@@ -461,9 +460,11 @@ fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a duration from 1ms to 24h with a unit, such as 100ms");
-    let range = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
-    humantime::parse_duration(text).ok().filter(|time| range.contains(time)).ok_or_else(wrong)
+    parse_duration(text, Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60), "24h")
+}
+
+fn choice<T: Named>(name: &str) -> Result<T, String> {
+    T::from_name(name).ok_or_else(|| format!("{name:?} is not one of {}{}", names::<T>(), did_you_mean::<T>(name)))
 }
 
 fn names<T: Named>() -> String {
@@ -581,6 +582,31 @@ mod tests {
         let recipe = "--random 3x3 --count 1 --seed s --strict --size 3x3 --input-format csv --want x";
         assert_eq!(flags(recipe), ["input-format", "size", "strict", "want"]);
         assert_eq!(flags("- --size 1x1 --want height --goal snake"), ["size", "want", "goal"]);
+    }
+
+    #[test]
+    fn errors_name_what_was_meant() {
+        let one = |arguments: &str| {
+            let errors = of(arguments).unwrap_err();
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            errors.concat()
+        };
+        for (flag, meant) in [
+            ("--want cost", "did you mean `length`?"),
+            ("--want Path", "did you mean `moves`?"),
+            ("--goal spiral", "did you mean `snail`?"),
+            ("--format jsonl", "did you mean `ndjson`?"),
+            ("--board-time 5", "the unit is missing: write 5ms, 5s, 5m or 5h"),
+        ] {
+            let error = one(&format!("--random 3x3 --count 1 --seed s {flag}"));
+            assert!(error.contains(meant), "{flag}: {error}");
+        }
+        for (flag, meant) in
+            [("--want cost", "`length`"), ("--goal spiral", "`snail`"), ("--input-format json", "`ndjson`")]
+        {
+            let error = one(&format!("- {flag}"));
+            assert!(error.contains(&format!("did you mean {meant}?")), "{flag}: {error}");
+        }
     }
 
     #[test]

@@ -25,3 +25,4 @@ pub(crate) use moves::{MAX_MOVES, moves};
 pub(crate) use plain_board::{plain_board, plain_row};
 pub(crate) use query::parse as parse_query;
 pub(crate) use search::{LIMIT_FIELDS, METHOD_FIELDS, is_exact_known, limits};
+pub(crate) use suggestion::did_you_mean;
