@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use csv_core::{ReadRecordResult, Reader};
 
+use crate::http::reply::counted;
+
 /// The columns of a CSV file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum CsvInput {
@@ -17,6 +19,8 @@ pub(crate) enum CsvInput {
         id: Option<usize>,
         /// A board as text in one field, or its tiles in the order of the cells.
         board: Vec<usize>,
+        /// Number of columns.
+        count: usize,
     },
 }
 
@@ -51,7 +55,7 @@ impl CsvInput {
             None if cells.len() > 1 => cells,
             None => return Err("the header names neither a column `board` nor the cells `0`, `1`, …".to_owned()),
         };
-        Ok(Some(Self::Columns { id: find("id"), board }))
+        Ok(Some(Self::Columns { id: find("id"), board, count: names.len() }))
     }
 
     /// Reads a line.
@@ -60,15 +64,16 @@ impl CsvInput {
     /// The reason why it is no row.
     pub(super) fn row(&self, line: &str) -> Result<CsvRow, String> {
         let fields = fields(line.as_bytes())?;
-        let Self::Columns { id, board } = self else {
+        let Self::Columns { id, board, count } = self else {
             // Boards in text contain commas too.
             let board = if let [board] = &fields[..] { board.clone() } else { line.to_owned() };
             return Ok(CsvRow { id: None, board });
         };
-        let field = |at: usize| {
-            let missing = || format!("the line has {} fields; the header names more columns", fields.len());
-            fields.get(at).map(|field| field.trim()).ok_or_else(missing)
-        };
+        let differs = || format!("the line has {}; the header names {count}", counted(fields.len() as u64, "field"));
+        if fields.len() > *count {
+            return Err(differs());
+        }
+        let field = |at: usize| fields.get(at).map(|field| field.trim()).ok_or_else(differs);
         let cells = board.iter().map(|at| field(*at)).collect::<Result<Vec<_>, _>>()?;
         let id = id.map(field).transpose()?.filter(|id| !id.is_empty()).map(str::to_owned);
         Ok(CsvRow { id, board: cells.join(" ") })
@@ -130,17 +135,17 @@ mod tests {
         CsvInput::of_first_line(header.as_bytes()).unwrap()
     }
 
-    fn columns(id: Option<usize>, board: &[usize]) -> Option<CsvInput> {
-        Some(CsvInput::Columns { id, board: board.to_vec() })
+    fn columns(id: Option<usize>, board: &[usize], count: usize) -> Option<CsvInput> {
+        Some(CsvInput::Columns { id, board: board.to_vec(), count })
     }
 
     #[test]
     fn a_header_names_the_columns() {
-        assert_eq!(of("0,1,2,3,cost"), columns(None, &[0, 1, 2, 3]));
-        assert_eq!(of("\u{feff}id,cost,3,2,1,0"), columns(Some(0), &[5, 4, 3, 2]));
-        assert_eq!(of("\"board\",ID\r"), columns(Some(1), &[0]));
-        assert_eq!(of("0,1,2,3"), columns(None, &[0, 1, 2, 3]));
-        assert_eq!(of("board,id,BOARD,id"), columns(Some(1), &[0]), "of equal names, the first one counts");
+        assert_eq!(of("0,1,2,3,cost"), columns(None, &[0, 1, 2, 3], 5));
+        assert_eq!(of("\u{feff}id,cost,3,2,1,0"), columns(Some(0), &[5, 4, 3, 2], 6));
+        assert_eq!(of("\"board\",ID\r"), columns(Some(1), &[0], 2));
+        assert_eq!(of("0,1,2,3"), columns(None, &[0, 1, 2, 3], 4));
+        assert_eq!(of("board,id,BOARD,id"), columns(Some(1), &[0], 4), "of equal names, the first one counts");
         assert!(CsvInput::of_first_line(b"name,cost").unwrap_err().contains("`board`"));
     }
 
@@ -163,7 +168,17 @@ mod tests {
         assert_eq!(row("id,board", ",1230"), text(None, "1230"));
         assert_eq!(row("1,2,3,0", "1,2,3,0"), text(None, "1,2,3,0"));
         assert_eq!(row("1,2,3,0", "\"1 2/3 0\""), text(None, "1 2/3 0"));
-        assert!(row("0,1,2,3", "1,2,3").unwrap_err().contains("3 fields"));
+        assert_eq!(row("0,1,2,3,cost", "1,2,3,0"), text(None, "1 2 3 0"), "no column of the board is missing");
+        for (header, line, fault) in [
+            ("0,1,2,3", "1,2,3", "3 fields; the header names 4"),
+            ("id,0,1,2,3", "1", "1 field; the header names 5"),
+            ("0,1,2,3", "1,2,3,0,7", "5 fields; the header names 4"),
+            ("0,1,2,3", "1,2,3,0,", "5 fields; the header names 4"),
+            ("board", "1230,x", "2 fields; the header names 1"),
+            ("id,board", "a, b,1230", "3 fields; the header names 2"),
+        ] {
+            assert!(row(header, line).unwrap_err().ends_with(fault), "{header}: {line}");
+        }
         assert_eq!(row("id,board", "a,\"1 2/3 0"), text(Some("a"), "1 2/3 0"), "a quote that is not closed");
     }
 
