@@ -30,6 +30,46 @@ async fn a_seed_repeats_its_board_for_good() {
     }
 }
 
+#[tokio::test]
+async fn a_number_in_a_body_stands_for_its_digits() {
+    let taquin = shared().await;
+    for (number, text) in [
+        (json!({ "length": 6, "seed": 42 }), json!({ "length": "6", "seed": "42" })),
+        (json!({ "length": 6.0, "seed": -7 }), json!({ "length": "6", "seed": "-7" })),
+        (json!({ "percentile": 0, "seed": 0 }), json!({ "percentile": "0", "seed": "0" })),
+        (json!({ "percentile": 0.0, "seed": 0.5 }), json!({ "percentile": "0", "seed": "0.5" })),
+    ] {
+        let [of_number, of_text] = [taquin.post("/random", &number).await, taquin.post("/random", &text).await];
+        let link = of_number.header("content-location").to_owned();
+        assert_eq!(of_number.expect(200).json(), of_text.expect(200).json(), "{number}");
+        let of_link = taquin.get(&format!("/{link}")).await.expect(200).json();
+        assert_eq!(of_link["seed"], text["seed"], "{link}");
+    }
+    for number in [json!(50), json!(50.5)] {
+        let detail = async |body: Value| taquin.post("/random", &body).await.json()["detail"].to_string();
+        let of_text = detail(json!({ "percentile": number.to_string() })).await;
+        assert_eq!(detail(json!({ "percentile": number })).await, of_text);
+        assert!(of_text.contains("No length has a percentile in this range"), "{of_text}");
+    }
+    let experiment = json!({ "boards": { "count": 2, "length": 6, "seed": 1 }, "preset": "heuristics" });
+    let reply = taquin.post("/compare", &experiment).await.expect(200).json();
+    assert_eq!((&reply["boards"]["seed"], &reply["boards"]["length"]), (&json!("1"), &json!("6")), "{reply}");
+    for (body, fault) in [
+        (json!({ "length": 6.5 }), "/length out-of-range"),
+        (json!({ "length": -1 }), "/length out-of-range"),
+        (json!({ "length": [6] }), "/length wrong-type"),
+        (json!({ "percentile": 101 }), "/percentile out-of-range"),
+        (json!({ "percentile": true }), "/percentile wrong-type"),
+        (json!({ "seed": 9_007_199_254_740_992_u64 }), "/seed out-of-range"),
+        (json!({ "seed": 18_446_744_073_709_551_615_u64 }), "/seed out-of-range"),
+        (json!({ "seed": 1e300 }), "/seed out-of-range"),
+        (json!({ "seed": {} }), "/seed wrong-type"),
+    ] {
+        let problem = taquin.post("/random", &body).await.problem("invalid-request");
+        assert_eq!(faults(&problem), [fault], "{body}");
+    }
+}
+
 /// `taquin batch` promises it, so that a row of a data set can be checked.
 #[tokio::test]
 async fn board_i_of_a_recipe_is_that_of_seed_s_slash_i() {

@@ -1,11 +1,15 @@
 //! Reads fields that are a number, a boolean or a text.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::fields::FieldReader;
 use super::json::Json;
 use super::value::Value;
+
+/// The whole numbers that every JSON parser reads exactly.
+const EXACT: RangeInclusive<i64> = -((1 << 53) - 1)..=(1 << 53) - 1;
 
 impl FieldReader {
     /// Reads a whole number within bounds.
@@ -76,11 +80,48 @@ impl FieldReader {
     ) -> Option<T> {
         let value = self.take(name)?;
         let not_text = || ("wrong-type", format!("`{name}` must be a string, not {}", value.described()));
-        let parsed = value.as_str().ok_or_else(not_text).and_then(parse);
-        if let (Some(target), Some(text)) = (self.target(), value.as_str()) {
+        let text = value.as_str().ok_or_else(not_text).map(Cow::Borrowed);
+        self.parse(name, &value, text, parse)
+    }
+
+    /// Reads a text with `parse`, as [`parsed`](Self::parsed) does. In a body it may be a number too, which stands for
+    /// its decimal digits.
+    pub(crate) fn parsed_text_or_number<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
+        let value = self.take(name)?;
+        let text = match &value {
+            Value::Query(text) | Value::Body(Json::String(text)) => Ok(Cow::Borrowed(&**text)),
+            Value::Body(Json::Integer(number)) if EXACT.contains(number) => Ok(number.to_string().into()),
+            Value::Body(Json::Integer(_)) => {
+                let (low, high) = (EXACT.start(), EXACT.end());
+                Err((
+                    "out-of-range",
+                    format!("as a number, `{name}` must be from {low} to {high}; write it as a string"),
+                ))
+            }
+            Value::Body(Json::Float(number)) => Ok(number.to_string().into()),
+            Value::Body(_) => {
+                Err(("wrong-type", format!("`{name}` must be a string or a number, not {}", value.described())))
+            }
+        };
+        self.parse(name, &value, text, parse)
+    }
+
+    fn parse<T>(
+        &mut self,
+        name: &str,
+        value: &Value,
+        text: Result<Cow<'_, str>, (&'static str, String)>,
+        parse: impl FnOnce(&str) -> Result<T, (&'static str, String)>,
+    ) -> Option<T> {
+        if let (Some(target), Ok(text)) = (self.target(), &text) {
             target.add(name, text);
         }
-        parsed.map_err(|(code, detail)| self.reject(&value, name, code, detail)).ok()
+        let parsed = text.and_then(|text| parse(&text));
+        parsed.map_err(|(code, detail)| self.reject(value, name, code, detail)).ok()
     }
 }
 

@@ -153,8 +153,8 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
         fields.aside(|fields| fields.integer("boards.count", 1..=MAX_BOARDS)).unwrap_or(DEFAULT_BOARDS) as usize;
     // One of the fields has to be in the query, where there are no empty objects.
     fields.add_to_target("boards.count", &count.to_string());
-    let seed = fields.parsed("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
-    let length = fields.parsed("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
+    let seed = fields.parsed_text_or_number("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
+    let length = fields.parsed_text_or_number("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
     let (length, how) = match length {
         Some((text, lengths)) => (Some(text), Draw::Length(lengths)),
         None => (None, Draw::Uniform(Solvability::Solvable)),

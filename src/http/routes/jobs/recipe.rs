@@ -76,7 +76,7 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
     let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
     let sides = Sides { rows: side("random.rows"), cols: side("random.cols") };
     let size = sides.rows.zip(sides.cols).and_then(|sides| Size::try_from(sides).ok());
-    let seed = fields.parsed("random.seed", |text| Ok(text.to_owned()));
+    let seed = fields.parsed_text_or_number("random.seed", |text| Ok(text.to_owned()));
     let count = fields.integer("random.count", 1..=Recipe::MAX_COUNT as i64);
     let goal = goal_of(&mut fields, size, sides);
     let want: Want = fields.choice("want", None).unwrap_or_default();
@@ -144,7 +144,7 @@ mod tests {
         };
         assert_eq!(pointers("{}"), ["/random"]);
         assert_eq!(pointers(r#"{"random": {"rows": 4}}"#), ["/random/cols", "/random/count", "/random/seed"]);
-        let json = r#"{"random": {"rows": 1, "cols": 11, "seed": 5, "count": 0, "x": 1}, "want": "height",
+        let json = r#"{"random": {"rows": 1, "cols": 11, "seed": [5], "count": 0, "x": 1}, "want": "height",
                     "limits": {"time_ms": 0, "nodes": 1}}"#;
         let expected = [
             "/limits/nodes",

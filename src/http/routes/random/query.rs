@@ -55,7 +55,7 @@ impl RandomQuery {
         let mut fields = FieldReader::new(input, &FIELDS);
         let (goal, from) = goal_and_from(&mut fields);
         let count = fields.integer("count", 1..=MAX_COUNT).unwrap_or(1) as usize;
-        let seed = fields.parsed("seed", |text| seed_of(text, count));
+        let seed = fields.parsed_text_or_number("seed", |text| seed_of(text, count));
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
         if count > 1 && matches!(form, Some(As::Text | As::Svg)) {
@@ -90,8 +90,8 @@ fn how(fields: &mut FieldReader, from: Option<Board>) -> Draw {
     let turns_back = fields.flag("walk_back");
     report_conflicts(fields, from, turns_back, solvability);
     let moves = fields.integer("walk", 0..=MAX_WALK);
-    let length = fields.parsed("length", draw_lengths);
-    let percentile = fields.parsed("percentile", percentiles);
+    let length = fields.parsed_text_or_number("length", draw_lengths);
+    let percentile = fields.parsed_text_or_number("percentile", percentiles);
     let walk = moves.map(|moves| Draw::Walk(Walk { moves: moves as u32, turns_back, from }));
     let length = length.map(Draw::Length).or(percentile.map(Draw::Percentile));
     walk.or(length).unwrap_or(Draw::Uniform(solvability))
