@@ -96,5 +96,10 @@ async fn what_cannot_be_an_experiment_is_rejected() {
     }
     let csv =
         Question::post("/compare").json(&json!({ "board": "867254301", "preset": "heuristics" })).accept("text/csv");
-    taquin.send(csv).await.problem("not-acceptable");
+    let problem = taquin.send(csv).await.problem("not-acceptable");
+    assert_eq!(
+        problem["detail"],
+        "The `Accept` header excludes every media type of a comparison of one board: application/json, text/plain. A \
+         comparison of random boards, with `boards`, has text/csv too."
+    );
 }

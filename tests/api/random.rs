@@ -451,7 +451,12 @@ async fn several_boards_are_lines_with_seeds_of_their_own() {
     assert_eq!(faults(&problem), ["/seed out-of-range"]);
     let problem = taquin.get("/random?count=2&as=text").await.problem("unsupported-combination");
     assert_eq!(faults(&problem), ["/as unsupported"]);
-    taquin.send(Question::get("/random?count=2").accept("application/json")).await.problem("not-acceptable");
+    let several = taquin.send(Question::get("/random?count=2").accept("application/json")).await;
+    let detail = several.problem("not-acceptable")["detail"].to_string();
+    assert!(detail.contains("of several boards: application/x-ndjson. `as=line` is text/plain"), "{detail}");
+    let one = taquin.send(Question::get("/random").accept("application/x-ndjson")).await;
+    let detail = one.problem("not-acceptable")["detail"].to_string();
+    assert!(detail.contains("of one board: application/json, text/plain, image/svg+xml. Several boards"), "{detail}");
 }
 
 #[tokio::test]

@@ -38,10 +38,24 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
 /// # Errors
 /// `not-acceptable`, with the list of offers, if the client accepts none of them.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaType, Problem> {
+    choose_for(headers, offers, "this path", "")
+}
+
+/// Returns the offer that the client prefers, on a path that has other offers for other requests. `what` names what
+/// these offers are for, and `others` is a sentence about the others.
+///
+/// # Errors
+/// See [`choose`].
+pub(crate) fn choose_for(
+    headers: &HeaderMap,
+    offers: &[MediaType],
+    what: &str,
+    others: &str,
+) -> Result<MediaType, Problem> {
     negotiate(headers, offers).ok_or_else(|| {
         let names: Vec<&str> = offers.iter().map(|offer| offer.names()[0]).collect();
-        let detail = format!("The `Accept` header excludes every media type of this path: {}.", names.join(", "));
-        Problem::new(ProblemKind::NotAcceptable, detail)
+        let detail = format!("The `Accept` header excludes every media type of {what}: {}.", names.join(", "));
+        Problem::new(ProblemKind::NotAcceptable, format!("{detail} {others}").trim_end().to_owned())
     })
 }
 

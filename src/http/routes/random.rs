@@ -12,7 +12,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::domain::Board;
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::{Document, choose};
+use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
 use crate::http::reply::{Rows, grid, json, line, picture, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
@@ -23,6 +23,10 @@ pub(super) use query::{As, draw_lengths, seed_of};
 
 /// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";
+
+/// What requests for one board or several accept in the other form.
+const SEVERAL_AS_TEXT: &str = "`as=line` is text/plain for any number of boards.";
+const SEVERAL_AS_LINES: &str = "Several boards, with `count`, are application/x-ndjson.";
 
 #[derive(Debug, serde::Serialize)]
 struct RandomReply<'a> {
@@ -55,9 +59,11 @@ pub(crate) async fn random(
     let media_type = match query.form {
         Some(As::Text | As::Line) => MediaType::Text,
         Some(As::Svg) => MediaType::Svg,
-        _ if query.count > 1 => choose(&headers, &[MediaType::JsonLines])?,
+        _ if query.count > 1 => choose_for(&headers, &[MediaType::JsonLines], "several boards", SEVERAL_AS_TEXT)?,
         Some(As::Request) => MediaType::Json,
-        Some(As::Board) | None => choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Svg])?,
+        Some(As::Board) | None => {
+            choose_for(&headers, &[MediaType::Json, MediaType::Text, MediaType::Svg], "one board", SEVERAL_AS_LINES)?
+        }
     };
     let seed = query.seed.clone().map_or_else(fresh_seed, Ok).map_err(|error| {
         tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");

@@ -18,7 +18,7 @@ use super::random::{draw_lengths, seed_of};
 use crate::domain::{Encoding, Puzzle, Sides, Size};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::{Document, choose};
+use crate::http::negotiation::{Document, choose, choose_for};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{puzzle_failure, reserved_if_long, service_failure};
 use crate::http::request::{
@@ -44,6 +44,10 @@ const DEFAULT_BOARDS: u64 = 100;
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
 
+/// What a comparison of one board lacks, for the problem of a request that accepts nothing else.
+const OF_ONE_BOARD: &str = "a comparison of one board";
+const OF_SEVERAL_BOARDS: &str = "A comparison of random boards, with `boards`, has text/csv too.";
+
 struct CompareBody {
     subject: Subject,
     methods: Vec<Method>,
@@ -63,12 +67,12 @@ pub(crate) async fn compare(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
     let CompareBody { subject, methods, get_target } = CompareBody::read(input)?;
     // Elapsed times must not change the tag.
     let (media_type, body, is_repeatable, without_times) = match subject {
         Subject::Puzzle(puzzle) => {
-            let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
+            let media_type =
+                choose_for(&headers, &[MediaType::Json, MediaType::Text], OF_ONE_BOARD, OF_SEVERAL_BOARDS)?;
             let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
             let mut reply = CompareReply::new(&puzzle, results);
             let body = reply.to_bytes(media_type);
@@ -76,6 +80,7 @@ pub(crate) async fn compare(
             (media_type, body, is_repeatable, reply.to_bytes(media_type))
         }
         Subject::Experiment(experiment) => {
+            let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
             let (mut reply, is_repeatable) = experiment::run(&service, &experiment, &methods).await?;
             let body = reply.to_bytes(media_type);
             reply.clear_times();
