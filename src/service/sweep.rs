@@ -156,6 +156,11 @@ impl<'t> Sweep<'t> {
         want != Want::Next || Plan::is_proven_by_auto(size)
     }
 
+    /// True if a sweep uses tables of its goal. Those of patterns take seconds to build, and bounds do not need them.
+    pub fn uses_tables(want: Want, size: Size) -> bool {
+        want != Want::Bounds || DistanceTable::serves(size)
+    }
+
     /// Prepares a sweep of boards that have the goal's shape.
     ///
     /// # Panics
@@ -294,13 +299,14 @@ impl<'t> MixedSweep<'t> {
     }
 
     /// The sweep of a goal; `None` if it does not [serve](Sweep::serves) the shape. If it is not that of the last call,
-    /// `load` loads the tables.
+    /// `load` loads the tables, if it uses any.
     pub fn of(&mut self, goal: &Board, load: impl FnOnce() -> SweepTables) -> Option<&Sweep<'t>> {
         if !Sweep::serves(self.want, goal.size()) {
             return None;
         }
         // The former one keeps its tables from eviction.
         let _ = self.sweep.take_if(|sweep| sweep.goal() != goal);
+        let load = || if Sweep::uses_tables(self.want, goal.size()) { load() } else { SweepTables::default() };
         let new = || Sweep::with_tables(self.tables, *goal, self.want, self.limits, load());
         Some(self.sweep.get_or_insert_with(new))
     }
@@ -382,6 +388,27 @@ mod tests {
     fn label(tables: &Tables, want: Want, puzzle: &Puzzle, requested: RequestedLimits) -> Label {
         let sweep = Sweep::new(tables, *puzzle.goal(), want, SweepLimits::of(requested, 64 << 20));
         sweep.label(puzzle, SweepContext::default()).unwrap()
+    }
+
+    #[test]
+    fn tables_are_loaded_only_where_they_are_used() {
+        let tables = Tables::default();
+        for (want, sides, expected) in [
+            (Want::Bounds, (5, 5), 0),
+            (Want::Bounds, (4, 4), 0),
+            (Want::Bounds, (3, 3), 1),
+            (Want::Length, (5, 5), 1),
+            (Want::Next, (4, 4), 1),
+        ] {
+            let (mut loads, goal) = (0, Board::snail(size(sides.0, sides.1)));
+            let mut sweep = MixedSweep::new(&tables, want, SweepLimits::of(RequestedLimits::default(), 1 << 20));
+            let load = || {
+                loads += 1;
+                SweepTables::default()
+            };
+            assert!(sweep.of(&goal, load).is_some());
+            assert_eq!(loads, expected, "{want:?} on {sides:?}");
+        }
     }
 
     #[test]
