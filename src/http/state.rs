@@ -39,11 +39,12 @@ impl BatchLimits {
     /// Memory of labels that wait for the client, in bytes. A batch pauses when they take more.
     pub(crate) const HELD: usize = 1 << 20;
 
-    /// Maximum memory of a batch whose body has at most so many bytes: the body, its lines, and labels.
-    pub(crate) fn memory(self, body: usize) -> usize {
+    /// Maximum memory of a batch of so many rows, whose body has so many bytes: the body, its lines, and labels.
+    pub(crate) fn memory(body: usize, rows: usize) -> usize {
         const BYTES_OF_A_ROW: usize = 64;
-        // A row has at least two bytes.
-        body + BYTES_OF_A_ROW * self.boards.min(body / 2) + Self::HELD
+        /// A solution of some thousand moves.
+        const BYTES_OF_A_LABEL: usize = 1 << 10;
+        body + BYTES_OF_A_ROW * rows + Self::HELD.min(BYTES_OF_A_LABEL * rows)
     }
 }
 

@@ -1,7 +1,8 @@
-//! Memory limit for long responses that are still being sent.
+//! Memory limit for batches, and for long responses that are still being sent.
+//!
+//! A part of the memory is for small reservations only, so that large ones cannot keep small requests out.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
@@ -20,6 +21,8 @@ pub(crate) struct ReplyMemory {
 #[derive(Debug, Default)]
 struct HeldMemory {
     held: u64,
+    /// Bytes of the large reservations among them.
+    large: u64,
     /// Bytes of the responses of each owner that has some.
     owned: HashMap<ReplyOwner, u64>,
     /// Held reports, by address.
@@ -65,20 +68,38 @@ impl ReplyMemory {
         self.state().held
     }
 
-    /// Reserves memory if it is available, for an owner within its share. A request for more than that gets all of it.
+    /// Reserves memory if it is available, for an owner within its share. A request for more than there is for one
+    /// reservation gets all of that.
     pub(crate) fn reserve(self: &Arc<Self>, owner: Option<ReplyOwner>, bytes: u64) -> Option<Reservation> {
-        let mut state = self.state();
-        let Some(key) = owner else { return state.take(self, bytes, None) };
-        let share = self.capacity - self.capacity / 4;
-        let bytes = bytes.min(share);
-        let own = state.owned.get(&key).copied().unwrap_or_default();
-        if bytes > share - own {
-            return None;
-        }
-        let mut reservation = state.take(self, bytes, None)?;
-        state.owned.insert(key, own + bytes);
-        reservation.owner = owner;
-        Some(reservation)
+        let mut reservation = Reservation { memory: Arc::clone(self), bytes: 0, owner, report: None };
+        reservation.grow(bytes).then_some(reservation)
+    }
+
+    /// True if memory can be reserved at this moment.
+    pub(crate) fn has_room(&self, owner: Option<ReplyOwner>, bytes: u64) -> bool {
+        self.state().admits(self, owner, 0, self.within(owner, bytes))
+    }
+
+    /// Bytes of the share of an owner. It leaves a quarter to others.
+    fn owner_share(&self) -> u64 {
+        self.capacity - self.capacity / 4
+    }
+
+    /// Bytes of all large reservations together. They leave an eighth to small ones.
+    fn large_share(&self) -> u64 {
+        self.capacity - self.capacity / 8
+    }
+
+    /// True if a reservation of so many bytes is large. The share of the small ones has room for four at least.
+    fn is_large(&self, bytes: u64) -> bool {
+        /// Suffices for the results of a job of some thousand boards.
+        const SMALL: u64 = 384 << 10;
+        bytes > (self.capacity / 512).max(SMALL).min(self.capacity / 32)
+    }
+
+    /// So many bytes, or the most for one reservation.
+    fn within(&self, owner: Option<ReplyOwner>, bytes: u64) -> u64 {
+        bytes.min(if owner.is_some() { self.owner_share() } else { self.large_share() })
     }
 
     /// Reserves the memory of a report, unless it is held already.
@@ -88,8 +109,12 @@ impl ReplyMemory {
         let reservation = match state.reports.get(&key).and_then(Weak::upgrade) {
             Some(reservation) => reservation,
             None => {
-                let reservation = state.take(self, report.bytes_with_job() as u64, Some(Arc::clone(report)))?;
-                let reservation = Arc::new(reservation);
+                let bytes = self.within(None, report.bytes_with_job() as u64);
+                if !state.resize(self, None, 0, bytes) {
+                    return None;
+                }
+                let report = Some(Arc::clone(report));
+                let reservation = Arc::new(Reservation { memory: Arc::clone(self), bytes, owner: None, report });
                 state.reports.insert(key, Arc::downgrade(&reservation));
                 reservation
             }
@@ -103,31 +128,52 @@ impl ReplyMemory {
 }
 
 impl HeldMemory {
-    fn take(&mut self, memory: &Arc<ReplyMemory>, bytes: u64, report: Option<Arc<Report>>) -> Option<Reservation> {
-        let bytes = bytes.min(memory.capacity);
-        (bytes <= memory.capacity - self.held).then(|| {
-            self.held += bytes;
-            Reservation { memory: Arc::clone(memory), bytes, owner: None, report }
-        })
+    /// True if a reservation of `old` bytes may have `new` ones.
+    fn admits(&self, memory: &ReplyMemory, owner: Option<ReplyOwner>, old: u64, new: u64) -> bool {
+        let own = owner.and_then(|owner| self.owned.get(&owner)).copied().unwrap_or_default();
+        let large = |bytes| if memory.is_large(bytes) { bytes } else { 0 };
+        self.held - old + new <= memory.capacity
+            && (large(new) == 0 || self.large - large(old) + new <= memory.large_share())
+            && (owner.is_none() || own - old + new <= memory.owner_share())
     }
 
-    fn give_back(&mut self, owner: ReplyOwner, bytes: u64) {
-        if let Entry::Occupied(mut own) = self.owned.entry(owner) {
-            *own.get_mut() -= bytes;
-            if *own.get() == 0 {
-                own.remove();
+    /// Changes a reservation from `old` bytes to `new` ones. Returns false if it may not have them. It always may have
+    /// less.
+    fn resize(&mut self, memory: &ReplyMemory, owner: Option<ReplyOwner>, old: u64, new: u64) -> bool {
+        if new > old && !self.admits(memory, owner, old, new) {
+            return false;
+        }
+        let large = |bytes| if memory.is_large(bytes) { bytes } else { 0 };
+        self.held = self.held - old + new;
+        self.large = self.large - large(old) + large(new);
+        if let Some(owner) = owner {
+            let own = self.owned.entry(owner).or_default();
+            *own = *own - old + new;
+            if *own == 0 {
+                self.owned.remove(&owner);
             }
         }
+        true
+    }
+}
+
+impl Reservation {
+    /// Reserves more, so many bytes in all, if they are available. It never reserves less.
+    #[must_use = "without the memory, the work cannot go on"]
+    pub(crate) fn grow(&mut self, bytes: u64) -> bool {
+        let bytes = self.memory.within(self.owner, bytes).max(self.bytes);
+        let has_grown = self.memory.state().resize(&self.memory, self.owner, self.bytes, bytes);
+        if has_grown {
+            self.bytes = bytes;
+        }
+        has_grown
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut state = self.memory.state();
-        state.held -= self.bytes;
-        if let Some(owner) = self.owner {
-            state.give_back(owner, self.bytes);
-        }
+        state.resize(&self.memory, self.owner, self.bytes, 0);
         if let Some(report) = &self.report {
             let key = Arc::as_ptr(report) as usize;
             // Another response may have reserved the report again meanwhile.
@@ -162,7 +208,8 @@ mod tests {
         assert_eq!(memory.held(), 60);
         drop(first);
         let all = memory.reserve(None, u64::MAX);
-        assert!(all.is_some() && memory.reserve(None, 1).is_none(), "a larger request gets all memory");
+        assert!(all.is_some() && memory.held() == 88, "a larger request gets all memory for large ones");
+        assert!(memory.reserve(None, 4).is_none());
         drop(all);
         assert_eq!(memory.held(), 0);
     }
@@ -174,8 +221,8 @@ mod tests {
         let large = memory.reserve(one, u64::MAX);
         assert!(large.is_some() && memory.held() == 75, "a larger request gets the whole share");
         assert!(memory.reserve(one, 1).is_none());
-        let small = memory.reserve(other, 20);
-        assert!(small.is_some() && memory.reserve(other, 20).is_none() && memory.reserve(None, 5).is_some());
+        let small = memory.reserve(other, 10);
+        assert!(small.is_some() && memory.reserve(other, 10).is_none() && memory.reserve(None, 3).is_some());
         drop(large);
         let again = memory.reserve(one, 75);
         assert!(again.is_some());
@@ -185,10 +232,43 @@ mod tests {
     }
 
     #[test]
+    fn large_reservations_leave_an_eighth_to_small_ones() {
+        const MIB: u64 = 1 << 20;
+        let memory = ReplyMemory::new(256 * MIB);
+        let large: Vec<_> = std::iter::from_fn(|| memory.reserve(None, 20 * MIB)).collect();
+        assert_eq!((large.len(), memory.held()), (11, 220 * MIB));
+        assert!(memory.has_room(None, MIB / 2) && memory.has_room(None, 4 * MIB) && !memory.has_room(None, 5 * MIB));
+        let small: Vec<_> = std::iter::from_fn(|| memory.reserve(None, MIB / 2)).collect();
+        assert_eq!(small.len(), 72, "they may use all memory");
+        assert_eq!(memory.held(), 256 * MIB);
+        drop((large, small));
+        assert_eq!((memory.held(), memory.state().large), (0, 0));
+    }
+
+    #[test]
+    fn a_reservation_grows_as_far_as_there_is_memory() {
+        let memory = ReplyMemory::new(100);
+        let owner = Some([1; 32]);
+        let mut one = memory.reserve(owner, 0).unwrap();
+        assert!(memory.state().owned.is_empty(), "nothing is reserved yet");
+        assert!(one.grow(2) && one.grow(50) && one.grow(30), "it may ask for less");
+        assert_eq!((memory.held(), memory.state().large), (50, 50));
+        let mut other = memory.reserve(None, 3).unwrap();
+        assert!(other.grow(38) && !other.grow(39), "large ones leave a part");
+        assert_eq!((memory.held(), memory.state().large), (88, 88));
+        assert!(!one.grow(51) && one.grow(50), "it keeps what it has");
+        assert!(memory.reserve(owner, 3).is_some());
+        drop(other);
+        assert!(one.grow(u64::MAX) && memory.reserve(owner, 1).is_none(), "it has the share of its owner");
+        drop(one);
+        assert_eq!((memory.held(), memory.state().large, memory.state().owned.len()), (0, 0, 0));
+    }
+
+    #[test]
     fn a_report_counts_once_for_all_its_responses() {
         let (one, other) = (report(), report());
         let bytes = one.bytes_with_job() as u64;
-        let memory = ReplyMemory::new(bytes);
+        let memory = ReplyMemory::new(2 * bytes);
         let held: Vec<_> = (0..9).map(|_| memory.hold(&one).unwrap()).collect();
         assert_eq!(memory.held(), bytes);
         assert!(memory.hold(&other).is_none());

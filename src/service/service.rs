@@ -372,12 +372,29 @@ impl Service {
         }
     }
 
-    /// Reserves memory for a long response until it is sent. A request for more than there is gets all of it.
+    /// Reserves memory for a batch or a long response until it is sent. A request for more than there is gets all of
+    /// it. Large ones leave a part of the memory to small ones.
     ///
     /// # Errors
     /// [`ServiceError::ReplyMemoryFull`] if none is left, or the owner has its share.
     pub fn reserve_reply(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<Reservation, ServiceError> {
         self.reply_memory.reserve(owner, bytes as u64).ok_or_else(|| self.reply_memory_full())
+    }
+
+    /// Reserves more memory, so many bytes in all.
+    ///
+    /// # Errors
+    /// See [`reserve_reply`](Self::reserve_reply). The reservation then has what it had.
+    pub fn grow_reply(&self, reservation: &mut Reservation, bytes: usize) -> Result<(), ServiceError> {
+        if reservation.grow(bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
+    }
+
+    /// Checks that [`reserve_reply`](Self::reserve_reply) would succeed at this moment.
+    ///
+    /// # Errors
+    /// See [`reserve_reply`](Self::reserve_reply).
+    pub fn check_reply_memory(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<(), ServiceError> {
+        if self.reply_memory.has_room(owner, bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
     }
 
     /// Reserves memory for a report from which a response is written in pieces.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tracing::Level;
 
+use super::creations::Creation;
 use super::id::{JobId, JobOwner};
 use super::job::Job;
 use super::settings::CreateError;
@@ -98,6 +99,15 @@ impl JobEngine {
         }
     }
 
+    /// Checks that an upload can be begun, before the client sends it.
+    ///
+    /// # Errors
+    /// See [`begin_upload`](Self::begin_upload).
+    pub async fn check_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<(), CreateError> {
+        let unfinished = self.unfinished_beside(owner, key).await?;
+        self.count(owner, unfinished).map(drop)
+    }
+
     /// Begins to receive the boards of an upload, and returns the folder for them. As long as that is there, the upload
     /// counts among those of its owner.
     ///
@@ -105,24 +115,33 @@ impl JobEngine {
     /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner must not have another job, unless the key has
     /// one already, or creates too many at the same time.
     pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
+        let unfinished = self.unfinished_beside(owner, key).await?;
+        self.begin_counted(owner, unfinished).await
+    }
+
+    /// Number of unfinished jobs beside which an upload is begun; 0 if its key has a job already.
+    async fn unfinished_beside(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<usize, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, JobId::of_key(owner, key)).await?,
             None => None,
         };
-        let unfinished = if existing.is_some() {
-            0
-        } else {
-            self.refresh_for_quota().await;
-            self.check_quota(owner)?;
-            self.unfinished(owner)
-        };
-        self.begin_counted(owner, unfinished).await
+        if existing.is_some() {
+            return Ok(0);
+        }
+        self.refresh_for_quota().await;
+        self.check_quota(owner)?;
+        Ok(self.unfinished(owner))
+    }
+
+    /// Counts a job that is being created beside the unfinished jobs of its owner.
+    fn count(&self, owner: JobOwner, unfinished: usize) -> Result<Creation, CreateError> {
+        let most = self.settings.max_unfinished.saturating_sub(unfinished);
+        self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))
     }
 
     /// Begins a folder for a job, which counts beside the unfinished jobs of its owner while it is being created.
     async fn begin_counted(self: &Arc<Self>, owner: JobOwner, unfinished: usize) -> Result<NewFolder, CreateError> {
-        let most = self.settings.max_unfinished.saturating_sub(unfinished);
-        let creation = self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))?;
+        let creation = self.count(owner, unfinished)?;
         let begin = |engine: &Self| engine.store.begin().map_err(|error| engine.file_error(error));
         let mut folder = self.blocking(begin).await?;
         folder.creation = Some(creation);

@@ -7,6 +7,7 @@ mod caps;
 mod client;
 mod crowd;
 mod departures;
+mod flood;
 mod framing;
 mod lingering;
 mod slowness;

@@ -4,10 +4,11 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
+use axum::http::{HeaderValue, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::BodyDigest;
@@ -35,9 +36,10 @@ pub(in crate::http::routes) struct LineReceiver {
     of: LinesOf,
     digest: Option<BodyDigest>,
     limits: BatchLimits,
-    /// Time for each mebibyte.
+    /// Time to wait for each mebibyte.
     timeout: Duration,
-    begun: Instant,
+    /// Time waited for the current one.
+    waited: Duration,
     received: usize,
     /// Bytes after the last complete line. Of a line that is too long, only the first ones are kept.
     rest: BytesMut,
@@ -64,8 +66,8 @@ impl LineReceiver {
         if body.size_hint().lower() > limits.bytes as u64 {
             return Err(of.too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
-        let (begun, rest) = (Instant::now(), BytesMut::new());
-        Ok(Self { body, of, digest: None, limits, timeout, begun, received: 0, rest, lines: 0, is_over: false })
+        let (waited, rest) = (Duration::ZERO, BytesMut::new());
+        Ok(Self { body, of, digest: None, limits, timeout, waited, received: 0, rest, lines: 0, is_over: false })
     }
 
     /// Compares the body with its digest, at its end.
@@ -73,9 +75,14 @@ impl LineReceiver {
         Self { digest, ..self }
     }
 
-    /// Maximum size of the body, in bytes, as far as it is known.
-    pub(super) fn most_bytes(&self) -> usize {
-        self.body.size_hint().upper().map_or(self.limits.bytes, |bytes| bytes as usize)
+    /// Least size of the part of the body that has not arrived, in bytes.
+    pub(super) fn announced(&self) -> usize {
+        self.body.size_hint().lower() as usize
+    }
+
+    /// Bytes that have arrived.
+    pub(super) fn received(&self) -> usize {
+        self.received
     }
 
     /// Waits for more lines. Returns `None` at the end.
@@ -102,14 +109,17 @@ impl LineReceiver {
     }
 
     async fn frame(&mut self) -> Result<Option<Bytes>, Problem> {
-        const MEBIBYTE: usize = 1 << 20;
         loop {
-            let deadline = self.begun + self.timeout * (1 + self.received / MEBIBYTE) as u32;
             let mut frame = pin!(self.body.frame());
             // Most frames have arrived already and need no timer.
             let frame = match frame.as_mut().now_or_never() {
                 Some(frame) => frame,
-                None => timeout_at(deadline, frame).await.map_err(|_| self.too_late())?,
+                None => {
+                    let begun = Instant::now();
+                    let frame = timeout(self.timeout.saturating_sub(self.waited), frame).await;
+                    self.waited += begun.elapsed();
+                    frame.map_err(|_| self.too_late())?
+                }
             };
             match frame {
                 None => return Ok(None),
@@ -126,7 +136,12 @@ impl LineReceiver {
     }
 
     fn append(&mut self, data: &[u8]) -> Result<Vec<Line>, Problem> {
+        const MEBIBYTE: usize = 1 << 20;
+        let before = self.received / MEBIBYTE;
         self.received += data.len();
+        if self.received / MEBIBYTE > before {
+            self.waited = Duration::ZERO;
+        }
         if self.received > self.limits.bytes {
             return Err(self.of.too_large(&format!("The body exceeds the maximum of {} bytes", self.limits.bytes)));
         }
@@ -183,7 +198,9 @@ impl LinesOf {
     /// The problem of a body that exceeds a limit.
     pub(in crate::http::routes) fn too_large(self, what: &str) -> Problem {
         let detail = format!("{what}. {}, or use the command `taquin batch`, which has no limit.", self.several());
-        Problem::new(ProblemKind::ContentTooLarge, detail)
+        // The client may be sending more.
+        let close = HeaderValue::from_static("close");
+        Problem::new(ProblemKind::ContentTooLarge, detail).with_header(header::CONNECTION, close)
     }
 
     fn several(self) -> &'static str {

@@ -39,7 +39,7 @@ pub(crate) async fn batch(
     let begun = Instant::now();
     let (mut receiver, work, handle) = begin(&state, request)?;
     while let Some(lines) = receiver.next().await? {
-        work.add(lines)?;
+        work.add(lines, receiver.received())?;
         handle.wake();
     }
     let boards = work.complete()?;
@@ -59,9 +59,13 @@ fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchW
     let (options, format) = read_head(&head, settings.strict_content_type)?;
     let limits = settings.batch;
     let receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
-    let memory = limits.memory(receiver.most_bytes());
-    let reservation =
-        service.reserve_reply(token_digest(&head.headers), memory).map_err(|error| service_failure(&error))?;
+    let owner = token_digest(&head.headers);
+    // Memory is reserved as bytes arrive. A client that sends nothing has none, and one whose batch would not fit is
+    // rejected before it sends it.
+    let reservation = service
+        .check_reply_memory(owner, receiver.announced())
+        .and_then(|()| service.reserve_reply(owner, 0))
+        .map_err(|error| service_failure(&error))?;
     let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));
     let handle = service.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).map_err(bulk_failure)?;
     Ok((receiver, work, handle))

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::lines::{Line, LinesOf};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::reply::service_failure;
 use crate::http::rows::{RowFormat, RowOptions, RowReader};
 use crate::http::state::BatchLimits;
 use crate::jobs::{Part, Row};
@@ -35,7 +36,7 @@ pub(super) struct BatchWork {
     changed: Notify,
     /// Rows that a thread labels before it stores the labels: so many take some milliseconds.
     claim: AtomicUsize,
-    _reservation: Reservation,
+    reservation: Mutex<Reservation>,
 }
 
 #[derive(Default)]
@@ -87,7 +88,7 @@ impl BatchWork {
             rows: Mutex::default(),
             changed: Notify::new(),
             claim: AtomicUsize::new(1),
-            _reservation: reservation,
+            reservation: Mutex::new(reservation),
         }
     }
 
@@ -100,11 +101,11 @@ impl BatchWork {
         self.reader.get()
     }
 
-    /// Adds lines. The first one may be a header.
+    /// Adds lines of a body of which so many bytes have arrived. The first line may be a header.
     ///
     /// # Errors
-    /// The problem of a header, or that of too many rows.
-    pub(super) fn add(&self, mut lines: Vec<Line>) -> Result<(), Problem> {
+    /// The problem of a header, that of too many rows, or `overloaded` if there is no memory for them.
+    pub(super) fn add(&self, mut lines: Vec<Line>, received: usize) -> Result<(), Problem> {
         if let (None, Some(first)) = (self.reader.get(), lines.first()) {
             let (reader, is_header) = RowReader::begin(self.options.clone(), &self.format, &first.text)?;
             if is_header {
@@ -116,6 +117,9 @@ impl BatchWork {
         if rows.lines.len() + lines.len() > self.max_rows {
             return Err(LinesOf::Batch.too_large(&format!("The batch has more than {} boards", self.max_rows)));
         }
+        let memory = BatchLimits::memory(received, rows.lines.len() + lines.len());
+        let reserved = self.service.grow_reply(&mut self.reservation.lock(), memory);
+        reserved.map_err(|error| service_failure(&error))?;
         rows.lines.append(&mut lines);
         Ok(())
     }

@@ -94,7 +94,8 @@ async fn reserve(
     // Solutions take most of a part; those of other parts are about as long.
     let same = Arc::clone(job);
     let length = blocking(move || same.stored().part_length(first)).await?.map_err(|error| of_store(&error))?;
-    let part = 2 * length.unwrap_or_default() as usize + job.stored().spec().chunk as usize * BYTES_OF_A_ROW;
+    let rows = job.stored().spec().boards_of(first);
+    let part = 2 * length.unwrap_or_default() as usize + (rows.end - rows.start) as usize * BYTES_OF_A_ROW;
     // Where there is little memory, a response that needs more than others is better than none.
     let most = state.service().settings().reply_memory as usize / 4;
     let memory = (part + 4 * PIECE).min(most);

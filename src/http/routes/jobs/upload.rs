@@ -41,12 +41,16 @@ pub(super) async fn draft(
     let limits = BatchLimits { boards, bytes };
     let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?.with_digest(digest);
     let (want, limits) = (options.want, options.limits);
+    engine.check_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
+    // A client that sends nothing has no folder, and does not count among the jobs that are being created.
+    let mut lines = receiver.next().await?;
     let folder = engine.begin_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
-    while let Some(lines) = receiver.next().await? {
+    while let Some(next) = lines {
         packer.folder.check_time().map_err(|error| of_create(&error))?;
         // Reading boards takes time.
-        packer = blocking(move || packer.add(&lines).map(|()| packer)).await??;
+        packer = blocking(move || packer.add(&next).map(|()| packer)).await??;
+        lines = receiver.next().await?;
     }
     let (folder, record) = blocking(move || packer.finish()).await??;
     Ok(Draft { boards: JobBoards::Input(record), want, limits, folder: Some(folder) })
