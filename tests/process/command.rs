@@ -45,6 +45,36 @@ fn unknown_variables_are_named_without_their_values() {
     );
 }
 
+/// Each setting has a URL with a password, be it by mistake.
+#[test]
+fn passwords_in_variables_are_not_printed() {
+    let help = String::from_utf8(taquin(&["--help"]).stdout).expect("UTF-8");
+    let variables = help.split("[env: ").skip(1).map(|rest| rest.split([']', '=']).next().unwrap_or_default());
+    let variables: Vec<&str> = variables.collect();
+    assert!(variables.len() > 40 && variables.contains(&"TAQUIN_NATS"), "{variables:?}");
+    for args in [
+        &["--help"][..],
+        &["-h"],
+        &["help"],
+        &["batch", "--help"],
+        &["worker", "--help"],
+        &["healthcheck", "-h"],
+        &["man"],
+        &["completions", "bash"],
+        &["--check-config"],
+        &[],
+        &["worker"],
+        &["healthcheck"],
+        &["--no-such-flag"],
+    ] {
+        let values = variables.iter().map(|variable| (variable, "nats://user:hunter2@host.invalid:1/?key=hunter2"));
+        let output = Command::new(env!("CARGO_BIN_EXE_taquin")).args(args).envs(values).output().expect("it runs");
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        assert!(!printed.is_empty() && !printed.contains("hunter2"), "{args:?}: {printed}");
+    }
+}
+
 #[test]
 fn invalid_settings_are_reported_together_with_exit_code_2() {
     for args in [["--workers=0", "--queue=x"].as_slice(), &["--check-config", "--workers=0", "--queue=x"]] {
