@@ -217,6 +217,13 @@ async fn a_misspelled_name_gets_a_suggestion() {
         (json!({ "board": BOARD, "heuristic": "linear_conflicts" }), "linear_conflict"),
         (json!({ "board": BOARD, "include": ["state"] }), "states"),
         (json!({ "board": BOARD, "require": "optimum" }), "optimal"),
+        (json!({ "board": BOARD, "algorithm": "A*" }), "astar"),
+        (json!({ "board": BOARD, "algorithm": "IDA*" }), "ida_star"),
+        (json!({ "board": BOARD, "algorithm": "BFS" }), "breadth_first"),
+        (json!({ "board": BOARD, "heuristic": "hamiltonian" }), "manhattan"),
+        (json!({ "board": BOARD, "heuristic": "PDB" }), "pattern_database"),
+        (json!({ "board": BOARD, "goal": "spiral" }), "snail"),
+        (json!({ "board": BOARD, "timeout": 5 }), "limits.time_ms"),
     ] {
         let problem = taquin.post("/solve", &question).await.problem("invalid-request");
         let detail = problem["errors"][0]["detail"].as_str().unwrap_or_default();
@@ -225,6 +232,26 @@ async fn a_misspelled_name_gets_a_suggestion() {
         let detail = by_link["errors"][0]["detail"].as_str().unwrap_or_default();
         assert!(detail.contains("did you mean `") && detail.contains(meant), "GET {question}: {detail}");
     }
+}
+
+#[tokio::test]
+async fn a_field_that_other_programs_have_gets_a_suggestion() {
+    let taquin = shared().await;
+    for (name, meant) in [("difficulty", "percentile"), ("level", "percentile"), ("depth", "length"), ("width", "cols")]
+    {
+        let problem = taquin.get(&format!("/random?{name}=5")).await.problem("invalid-parameter");
+        let expected = format!("there is no parameter `{name}`: did you mean `{meant}`?");
+        assert_eq!(problem["errors"][0]["detail"], expected);
+        let problem = taquin.post("/random", &json!({ name: 5 })).await.problem("invalid-request");
+        assert_eq!(problem["errors"][0]["detail"], expected.replace("parameter", "field"));
+    }
+    let methods = json!({ "board": BOARD, "methods": [{ "algorithm": "Weighted A*" }, { "solver": "astar" }] });
+    let problem = taquin.post("/compare", &methods).await.problem("invalid-request");
+    let details = problem["errors"].to_string();
+    assert!(
+        details.contains("did you mean `weighted_astar`?") && details.contains("did you mean `algorithm`?"),
+        "{details}"
+    );
 }
 
 #[tokio::test]
