@@ -261,7 +261,8 @@ mod tests {
         drop(other);
         assert!(one.grow(u64::MAX) && memory.reserve(owner, 1).is_none(), "it has the share of its owner");
         drop(one);
-        assert_eq!((memory.held(), memory.state().large, memory.state().owned.len()), (0, 0, 0));
+        let state = memory.state();
+        assert_eq!((state.held, state.large, state.owned.len()), (0, 0, 0));
     }
 
     #[test]

@@ -96,9 +96,9 @@ fn head(path: &str, content_type: &str) -> String {
 fn begin(service: &Service, count: usize, path: &str, body: &str) -> Vec<Client> {
     let begin = |at: usize| {
         let mut client = service.connect();
-        let length = if at % 2 == 0 { "Content-Length: 16777216" } else { "Transfer-Encoding: chunked" };
+        let length = if at.is_multiple_of(2) { "Content-Length: 16777216" } else { "Transfer-Encoding: chunked" };
         client.write(format!("{}{length}\r\n\r\n", head(path, "application/x-ndjson")));
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             client.write(body);
         } else if !body.is_empty() {
             client.write(format!("{:x}\r\n{body}\r\n", body.len()));
