@@ -17,7 +17,7 @@ use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutPayload};
 use tokio::runtime::Handle;
 
 use super::bucket::{Bucket, BucketError, message, open_bucket};
-use crate::jobs::{Created, Directory, DirectoryUse, Files, WriteFile};
+use crate::jobs::{Created, Directory, DirectoryUse, Files, WriteFile, too_long};
 
 #[cfg(test)]
 mod tests;
@@ -207,14 +207,17 @@ impl Files for Objects {
         Err(io::Error::new(ErrorKind::ResourceBusy, "the object exists for a creation, but not for a look"))
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let key = self.key(name)?;
-        let read = async { self.bucket.store.get(&key).await?.bytes().await };
-        Ok(if_found(self.wait(read))?.map(Vec::from))
+        let read = async {
+            let found = self.bucket.store.get(&key).await?;
+            if found.meta.size > most { Ok(None) } else { found.bytes().await.map(Some) }
+        };
+        if_found(self.wait(read))?.map(|bytes| bytes.map(Vec::from).ok_or_else(|| too_long(most))).transpose()
     }
 
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
-        Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
+        Ok(self.get_within(name, u64::MAX)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
     }
 
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
@@ -263,7 +266,7 @@ impl Files for Objects {
     }
 
     /// Nothing to do: what was not finished is no object.
-    fn clean(&self, _: &str, _: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    fn clean(&self, _: &str) -> io::Result<()> {
         Ok(())
     }
 }

@@ -1,11 +1,13 @@
 //! Checks a job: parts against the manifest, and a sample of labels against the solver.
 
 use std::fmt;
+use std::ops::Range;
 
-use super::hex::hex;
+use super::input_problems::InputProblems;
 use super::manifest::{Manifest, ManifestPart, Totals};
 use super::part::{Part, Row};
 use super::runner::Resources;
+use super::spec::JobBoards;
 use super::stored_job::{JobError, StoredJob};
 use crate::domain::Puzzle;
 use crate::service::{Label, Sweep, SweepContext};
@@ -30,11 +32,11 @@ pub struct Check {
 /// Something that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckFinding {
-    /// A part cannot be read; holds the reason.
-    Part(String),
+    /// A part or a file of the input cannot be read; holds the reason.
+    Unreadable(String),
     /// The manifest has no part of this chunk, or one with another size or digest.
     Digest(u64),
-    /// The counts in the manifest are not those of the parts, or it belongs to another job.
+    /// The counts in the manifest are not those of the parts.
     Totals,
     /// The label of the board with this index is wrong.
     Label {
@@ -48,7 +50,7 @@ pub enum CheckFinding {
 impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Part(reason) => f.write_str(reason),
+            Self::Unreadable(reason) => f.write_str(reason),
             Self::Digest(chunk) => write!(f, "chunk {chunk}: the part is not the one that end.json lists"),
             Self::Totals => f.write_str("end.json: its counts are not those of the parts"),
             Self::Label { index, reason } => write!(f, "board {index}: {reason}"),
@@ -65,15 +67,24 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
     let manifest = job.manifest()?;
     let mut check = Check { is_complete: manifest.is_some(), ..Check::default() };
     let mut totals = Totals::default();
+    let sample = match job.check_input(0..spec.boards.count()) {
+        Ok(()) => sample,
+        // Then boards cannot be compared with their labels.
+        Err(error) => check.find(error).map(|()| 0)?,
+    };
     let stride = spec.boards.count().div_ceil(sample.max(1));
     let is_sampled = |index: u64| sample > 0 && index % stride == offset % stride;
     let sweep = resources.sweep(job);
+    let mut problems = InputProblems::new(spec.boards.problems_before());
     for (chunk, is_done) in (0..).zip(job.done()?) {
         if !is_done {
             check.missing += 1;
             continue;
         }
         let Some(part) = check.read(job, chunk, manifest.as_ref())? else { continue };
+        if let Err(error) = job.check_problems(&mut problems, chunk, &part) {
+            check.find(error)?;
+        }
         for (index, row) in spec.boards_of(chunk).zip(part.rows()) {
             totals.count(&row);
             if is_sampled(index) {
@@ -94,10 +105,60 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
     Ok(check)
 }
 
+impl StoredJob {
+    /// Checks the files that the rows of some parts are read from; `has_problems` says whether that includes why rows are
+    /// no boards.
+    ///
+    /// # Errors
+    /// [`JobError`], also of a part that does not exist.
+    pub fn check_rows(&self, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
+        let spec = self.spec();
+        if !parts.is_empty() {
+            self.check_input(spec.boards_of(parts.start).start..spec.boards_of(parts.end - 1).end)?;
+        }
+        let mut problems = InputProblems::new(spec.boards.problems_before());
+        for chunk in parts {
+            let (part, _) = self.part(chunk)?.ok_or_else(|| self.missing_part(chunk))?;
+            if has_problems {
+                self.check_problems(&mut problems, chunk, &part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the pieces of the input with these rows, if there is an input.
+    fn check_input(&self, rows: Range<u64>) -> Result<(), JobError> {
+        match &self.spec().boards {
+            JobBoards::Recipe(_) => Ok(()),
+            JobBoards::Input(input) => input.check(self.files(), &rows).map_err(|source| self.input_error(source)),
+        }
+    }
+
+    /// Checks that the problem of each row of a part that is no board can be read, if it was stored.
+    fn check_problems(&self, problems: &mut InputProblems, chunk: u64, part: &Part) -> Result<(), JobError> {
+        let first = self.spec().boards_of(chunk).start;
+        part.invalid_rows().try_for_each(|row| {
+            problems.of(self.files(), first + row as u64).map(drop).map_err(|source| self.input_error(source))
+        })
+    }
+}
+
 impl Check {
     /// True if the job is complete and nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.is_complete && self.missing == 0 && self.findings.is_empty()
+    }
+
+    /// Notes what cannot be read.
+    ///
+    /// # Errors
+    /// The error, if the place has failed.
+    fn find(&mut self, error: JobError) -> Result<(), JobError> {
+        if error.is_temporary() {
+            return Err(error);
+        }
+        self.findings.push(CheckFinding::Unreadable(error.to_string()));
+        Ok(())
     }
 
     /// Reads a part and compares it with the manifest.
@@ -105,11 +166,7 @@ impl Check {
         let (part, bytes) = match job.part(chunk) {
             Ok(Some(part)) => part,
             Ok(None) => return Ok(None),
-            Err(JobError::File { path, source }) => return Err(JobError::File { path, source }),
-            Err(error) => {
-                self.findings.push(CheckFinding::Part(error.to_string()));
-                return Ok(None);
-            }
+            Err(error) => return self.find(error).map(|()| None),
         };
         self.parts += 1;
         self.boards += part.len() as u64;
@@ -122,8 +179,7 @@ impl Check {
 }
 
 fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
-    let is_of_job = manifest.spec_sha256 == hex(job.digest()) && manifest.state == "completed";
-    is_of_job && manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
+    manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
 }
 
 /// What is wrong with a label, if anything.

@@ -1,12 +1,16 @@
 //! A directory whose files are created once, whole, and never changed.
 
-use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::files::{Created, Files, WriteFile};
+use super::directory_lock::{DirectoryLock, DirectoryUse};
+use super::file_system::{if_found, irregular, open_regular, remove_any, sync, sync_folder_of};
+use super::files::{Created, Files, WriteFile, too_long};
+use super::new_file::{NewFile, is_temporary, remove_if_left};
 
 /// A directory with files of jobs.
 ///
@@ -16,32 +20,10 @@ use super::files::{Created, Files, WriteFile};
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
-    /// Locked as long as it is open.
-    lock: Option<Arc<File>>,
+    lock: Option<Arc<DirectoryLock>>,
+    /// True if only the user of this process can read what it creates.
+    is_private: bool,
 }
-
-/// How a process uses a directory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DirectoryUse {
-    /// Alone.
-    Exclusive,
-    /// With other processes that share it too.
-    Shared,
-}
-
-/// A file that is being written under a temporary name. It is removed when dropped, unless it got its name before.
-#[derive(Debug)]
-pub struct NewFile {
-    path: PathBuf,
-    temporary: PathBuf,
-    file: File,
-}
-
-/// The file that processes lock.
-const LOCK: &str = "lock";
-
-/// End of the names of temporary files. The name of the file comes before it, and random digits.
-const TEMPORARY: &str = ".tmp";
 
 impl Directory {
     /// Opens a directory, and creates it and those above it if they are missing.
@@ -56,9 +38,25 @@ impl Directory {
         Ok(Self::at(path))
     }
 
+    /// Opens a directory whose files only the user of this process can read, and creates it and those above it if they
+    /// are missing. Files that exist are as they were.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn create_private(path: &Path) -> io::Result<Self> {
+        if !path.try_exists()? {
+            if let Some(above) = path.parent() {
+                fs::create_dir_all(above)?;
+            }
+            create_dir(path, true)?;
+            sync_folder_of(path)?;
+        }
+        Ok(Self { is_private: true, ..Self::at(path) })
+    }
+
     /// A directory that may be missing. Then it has no files, and none can be created.
     pub fn at(path: &Path) -> Self {
-        Self { path: path.to_owned(), lock: None }
+        Self { path: path.to_owned(), lock: None, is_private: false }
     }
 
     /// Locks the directory as long as the value or a clone of it exists, so that no process has it alone which others
@@ -66,16 +64,14 @@ impl Directory {
     ///
     /// # Errors
     /// [`TryLockError::WouldBlock`] if another process uses it otherwise; those of the file system.
-    pub fn lock(mut self, usage: DirectoryUse) -> Result<Self, TryLockError> {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).write(true).truncate(false).open(self.path.join(LOCK));
-        let file = file.map_err(TryLockError::Error)?;
-        match usage {
-            DirectoryUse::Exclusive => file.try_lock()?,
-            DirectoryUse::Shared => file.try_lock_shared()?,
-        }
-        self.lock = Some(Arc::new(file));
-        Ok(self)
+    pub fn lock(self, usage: DirectoryUse) -> Result<Self, TryLockError> {
+        let lock = DirectoryLock::take(&self.path, usage)?;
+        Ok(Self { lock: Some(Arc::new(lock)), ..self })
+    }
+
+    /// False if the directory that was locked has another path by now.
+    pub fn is_in_place(&self) -> bool {
+        self.lock.as_ref().is_none_or(|lock| lock.is_of(&self.path))
     }
 
     /// Where it is.
@@ -88,7 +84,12 @@ impl Directory {
     /// # Errors
     /// Those of the file system.
     pub fn begin(&self, name: &str) -> io::Result<NewFile> {
-        NewFile::begin(self.path.join(name))
+        let path = self.path.join(name);
+        if self.is_private { NewFile::begin_private(path) } else { NewFile::begin(path) }
+    }
+
+    fn open_regular(&self, name: &str) -> io::Result<File> {
+        open_regular(&self.path.join(name), OpenOptions::new().read(true))
     }
 
     /// What is in a folder; nothing if it is missing.
@@ -108,7 +109,7 @@ impl Files for Directory {
         for folder in name.split('/') {
             let above = path.clone();
             path.push(folder);
-            match fs::create_dir(&path) {
+            match create_dir(&path, self.is_private) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 // The process that created it may not have come so far.
                 _ => sync(&above)?,
@@ -119,7 +120,7 @@ impl Files for Directory {
 
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
         let path = self.path.join(name);
-        if path.try_exists()? {
+        if if_found(fs::symlink_metadata(&path))?.is_some() {
             // The process that created it may not have come so far.
             sync_folder_of(&path)?;
             return Ok(Created::Existed);
@@ -129,28 +130,39 @@ impl Files for Directory {
         file.create()
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        if_found(fs::read(self.path.join(name)))
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some(file) = if_found(self.open_regular(name))? else { return Ok(None) };
+        let length = file.metadata()?.len();
+        if length > most {
+            return Err(too_long(most));
+        }
+        let mut bytes = Vec::with_capacity(length as usize);
+        // It may grow.
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(Some(bytes)) }
     }
 
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
-        let file = if_found(File::open(self.path.join(name)))?;
+        let file = if_found(self.open_regular(name))?;
         Ok(file.map(|file| Box::new(BufReader::new(file)) as _))
     }
 
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
-        if_found(fs::metadata(self.path.join(name)).and_then(|data| data.modified()))
+        if_found(fs::symlink_metadata(self.path.join(name)).and_then(|data| data.modified()))
     }
 
     fn length(&self, name: &str) -> io::Result<Option<u64>> {
-        if_found(fs::metadata(self.path.join(name)).map(|data| data.len()))
+        match if_found(fs::symlink_metadata(self.path.join(name)))? {
+            Some(data) if !data.is_file() => Err(irregular()),
+            found => Ok(found.map(|data| data.len())),
+        }
     }
 
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         for entry in self.entries(folder)? {
             let entry = entry?;
             let name = entry.file_name();
-            let is_listed = |name: &&str| *name > after && of_temporary(name).is_none();
+            let is_listed = |name: &&str| *name > after && !is_temporary(name);
             // The type of most entries is known without a look at the file.
             if let Some(name) = name.to_str().filter(is_listed)
                 && !entry.file_type()?.is_dir()
@@ -175,115 +187,33 @@ impl Files for Directory {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let path = self.path.join(name);
-        match if_found(fs::remove_file(&path))? {
-            Some(()) => sync_folder_of(&path),
-            None => Ok(()),
-        }
+        if remove_any(&path)? { sync_folder_of(&path) } else { Ok(()) }
     }
 
     fn remove_folder(&self, name: &str) -> io::Result<()> {
-        if_found(fs::remove_dir_all(self.path.join(name))).map(|_| ())
+        remove_any(&self.path.join(name)).map(drop)
     }
 
-    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    fn clean(&self, folder: &str) -> io::Result<()> {
         for entry in self.entries(folder)? {
             let entry = entry?;
-            if entry.file_name().to_str().and_then(of_temporary).is_some_and(is_useless) {
-                if_found(fs::remove_file(entry.path()))?;
+            if entry.file_name().to_str().is_some_and(is_temporary) {
+                // What cannot be removed takes room, and nothing else.
+                let _ = remove_if_left(&entry.path());
             }
         }
         Ok(())
     }
 }
 
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Brings the name of a file to the disk.
-fn sync_folder_of(path: &Path) -> io::Result<()> {
-    sync(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
-}
-
-/// `None` if there is no such file.
-fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The name that a temporary file is to get; `None` for the name of any other file.
-fn of_temporary(name: &str) -> Option<&str> {
-    Some(name.strip_suffix(TEMPORARY)?.rsplit_once('.')?.0)
-}
-
-impl NewFile {
-    /// Begins a file that is to have this path.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn begin(path: PathBuf) -> io::Result<Self> {
-        let mut temporary = path.clone().into_os_string();
-        temporary.push(format!(".{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
-        let temporary = PathBuf::from(temporary);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        Ok(Self { path, temporary, file })
-    }
-
-    /// Gives the file its name once its bytes are on the disk, unless another file has it.
-    ///
-    /// # Errors
-    /// Those of the file system; the name then has no file, or the one that it had.
-    pub fn create(self) -> io::Result<Created> {
-        self.file.sync_all()?;
-        let created = link(&self.temporary, &self.path)?;
-        sync_folder_of(&self.path)?;
-        Ok(created)
-    }
-
-    /// Gives the file its name once its bytes are on the disk, in place of a file that has it.
-    ///
-    /// # Errors
-    /// Those of the file system; the name then has no file, or the one that it had.
-    pub fn replace(self) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.temporary, &self.path)?;
-        sync_folder_of(&self.path)
-    }
-}
-
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        // After a link it is of no use any more, and after a rename there is none.
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-/// Gives a file a second name, unless there is a file of that name. Unlike renaming, it never replaces one.
-fn link(from: &Path, to: &Path) -> io::Result<Created> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(Created::New),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Created::Existed),
-        // Another process has finished the file, and removed this one as useless.
-        Err(error) if error.kind() == ErrorKind::NotFound && to.try_exists()? => Ok(Created::Existed),
-        Err(error) => Err(error),
-    }
+fn create_dir(path: &Path, is_private: bool) -> io::Result<()> {
+    DirBuilder::new().mode(if is_private { 0o700 } else { 0o777 }).create(path)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::jobs::files::tests::check_promises;
 
@@ -316,7 +246,7 @@ pub(crate) mod tests {
         let mut names: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names.len(), 21, "{names:?}");
-        assert!(names.iter().all(|name| of_temporary(name).is_none()), "{names:?}");
+        assert!(!names.iter().any(|name| is_temporary(name)), "{names:?}");
     }
 
     #[test]
@@ -347,18 +277,84 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn temporary_files_of_finished_files_are_removed() {
+    fn temporary_files_of_killed_processes_are_removed() {
         let scratch = Scratch::new();
         scratch.0.put("a", b"").unwrap();
-        for name in ["a.0123456789abcdef.tmp", "b.0123456789abcdef.tmp"] {
+        let others = ["b.0123456789abcde.tmp", "b.0123456789abcdeX.tmp", "b.tmp", ".0123456789abcdef.tmp"];
+        for name in ["a.0123456789abcdef.tmp", "b.0123456789abcdef.tmp"].into_iter().chain(others) {
             fs::write(scratch.0.path().join(name), b"half").unwrap();
         }
+        let mut writing = scratch.0.begin("c").unwrap();
         let mut seen = Vec::new();
         scratch.0.list("", &mut |name| seen.push(name.to_owned())).unwrap();
-        assert_eq!(seen, ["a"]);
-        scratch.0.clean("", &|name| name == "a").unwrap();
+        seen.sort();
+        assert_eq!(seen, [others[3], "a", others[0], others[1], others[2]]);
+        scratch.0.clean("").unwrap();
+        writing.write_all(b"whole").unwrap();
+        assert_eq!(writing.create().unwrap(), Created::New);
         let mut names = scratch.names();
         names.sort();
-        assert_eq!(names, ["a", "b.0123456789abcdef.tmp"]);
+        assert_eq!(names, [others[3], "a", others[0], others[1], others[2], "c"]);
+        assert_eq!(scratch.0.get("c").unwrap().unwrap(), b"whole");
+    }
+
+    #[test]
+    fn a_file_that_is_cleaned_away_before_it_is_locked_is_begun_anew() {
+        let scratch = Scratch::new();
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    scratch.0.clean("").unwrap();
+                }
+            });
+            for number in 0..300 {
+                assert_eq!(scratch.0.put(&number.to_string(), b"whole").unwrap(), Created::New);
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        assert_eq!(scratch.names().len(), 300);
+    }
+
+    #[test]
+    fn only_regular_files_of_the_right_size_are_read() {
+        let scratch = Scratch::new();
+        let path = |name: &str| scratch.0.path().join(name);
+        fs::write(path("file"), b"12345").unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        let mkfifo = std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+        assert!(mkfifo.success());
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for (name, to) in [("link", "file"), ("endless", "/dev/zero"), ("dangling", "none"), ("round", "round")] {
+            std::os::unix::fs::symlink(to, path(name)).unwrap();
+        }
+        for name in ["folder", "pipe", "socket", "link", "endless", "dangling", "round"] {
+            for error in
+                [scratch.0.get(name).map(drop), scratch.0.open(name).map(drop), scratch.0.length(name).map(drop)]
+            {
+                assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidData, "{name}");
+            }
+            assert!(scratch.0.created_at(name).unwrap().is_some(), "{name}");
+            assert_eq!(scratch.0.put(name, b"").unwrap(), Created::Existed, "{name}");
+            scratch.0.remove(name).unwrap();
+            assert_eq!(scratch.0.created_at(name).unwrap(), None, "{name}");
+        }
+        assert_eq!(scratch.0.get("file").unwrap().unwrap(), b"12345", "what a link leads to stays");
+        File::create(path("large")).and_then(|file| file.set_len(1 << 40)).unwrap();
+        assert_eq!(scratch.0.get("large").unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(scratch.0.get("file/below").unwrap_err().kind(), ErrorKind::NotADirectory);
+        scratch.0.remove("file/below").unwrap();
+    }
+
+    #[test]
+    fn what_is_private_is_readable_by_its_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = Scratch::new();
+        let path = scratch.0.path().join("above/private");
+        let directory = Directory::create_private(&path).unwrap().lock(DirectoryUse::Exclusive).unwrap();
+        directory.create_folder("one/two").unwrap();
+        directory.put("one/two/file", b"").unwrap();
+        let mode = |name: &str| fs::metadata(path.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(["", "one", "one/two", "one/two/file", "lock"].map(mode), [0o700, 0o700, 0o700, 0o600, 0o600]);
     }
 }

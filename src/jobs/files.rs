@@ -33,11 +33,19 @@ pub trait Files: fmt::Debug + Send + Sync {
         self.put_with(name, &mut |file| file.write_all(bytes))
     }
 
-    /// Reads a file; `None` if there is none of this name.
+    /// Reads a file of at most `most` bytes; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of the place.
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+    /// Those of the place, and [`io::ErrorKind::InvalidData`] if the file is larger or not a regular file.
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>>;
+
+    /// Reads a file of at most [`SMALL_FILE`] bytes; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// Those of [`get_within`](Self::get_within).
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.get_within(name, SMALL_FILE)
+    }
 
     /// Opens a file to read it from its start; `None` if there is none of this name.
     ///
@@ -79,7 +87,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Those of the place.
     fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
-    /// Removes a file, if there is one of this name. A loss of power does not bring it back.
+    /// Removes whatever has this name. A loss of power does not bring it back.
     ///
     /// # Errors
     /// Those of the place.
@@ -92,12 +100,24 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Those of the place.
     fn remove_folder(&self, name: &str) -> io::Result<()>;
 
-    /// Removes what killed processes left in a folder of files that were not finished, if `is_useless` is true for the
-    /// name that the file was to have.
+    /// Removes what killed processes left in a folder of files that were not finished. A missing folder has none.
     ///
     /// # Errors
     /// Those of the place.
-    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()>;
+    fn clean(&self, folder: &str) -> io::Result<()>;
+}
+
+/// Most bytes of a file that describes something.
+pub const SMALL_FILE: u64 = 1 << 20;
+
+/// The error of a file that cannot be one of a job.
+pub(crate) fn invalid(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
+/// The error of a file that has more than `most` bytes.
+pub(crate) fn too_long(most: u64) -> io::Error {
+    invalid(format!("the file has more than {most} bytes, the most of its kind"))
 }
 
 /// Writes the content of a file.
@@ -172,13 +192,16 @@ pub(crate) mod tests {
             Ok(Created::New)
         }
 
-        fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
             self.check_bucket()?;
-            Ok(self.0.lock().get(name).map(|(bytes, _)| bytes.clone()))
+            match self.0.lock().get(name) {
+                Some((bytes, _)) if bytes.len() as u64 > most => Err(too_long(most)),
+                found => Ok(found.map(|(bytes, _)| bytes.clone())),
+            }
         }
 
         fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
-            Ok(self.get(name)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
+            Ok(self.get_within(name, u64::MAX)?.map(|bytes| Box::new(Cursor::new(bytes)) as _))
         }
 
         fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
@@ -215,7 +238,7 @@ pub(crate) mod tests {
             Ok(())
         }
 
-        fn clean(&self, _: &str, _: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        fn clean(&self, _: &str) -> io::Result<()> {
             Ok(())
         }
     }
@@ -295,8 +318,8 @@ pub(crate) mod tests {
             self.call(|files| files.put_with(name, write))
         }
 
-        fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-            self.call(|files| files.get(name))
+        fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+            self.call(|files| files.get_within(name, most))
         }
 
         fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
@@ -327,8 +350,8 @@ pub(crate) mod tests {
             self.call(|files| files.remove_folder(name))
         }
 
-        fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
-            self.call(|files| files.clean(folder, is_useless))
+        fn clean(&self, folder: &str) -> io::Result<()> {
+            self.call(|files| files.clean(folder))
         }
     }
 
@@ -363,7 +386,11 @@ pub(crate) mod tests {
         assert_eq!(files.get("some/a").unwrap().unwrap(), b"first");
         assert_eq!(read().unwrap(), b"first");
         assert_eq!(files.created_at("some/a").unwrap(), created);
-        files.clean("some", &|_| true).unwrap();
+        let longer = files.get_within("some/a", 4).unwrap_err();
+        assert_eq!(longer.kind(), ErrorKind::InvalidData, "{longer}");
+        assert_eq!(files.get_within("some/a", 5).unwrap().unwrap(), b"first");
+        files.clean("some").unwrap();
+        files.clean("none").unwrap();
         assert_eq!(names(files), ["a"]);
     }
 

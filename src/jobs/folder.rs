@@ -39,8 +39,8 @@ impl Files for Folder {
         self.files.put_with(&self.of(name), write)
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        self.files.get(&self.of(name))
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        self.files.get_within(&self.of(name), most)
     }
 
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
@@ -71,8 +71,8 @@ impl Files for Folder {
         self.files.remove_folder(&self.of(name))
     }
 
-    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
-        self.files.clean(&self.of(folder), is_useless)
+    fn clean(&self, folder: &str) -> io::Result<()> {
+        self.files.clean(&self.of(folder))
     }
 }
 

@@ -16,6 +16,8 @@ pub struct InputRecord {
     goal: Board,
     count: u64,
     digest: [u8; 32],
+    /// The problems of rows before this one are stored.
+    problems_before: u64,
 }
 
 /// Boards of a piece; the last one has what is left.
@@ -54,7 +56,23 @@ impl std::error::Error for PieceError {}
 impl InputRecord {
     /// Creates the record of an input: the goal of all boards, their number, and the SHA-256 of their bytes.
     pub(super) fn new(goal: Board, count: u64, digest: [u8; 32]) -> Self {
-        Self { goal, count, digest }
+        Self { goal, count, digest, problems_before: count }
+    }
+
+    /// Notes that the problems of rows from this one on are not stored, if the rows are no boards.
+    #[must_use]
+    pub fn with_problems_before(self, row: u64) -> Self {
+        Self { problems_before: row.min(self.count), ..self }
+    }
+
+    /// The problems of rows before this one are stored.
+    pub fn problems_before(&self) -> u64 {
+        self.problems_before
+    }
+
+    /// True if another input has the same boards.
+    pub(super) fn has_same_rows(&self, other: &Self) -> bool {
+        (self.goal, self.count, self.digest) == (other.goal, other.count, other.digest)
     }
 
     /// The goal of all boards.
@@ -86,18 +104,44 @@ impl InputRecord {
         let mut bytes = Vec::with_capacity((rows.end - rows.start) as usize * size);
         for piece in rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS) {
             let first = piece * PIECE_BOARDS;
-            let file = files.get(&name(piece))?.ok_or(ErrorKind::NotFound)?;
-            let boards =
-                decode_piece(&codec, first, &file).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            let file = self.piece(files, piece)?;
+            let boards = &file[HEADER_BYTES..];
             let count = (boards.len() / size) as u64;
-            if count != PIECE_BOARDS.min(self.count - first) {
-                return Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput));
-            }
             let own = rows.start.max(first) - first..rows.end.min(first + count) - first;
             bytes.extend_from_slice(&boards[own.start as usize * size..own.end as usize * size]);
         }
         Ok(InputBoards { codec, bytes, next: 0 })
     }
+
+    /// Reads and checks the pieces with these rows.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read). They name the file.
+    pub(super) fn check(&self, files: &dyn Files, rows: &Range<u64>) -> io::Result<()> {
+        (rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS))
+            .try_for_each(|piece| self.piece(files, piece).map(drop))
+    }
+
+    /// The bytes of a piece, which are those of this input.
+    fn piece(&self, files: &dyn Files, piece: u64) -> io::Result<Vec<u8>> {
+        let codec = BoardCodec::new(self.goal);
+        let of_file = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file_name(piece)));
+        let file = files.get_within(&name(piece), most_bytes(&codec)).map_err(of_file)?;
+        let missing = || io::Error::new(ErrorKind::NotFound, format!("{} is missing", file_name(piece)));
+        let file = file.ok_or_else(missing)?;
+        let first = piece * PIECE_BOARDS;
+        let checked = decode_piece(&codec, first, &file).and_then(|boards| {
+            let is_whole = (boards.len() / codec.board_bytes()) as u64 == PIECE_BOARDS.min(self.count - first);
+            if is_whole { Ok(()) } else { Err(PieceError::OtherInput) }
+        });
+        checked.map_err(|error| of_file(io::Error::new(ErrorKind::InvalidData, error)))?;
+        Ok(file)
+    }
+}
+
+/// Most bytes of a piece.
+fn most_bytes(codec: &BoardCodec) -> u64 {
+    HEADER_BYTES as u64 + PIECE_BOARDS * codec.board_bytes() as u64
 }
 
 /// Rows of an input, unpacked one after another.
@@ -176,7 +220,7 @@ impl InputWriter {
         self.digest.update(&self.piece);
         self.piece.clear();
         if self.files.put(&name(number), &bytes)? == Created::Existed
-            && self.files.get(&name(number))?.is_none_or(|existing| existing != bytes)
+            && self.files.get_within(&name(number), most_bytes(&self.codec))?.is_none_or(|existing| existing != bytes)
         {
             return Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput));
         }
@@ -185,7 +229,11 @@ impl InputWriter {
 }
 
 fn name(piece: u64) -> String {
-    format!("{FOLDER}/{piece:010}.tqb")
+    format!("{FOLDER}/{}", file_name(piece))
+}
+
+fn file_name(piece: u64) -> String {
+    format!("{piece:010}.tqb")
 }
 
 /// The file of a piece.

@@ -1,10 +1,12 @@
-//! Why rows of an input are no boards: lines of JSON in pieces among the files of a job.
+//! Why rows of an input are no boards: lines of JSON in pieces among the files of a job. The last line of a piece has the
+//! digest of the others.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use super::files::Files;
+use super::files::{Files, invalid};
 use super::input::FOLDER;
+use super::sealed::{check_lines, seal_of_lines};
 
 /// Rows of a piece. If all of them have problems, a piece takes some megabytes of memory.
 const PIECE_ROWS: u64 = 1 << 12;
@@ -17,12 +19,14 @@ pub struct InputProblemsWriter {
     lines: Vec<u8>,
     /// Bytes that may still be stored.
     left: u64,
+    /// The first row whose problem was left out.
+    first_omitted: Option<u64>,
 }
 
 impl InputProblemsWriter {
     /// Begins the problems of an input. Nothing is stored as long as there is none.
     pub fn new(files: Arc<dyn Files>) -> Self {
-        Self { files, piece: 0, lines: Vec::new(), left: u64::MAX }
+        Self { files, piece: 0, lines: Vec::new(), left: u64::MAX, first_omitted: None }
     }
 
     /// Stores at most so many bytes: the problems after the first one that does not fit are left out.
@@ -40,6 +44,7 @@ impl InputProblemsWriter {
         let left = self.left.checked_sub(line.len() as u64);
         self.left = left.unwrap_or_default();
         if left.is_none() {
+            self.first_omitted.get_or_insert(row);
             return Ok(());
         }
         if row / PIECE_ROWS != self.piece {
@@ -50,12 +55,13 @@ impl InputProblemsWriter {
         Ok(())
     }
 
-    /// Stores the last piece.
+    /// Stores the last piece. The problems of all rows before the returned one are stored.
     ///
     /// # Errors
     /// Those of the files.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.put()
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.put()?;
+        Ok(self.first_omitted.unwrap_or(u64::MAX))
     }
 
     fn put(&mut self) -> io::Result<()> {
@@ -63,6 +69,8 @@ impl InputProblemsWriter {
             return Ok(());
         }
         self.files.create_folder(FOLDER)?;
+        let seal = seal_of_lines(&self.lines);
+        self.lines.extend_from_slice(seal.as_bytes());
         self.files.put(&name(self.piece), &self.lines)?;
         self.lines.clear();
         Ok(())
@@ -70,8 +78,9 @@ impl InputProblemsWriter {
 }
 
 /// Reads the problems of rows.
-#[derive(Default)]
 pub struct InputProblems {
+    /// The problems of rows before this one are stored.
+    stored_before: u64,
     /// The piece that is open, and the lines of it that were not read.
     open: Option<(u64, Box<dyn BufRead + Send>)>,
     /// A line that was read, and belongs to a later row.
@@ -79,11 +88,25 @@ pub struct InputProblems {
 }
 
 impl InputProblems {
-    /// The line of a row among the files of a job; `None` if it has no problem. The rows are asked for in their order.
+    /// The problems of an input, which are stored for rows before this one.
+    pub fn new(stored_before: u64) -> Self {
+        Self { stored_before, open: None, ahead: None }
+    }
+
+    /// The line of a row that is no board; `None` if its problem was not stored. The rows are asked for in their order.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Those of the files, and [`io::ErrorKind::InvalidData`] if a piece is damaged or missing. They name the file.
     pub fn of(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
+        if row >= self.stored_before {
+            return Ok(None);
+        }
+        let name = file_name(row / PIECE_ROWS);
+        let line = self.find(files, row).map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+        line.map(Some).ok_or_else(|| invalid(format!("{name}: the problem of row {row} is missing")))
+    }
+
+    fn find(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
         loop {
             let Some((at, line)) = self.next(files, row / PIECE_ROWS)? else { return Ok(None) };
             if at == row {
@@ -99,7 +122,11 @@ impl InputProblems {
     /// The next line of a piece, and its row.
     fn next(&mut self, files: &dyn Files, piece: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != piece) {
-            self.ahead = None;
+            (self.open, self.ahead) = (None, None);
+            // In two passes, as a piece may be large.
+            if let Some(mut lines) = files.open(&name(piece))? {
+                check_lines(&mut *lines)?;
+            }
             let lines = files.open(&name(piece))?;
             self.open = Some((piece, lines.unwrap_or_else(|| Box::new(io::empty()))));
         }
@@ -110,8 +137,8 @@ impl InputProblems {
         if let Some((_, lines)) = &mut self.open {
             lines.read_until(b'\n', &mut line)?;
         }
-        // A line without an end is damaged.
-        Ok(row_of(&line).filter(|_| line.ends_with(b"\n")).map(|row| (row, line)))
+        // The last line belongs to no row.
+        Ok(row_of(&line).map(|row| (row, line)))
     }
 }
 
@@ -122,7 +149,11 @@ impl std::fmt::Debug for InputProblems {
 }
 
 fn name(piece: u64) -> String {
-    format!("{FOLDER}/{piece:010}.ndjson")
+    format!("{FOLDER}/{}", file_name(piece))
+}
+
+fn file_name(piece: u64) -> String {
+    format!("{piece:010}.ndjson")
 }
 
 /// The row with whose number a line begins.
@@ -149,10 +180,13 @@ mod tests {
         rows.iter().for_each(|row| writer.push(*row, &line(*row)).unwrap());
         writer.finish().unwrap();
         for (first, step) in [(0, 1), (4095, 1), (10_000, 3), (1, 5000), (39_999, 1)] {
-            let mut problems = InputProblems::default();
+            let mut problems = InputProblems::new(41_000);
             for row in (first..41_000).step_by(step) {
-                let expected = rows.binary_search(&row).is_ok().then(|| line(row));
-                assert_eq!(problems.of(&*files, row).unwrap(), expected, "row {row} from {first}");
+                let found = problems.of(&*files, row);
+                match rows.binary_search(&row) {
+                    Ok(_) => assert_eq!(found.unwrap(), Some(line(row)), "row {row} from {first}"),
+                    Err(_) => assert_eq!(found.unwrap_err().kind(), io::ErrorKind::InvalidData, "row {row}"),
+                }
             }
         }
         let mut pieces = Vec::new();
@@ -161,14 +195,37 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_is_none() {
-        let files = Arc::new(FilesInMemory::default());
-        let mut lines = [line(1), line(3)].concat();
-        lines.pop();
-        files.put(&name(0), &lines).unwrap();
-        let mut problems = InputProblems::default();
-        let found: Vec<_> = (0..5).map(|row| problems.of(&*files, row).unwrap()).collect();
-        assert_eq!(found, [None, Some(line(1)), None, None, None]);
+    fn damaged_and_missing_pieces_are_rejected() {
+        let rows = [1, 3, 4095];
+        let whole = {
+            let files = Arc::new(FilesInMemory::default());
+            let mut writer = InputProblemsWriter::new(files.clone());
+            rows.iter().for_each(|row| writer.push(*row, &line(*row)).unwrap());
+            assert_eq!(writer.finish().unwrap(), u64::MAX);
+            files.get(&name(0)).unwrap().unwrap()
+        };
+        let of = |bytes: Option<&[u8]>| {
+            let files = FilesInMemory::default();
+            if let Some(bytes) = bytes {
+                files.put(&name(0), bytes).unwrap();
+            }
+            let mut problems = InputProblems::new(4096);
+            rows.map(|row| problems.of(&files, row).map_err(|error| error.to_string()))
+        };
+        assert_eq!(of(Some(&whole)), rows.map(|row| Ok(Some(line(row)))));
+        let is_rejected = |bytes: Option<&[u8]>| {
+            let found = of(bytes);
+            let names_file =
+                |found: &Result<_, String>| found.as_ref().is_err_and(|error| error.starts_with("0000000000.ndjson: "));
+            assert!(found.iter().all(names_file), "{found:?}");
+        };
+        is_rejected(None);
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            is_rejected(Some(&damaged));
+            is_rejected(Some(&whole[..at]));
+        }
     }
 
     #[test]
@@ -176,18 +233,21 @@ mod tests {
         let files = Arc::new(FilesInMemory::default());
         let mut writer = InputProblemsWriter::new(files.clone()).at_most(10_000);
         (0..40_000).for_each(|row| writer.push(row, &line(row)).unwrap());
-        writer.finish().unwrap();
-        let mut problems = InputProblems::default();
-        let stored: Vec<u64> = (0..40_000).filter(|row| problems.of(&*files, *row).unwrap().is_some()).collect();
-        assert!(stored.len() > 300 && stored == (0..stored.len() as u64).collect::<Vec<_>>(), "{stored:?}");
-        assert!(files.get(&name(0)).unwrap().unwrap().len() <= 10_000);
+        let stored_before = writer.finish().unwrap();
+        assert!((300..1000).contains(&stored_before), "{stored_before}");
+        let mut problems = InputProblems::new(stored_before);
+        for row in 0..40_000 {
+            let expected = (row < stored_before).then(|| line(row));
+            assert_eq!(problems.of(&*files, row).unwrap(), expected, "row {row}");
+        }
+        let piece = files.get(&name(0)).unwrap().unwrap();
+        assert!(piece.split_inclusive(|byte| *byte == b'\n').rev().skip(1).flatten().count() <= 10_000);
     }
 
     #[test]
     fn an_input_without_problems_has_no_pieces() {
         let files = Arc::new(FilesInMemory::default());
         InputProblemsWriter::new(files.clone()).finish().unwrap();
-        assert_eq!(InputProblems::default().of(&*files, 5).unwrap(), None);
         files.list(FOLDER, &mut |name| panic!("{name}")).unwrap();
     }
 }

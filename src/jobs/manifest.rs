@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::SystemTime;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::files::Created;
+use super::files::{Created, SMALL_FILE, invalid};
 use super::hex::{hex, sha256_hex};
 use super::part::Row;
+use super::sealed::{SealWriter, check_seal, read_sealed, seal};
 use super::stored_job::{END, JobError, StoredJob};
-use crate::search::{Named, named};
 
 /// The content of `end.json` of a complete job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -37,7 +38,8 @@ pub struct JobEnd {
 }
 
 /// What became of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndState {
     /// All parts exist.
     Completed,
@@ -47,17 +49,25 @@ pub enum EndState {
     Failed,
 }
 
-named!(EndState { Completed => "completed", Cancelled => "cancelled", Failed => "failed" });
-
 /// The members of `end.json` of any job, without its parts.
 #[derive(Serialize, Deserialize)]
 struct EndJson {
-    state: String,
+    state: EndState,
     spec_sha256: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     totals: Option<Totals>,
+}
+
+/// The file that says that files of an ended job are damaged.
+const DAMAGED: &str = "damaged.json";
+const DAMAGED_FORMAT: &str = "taquin-damaged-1";
+
+#[derive(Serialize, Deserialize)]
+struct DamagedJson {
+    format: String,
+    reason: String,
 }
 
 /// A part in a manifest.
@@ -145,24 +155,73 @@ impl StoredJob {
     /// # Errors
     /// [`JobError`], also if it is not a manifest.
     pub fn manifest(&self) -> Result<Option<Manifest>, JobError> {
-        match self.end()? {
-            Some(JobEnd { state: EndState::Completed, .. }) => {}
-            _ => return Ok(None),
+        let Some(bytes) = self.end_bytes()? else { return Ok(None) };
+        match self.parsed::<EndJson>(END, &bytes)?.state {
+            EndState::Completed => self.parsed(END, &bytes).map(Some),
+            EndState::Cancelled | EndState::Failed => Ok(None),
         }
-        let Some(bytes) = self.get(END)? else { return Ok(None) };
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| self.file_error(END, error.into()))
     }
 
-    /// Reads how the job ended, if it has.
+    /// Reads how the job ended, if it has, as `end.json` says.
     ///
     /// # Errors
     /// [`JobError`], also if `end.json` does not say it.
     pub fn end(&self) -> Result<Option<JobEnd>, JobError> {
-        let Some(bytes) = self.get(END)? else { return Ok(None) };
-        let wrong = |error: serde_json::Error| self.file_error(END, error.into());
-        let EndJson { state, reason, totals, .. } = serde_json::from_slice(&bytes).map_err(wrong)?;
-        let unknown = || self.file_error(END, std::io::ErrorKind::InvalidData.into());
-        Ok(Some(JobEnd { state: EndState::from_name(&state).ok_or_else(unknown)?, reason, totals }))
+        let Some(bytes) = self.end_bytes()? else { return Ok(None) };
+        let EndJson { state, reason, totals, .. } = self.parsed(END, &bytes)?;
+        Ok(Some(JobEnd { state, reason, totals }))
+    }
+
+    /// The bytes of `end.json`, whose checksum is right, and which is that of this job.
+    fn end_bytes(&self) -> Result<Option<Vec<u8>>, JobError> {
+        /// Most bytes of the counts, and of a part.
+        const COUNTS: u64 = 4 << 20;
+        const PART: u64 = 256;
+        let Some(bytes) = self.get_within(END, COUNTS + PART * self.spec().chunks())? else { return Ok(None) };
+        check_seal(&bytes).map_err(|error| self.file_error(END, invalid(error.to_string())))?;
+        let end: EndJson = self.parsed(END, &bytes)?;
+        if end.spec_sha256 != hex(self.digest()) {
+            return Err(self.file_error(END, invalid("it is that of another job")));
+        }
+        Ok(Some(bytes))
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, name: &str, bytes: &[u8]) -> Result<T, JobError> {
+        serde_json::from_slice(bytes).map_err(|error| self.file_error(name, invalid(error.to_string())))
+    }
+
+    /// Why the files of a job that has ended are known to be damaged, if they are: `damaged.json` says it. Its end does
+    /// not count any more then.
+    ///
+    /// # Errors
+    /// [`JobError`] if the place fails. A damaged mark is a mark too.
+    pub fn damage(&self) -> Result<Option<String>, JobError> {
+        let read = self.get_within(DAMAGED, SMALL_FILE).and_then(|bytes| {
+            let Some(bytes) = bytes else { return Ok(None) };
+            let json = read_sealed(&bytes, DAMAGED_FORMAT);
+            json.map(Some).map_err(|error| self.file_error(DAMAGED, invalid(error.to_string())))
+        });
+        match read {
+            Ok(json) => Ok(json.map(|DamagedJson { reason, .. }| reason)),
+            Err(error) if error.is_temporary() => Err(error),
+            Err(error) => Ok(Some(error.for_clients(self.files()))),
+        }
+    }
+
+    /// Notes that the files of a job that has ended are damaged, unless that was noted before.
+    ///
+    /// # Errors
+    /// [`JobError::File`].
+    pub fn mark_damaged(&self, reason: &str) -> Result<Created, JobError> {
+        let json = DamagedJson { format: DAMAGED_FORMAT.to_owned(), reason: reason.to_owned() };
+        self.put_json(DAMAGED, &json)
+    }
+
+    fn put_json(&self, name: &str, json: &impl Serialize) -> Result<Created, JobError> {
+        let mut text = serde_json::to_vec_pretty(json).expect("it has only texts and numbers");
+        text.push(b'\n');
+        let sealed = seal(&text);
+        self.put_with(name, |file| file.write_all(&sealed))
     }
 
     /// When the job ended, if it has: the time of `end.json`.
@@ -178,11 +237,7 @@ impl StoredJob {
     /// # Errors
     /// [`JobError::File`].
     pub fn abandon(&self, state: EndState, reason: Option<String>) -> Result<Created, JobError> {
-        let json = EndJson { state: state.name().to_owned(), spec_sha256: hex(self.digest()), reason, totals: None };
-        self.put_with(END, |file| {
-            serde_json::to_writer_pretty(&mut *file, &json)?;
-            file.write_all(b"\n")
-        })
+        self.put_json(END, &EndJson { state, spec_sha256: hex(self.digest()), reason, totals: None })
     }
 
     /// Ends the job if all parts exist: reads them, and creates `end.json`. Returns false if one is missing.
@@ -221,9 +276,9 @@ impl StoredJob {
         goes_on: &mut dyn FnMut() -> bool,
         halt: &mut Option<Halt>,
     ) -> std::io::Result<()> {
-        let mut file = std::io::BufWriter::new(file);
+        let mut file = SealWriter::new(std::io::BufWriter::new(file));
         let spec = hex(self.digest());
-        write!(file, "{{\n\"state\": \"completed\",\n\"spec_sha256\": \"{spec}\",\n\"parts\": [")?;
+        write!(file, "{{\n  \"state\": \"completed\",\n  \"spec_sha256\": \"{spec}\",\n  \"parts\": [")?;
         let mut totals = Totals::default();
         for chunk in 0..self.spec().chunks() {
             if !goes_on() {
@@ -243,7 +298,7 @@ impl StoredJob {
             file.write_all(if chunk == 0 { b"\n" } else { b",\n" })?;
             serde_json::to_writer(&mut file, &ManifestPart::new(chunk, part.len(), &bytes))?;
         }
-        write!(file, "\n],\n\"totals\": {}\n}}\n", serde_json::to_string(&totals)?)?;
-        file.flush()
+        write!(file, "\n  ],\n  \"totals\": {}", serde_json::to_string(&totals)?)?;
+        file.finish()
     }
 }

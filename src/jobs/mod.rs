@@ -20,7 +20,10 @@
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `part`: the file of a chunk
 //! - `directory`: a directory with such files
+//! - `new_file`: files that get their names when they are whole
+//! - `directory_lock`: which processes use a directory
 //! - `folder`: a folder of such a place as a place of its own
+//! - `file_system`: regular files, and whatever else has their names
 //! - `files`: files that are created once
 //! - `sealed`: checksums at the end of text files
 //! - `hex`: digests in hexadecimal
@@ -30,7 +33,9 @@ mod card;
 mod check;
 mod chunk_size;
 mod directory;
+mod directory_lock;
 mod engine;
+mod file_system;
 mod files;
 mod folder;
 mod hex;
@@ -38,6 +43,7 @@ mod input;
 mod input_problems;
 mod lines;
 mod manifest;
+mod new_file;
 mod ordered;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -51,26 +57,32 @@ mod stored_job;
 pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
-pub use directory::{Directory, DirectoryUse, NewFile};
+pub use directory::Directory;
+pub use directory_lock::{DirectoryUse, OutputLock};
 pub use engine::{
     CreateError, Dispatch, Draft, Ended, Ending, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane,
     JobOwner, JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
 #[cfg(all(test, feature = "cluster"))]
 pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
-pub use files::{Created, Files, WriteFile};
+#[cfg(feature = "cluster")]
+pub(crate) use files::too_long;
+pub use files::{Created, Files, SMALL_FILE, WriteFile};
 pub use folder::Folder;
 pub use hex::{hex, sha256_hex};
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
 pub use input_problems::{InputProblems, InputProblemsWriter};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
+pub use new_file::NewFile;
 pub use ordered::map_in_order;
 #[cfg(feature = "parquet")]
 pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
 pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, run};
-pub use sealed::{SealError, SealWriter, check_lines, seal, seal_of_lines, unseal};
+pub use sealed::{
+    FormatError, SealError, SealWriter, check_lines, check_seal, read_sealed, seal, seal_of_lines, unseal,
+};
 pub use spec::{JobBoards, JobSpec, SpecError};
 pub use stored_job::{JobError, JobRows, StoredJob};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::domain::{Move, MoveSet, Path};
+use crate::domain::{Move, MoveSet, Path, Size};
 use crate::service::{Label, Want};
 
 /// Most boards of a chunk, and so most rows of a part.
@@ -64,6 +64,8 @@ const MAGIC: &[u8; 8] = b"TAQPART1";
 const HEADER_BYTES: usize = 64;
 const COLUMN_BYTES: usize = 16;
 const CRC_BYTES: usize = 4;
+/// Bytes of a row in all columns but that of the moves.
+const ROW_BYTES: u64 = 14;
 /// Stands for unknown first moves.
 const NO_NEXT: u8 = u8::MAX;
 /// Moves in a byte.
@@ -171,6 +173,21 @@ impl Part {
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         let mut moves = 0;
         (0..self.len()).map(move |at| self.row(at, &mut moves))
+    }
+
+    /// Most bytes of the part of so many boards: far more than any solver needs for solutions.
+    pub fn most_bytes(want: Want, size: Size, rows: u64) -> u64 {
+        let solution = match want {
+            Want::Moves => 4 * size.cells() * (size.rows() + size.cols()),
+            Want::Length | Want::Bounds | Want::Next | Want::Expanded => 0,
+        };
+        let head = HEADER_BYTES + kind::ALL.len() * COLUMN_BYTES + CRC_BYTES;
+        head as u64 + rows * (ROW_BYTES + solution as u64)
+    }
+
+    /// The places of the rows that are no boards, in order.
+    pub fn invalid_rows(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).filter(|at| self.status[*at] == status::INVALID)
     }
 
     /// The rows, in order, without the part.

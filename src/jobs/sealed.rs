@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Write};
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::hex::hex;
@@ -15,6 +17,26 @@ pub enum SealError {
     /// The checksum is that of another text.
     #[error("the checksum differs")]
     Differs,
+}
+
+/// Why bytes are not the sealed JSON of a format.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FormatError {
+    /// The checksum is missing or differs.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The format of another version.
+    #[error("its format is `{0}`, and this version reads only `{1}`")]
+    Format(String, &'static str),
+    /// Another text was sealed.
+    #[error("it is not the JSON of `{1}`: {0}")]
+    Json(String, &'static str),
+}
+
+/// The member that names the format of a file.
+#[derive(Deserialize)]
+struct FormatJson {
+    format: String,
 }
 
 /// What follows the members of a JSON object.
@@ -46,9 +68,39 @@ pub fn seal(text: &[u8]) -> Vec<u8> {
 /// # Errors
 /// [`SealError`].
 pub fn unseal(sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+    members_of(sealed).map(|members| [members, END.as_bytes()].concat())
+}
+
+/// Checks a sealed JSON object, which can be parsed as it is.
+///
+/// # Errors
+/// [`SealError`].
+pub fn check_seal(sealed: &[u8]) -> Result<(), SealError> {
+    members_of(sealed).map(drop)
+}
+
+/// The text of a sealed object up to its last member.
+fn members_of(sealed: &[u8]) -> Result<&[u8], SealError> {
     let (members, digest) = split(sealed, MEMBER).ok_or(SealError::Missing)?;
-    let text = [members, END.as_bytes()].concat();
-    if hex(&Sha256::digest(&text)).as_bytes() == digest { Ok(text) } else { Err(SealError::Differs) }
+    let own = Sha256::new().chain_update(members).chain_update(END).finalize();
+    if hex(&own).as_bytes() == digest { Ok(members) } else { Err(SealError::Differs) }
+}
+
+/// Reads a sealed JSON object whose member `format` is `format`.
+///
+/// # Errors
+/// [`FormatError`]: that of the format, if there is another one, whether that has checksums or not.
+pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> Result<T, FormatError> {
+    let checked = check_seal(sealed);
+    // Without a checksum it is of another version, or damaged.
+    if checked != Err(SealError::Differs)
+        && let Ok(FormatJson { format: own }) = serde_json::from_slice(sealed)
+        && own != format
+    {
+        return Err(FormatError::Format(own, format));
+    }
+    checked?;
+    serde_json::from_slice(sealed).map_err(|error| FormatError::Json(error.to_string(), format))
 }
 
 /// Writes a sealed JSON object without holding its text.
@@ -149,6 +201,25 @@ mod tests {
         for_each_damage(&sealed, |damaged| assert!(unseal(damaged).is_err(), "{}", String::from_utf8_lossy(damaged)));
         assert_eq!(unseal(text.as_bytes()), Err(SealError::Missing));
         assert_eq!(unseal(&seal(&sealed)).unwrap(), sealed);
+    }
+
+    #[test]
+    fn another_format_is_named_with_and_without_a_checksum() {
+        #[derive(Deserialize, PartialEq, Debug)]
+        struct Some {
+            number: u32,
+        }
+        let text = "{\n  \"format\": \"some-2\",\n  \"number\": 7\n}\n";
+        let read = |bytes: &[u8]| read_sealed::<Some>(bytes, "some-2");
+        assert_eq!(read(&seal(text.as_bytes())), Ok(Some { number: 7 }));
+        let older = text.replace("some-2", "some-1");
+        for older in [older.clone().into_bytes(), seal(older.as_bytes())] {
+            assert_eq!(read(&older), Err(FormatError::Format("some-1".to_owned(), "some-2")));
+        }
+        assert_eq!(read(text.as_bytes()), Err(SealError::Missing.into()));
+        assert_eq!(read(b"{"), Err(SealError::Missing.into()));
+        let other = seal(text.replace("number", "figure").as_bytes());
+        assert!(matches!(read(&other), Err(FormatError::Json(_, "some-2"))));
     }
 
     #[test]

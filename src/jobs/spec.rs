@@ -8,6 +8,7 @@ use super::hex::{hex, unhex};
 use super::input::InputRecord;
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
+use super::sealed::{FormatError, read_sealed, seal};
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
 use crate::search::Named;
 use crate::service::{RequestedLimits, Sweep, Tier, Want};
@@ -47,6 +48,19 @@ impl JobBoards {
         }
     }
 
+    /// True if others are the same boards. The texts of rows that are no boards do not count.
+    pub fn has_same_rows(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Input(own), Self::Input(other)) => own.has_same_rows(other),
+            _ => self == other,
+        }
+    }
+
+    /// The problems of rows before this one are stored, if the rows are no boards.
+    pub fn problems_before(&self) -> u64 {
+        if let Self::Input(input) = self { input.problems_before() } else { 0 }
+    }
+
     /// Number of boards, or of rows of the input.
     pub fn count(&self) -> u64 {
         match self {
@@ -59,18 +73,15 @@ impl JobBoards {
 /// Why bytes are not the description of a job.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// Not the JSON of a specification.
-    #[error("it is not the JSON of a job: {0}")]
-    Json(String),
-    /// Another format.
-    #[error("its format is `{0}`, which this version does not know")]
-    Format(String),
+    /// Not the sealed JSON of a specification.
+    #[error(transparent)]
+    Text(#[from] FormatError),
     /// A member has a value that it cannot have.
     #[error("`{0}` has an invalid value")]
     Member(&'static str),
 }
 
-const FORMAT: &str = "taquin-job-1";
+const FORMAT: &str = "taquin-job-2";
 
 /// Most chunks of a job, so that a list of them fits into memory.
 const MAX_CHUNKS: u64 = 1 << 24;
@@ -93,7 +104,7 @@ struct SpecJson {
 #[serde(rename_all = "snake_case")]
 enum BoardsJson {
     Random { rows: usize, cols: usize, seed: String, count: u64 },
-    Input { rows: usize, cols: usize, count: u64, sha256: String },
+    Input { rows: usize, cols: usize, count: u64, sha256: String, problems_before: u64 },
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -120,7 +131,10 @@ impl JobSpec {
             version: version.clone(),
             boards: match boards {
                 JobBoards::Recipe(recipe) => BoardsJson::Random { rows, cols, seed: recipe.seed().to_owned(), count },
-                JobBoards::Input(input) => BoardsJson::Input { rows, cols, count, sha256: hex(input.digest()) },
+                JobBoards::Input(input) => {
+                    let (sha256, problems_before) = (hex(input.digest()), input.problems_before());
+                    BoardsJson::Input { rows, cols, count, sha256, problems_before }
+                }
             },
             goal: goal.to_string(),
             want: want.name().to_owned(),
@@ -134,7 +148,7 @@ impl JobSpec {
         };
         let mut bytes = serde_json::to_vec_pretty(&json).expect("it has only texts and numbers");
         bytes.push(b'\n');
-        bytes
+        seal(&bytes)
     }
 
     /// Reads the text of `spec.json`.
@@ -142,10 +156,7 @@ impl JobSpec {
     /// # Errors
     /// See [`SpecError`].
     pub fn of_json(bytes: &[u8]) -> Result<Self, SpecError> {
-        let json: SpecJson = serde_json::from_slice(bytes).map_err(|error| SpecError::Json(error.to_string()))?;
-        if json.format != FORMAT {
-            return Err(SpecError::Format(json.format));
-        }
+        let json: SpecJson = read_sealed(bytes, FORMAT)?;
         let boards = json.boards.boards(&json.goal)?;
         let size = boards.goal().size();
         let spec = Self {
@@ -218,7 +229,8 @@ impl JobSpec {
         let seed = |boards: &JobBoards| {
             if let JobBoards::Recipe(recipe) = boards { Some(recipe.seed().to_owned()) } else { None }
         };
-        let is_other_input = matches!((own, others), (JobBoards::Input(_), JobBoards::Input(_))) && own != others;
+        let is_other_input = matches!((own, others), (JobBoards::Input(own), JobBoards::Input(other))
+            if !own.has_same_rows(other));
         [
             ("input", seed(own).is_some() != seed(others).is_some()),
             ("random", own.goal().size() != others.goal().size()),
@@ -248,9 +260,9 @@ impl BoardsJson {
             Self::Random { seed, count, .. } => {
                 Recipe::try_new(goal, &seed, count).map(JobBoards::Recipe).map_err(|_| wrong)
             }
-            Self::Input { count, sha256, .. } => {
+            Self::Input { count, sha256, problems_before, .. } => {
                 let digest = unhex(&sha256).filter(|_| (1..=Recipe::MAX_COUNT).contains(&count)).ok_or(wrong)?;
-                Ok(JobBoards::Input(InputRecord::new(goal, count, digest)))
+                Ok(JobBoards::Input(InputRecord::new(goal, count, digest).with_problems_before(problems_before)))
             }
         }
     }
@@ -264,6 +276,7 @@ fn goal_of(text: &str, size: Size) -> Result<Board, SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::sealed::unseal;
 
     fn spec(rows: usize, cols: usize) -> JobSpec {
         let goal = Board::blank_last(Size::try_from((rows, cols)).unwrap());
@@ -281,12 +294,13 @@ mod tests {
     fn a_specification_is_read_as_written() {
         let limits = RequestedLimits { time: Some(Duration::from_millis(50)), expanded: Some(7), nodes: Some(9) };
         let goal = Board::snail(Size::try_from((2, 7)).unwrap());
-        let input = JobBoards::Input(InputRecord::new(goal, 77, [5; 32]));
+        let input = InputRecord::new(goal, 77, [5; 32]);
         for spec in [
             spec(4, 4),
             spec(3, 3),
             JobSpec { limits, want: Want::Moves, tables: Tier::Large, ..spec(5, 5) },
-            JobSpec { boards: input, ..spec(4, 4) },
+            JobSpec { boards: JobBoards::Input(input.clone().with_problems_before(5)), ..spec(4, 4) },
+            JobSpec { boards: JobBoards::Input(input), ..spec(4, 4) },
         ] {
             assert_eq!(JobSpec::of_json(&spec.to_json()), Ok(spec));
         }
@@ -294,7 +308,8 @@ mod tests {
 
     #[test]
     fn wrong_members_are_named() {
-        let json = String::from_utf8(spec(4, 4).to_json()).unwrap();
+        let json = String::from_utf8(unseal(&spec(4, 4).to_json()).unwrap()).unwrap();
+        let of_json = |json: String| JobSpec::of_json(&seal(json.as_bytes()));
         for (from, to, member) in [
             ("\"rows\": 4", "\"rows\": 1", "random"),
             ("1000000", "0", "random"),
@@ -305,14 +320,13 @@ mod tests {
             ("1 2 3 4/", "1 1 3 4/", "goal"),
         ] {
             assert!(json.contains(from), "{from}");
-            let changed = json.replacen(from, to, 1);
-            assert_eq!(JobSpec::of_json(changed.as_bytes()), Err(SpecError::Member(member)), "{changed}");
+            assert_eq!(of_json(json.replacen(from, to, 1)), Err(SpecError::Member(member)), "{to}");
         }
         let too_many = json.replacen("1000000", "1000000000000", 1).replacen("16384", "16", 1);
-        assert_eq!(JobSpec::of_json(too_many.as_bytes()), Err(SpecError::Member("chunk")));
-        let other = json.replacen(FORMAT, "taquin-job-2", 1);
-        assert_eq!(JobSpec::of_json(other.as_bytes()), Err(SpecError::Format("taquin-job-2".to_owned())));
-        assert!(matches!(JobSpec::of_json(b"{}"), Err(SpecError::Json(_))));
+        assert_eq!(of_json(too_many), Err(SpecError::Member("chunk")));
+        let other = of_json(json.replacen(FORMAT, "taquin-job-1", 1));
+        assert_eq!(other, Err(FormatError::Format("taquin-job-1".to_owned(), FORMAT).into()));
+        assert!(matches!(JobSpec::of_json(b"{}"), Err(SpecError::Text(_))));
         let first_moves = JobSpec { want: Want::Next, ..spec(5, 5) }.to_json();
         assert_eq!(JobSpec::of_json(&first_moves), Err(SpecError::Member("want")));
     }
@@ -342,6 +356,8 @@ mod tests {
         assert_eq!(own.difference(&input(1)), Some("input"));
         assert_eq!(input(1).difference(&input(2)), Some("input"));
         assert_eq!(input(1).difference(&input(1)), None);
+        let untold = with(JobBoards::Input(InputRecord::new(goal, count, [1; 32]).with_problems_before(3)));
+        assert_eq!(input(1).difference(&untold), None, "the texts of problems do not count");
         assert!(own.has_unique_labels() && !spec(5, 5).has_unique_labels());
         assert!(spec(5, 5).depends_on_time() && !own.depends_on_time());
     }

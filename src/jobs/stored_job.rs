@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::chunk_size::SampledBoards;
 use super::directory::Directory;
-use super::files::{Created, Files};
-use super::input::{InputBoards, InputRecord};
+use super::files::{Created, Files, SMALL_FILE};
+use super::input::{self, InputBoards, InputRecord};
 use super::part::{Part, PartError, PartHeader};
 use super::recipe::Recipe;
 use super::spec::{JobBoards, JobSpec, SpecError};
@@ -41,6 +41,14 @@ pub enum JobError {
     /// There is no job in the directory.
     #[error("{} has no job: there is no spec.json", .0.display())]
     NoJob(PathBuf),
+    /// The record of a job in the store of a service is damaged.
+    #[error("{}: {source}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: io::Error,
+    },
     /// `spec.json` is not the description of a job.
     #[error("{}: {source}", path.display())]
     Spec {
@@ -81,7 +89,9 @@ impl StoredJob {
     /// See [`JobError`].
     pub fn create(path: &Path, spec: &JobSpec) -> Result<Self, JobError> {
         let directory = Directory::create(path).map_err(|source| JobError::File { path: path.to_owned(), source })?;
-        Self::create_in(Arc::new(directory), spec)
+        let job = Self::create_in(Arc::new(directory), spec)?;
+        job.clean();
+        Ok(job)
     }
 
     /// Opens the job of a directory.
@@ -145,7 +155,15 @@ impl StoredJob {
         &*self.files
     }
 
-    /// By chunk: true if its part exists. Removes what killed processes left of parts that exist.
+    /// Removes what killed processes left of files that were not finished. What cannot be removed takes room, and
+    /// nothing else.
+    pub(super) fn clean(&self) {
+        for folder in ["", PARTS, input::FOLDER] {
+            let _ = self.files.clean(folder);
+        }
+    }
+
+    /// By chunk: true if its part exists.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -156,10 +174,7 @@ impl StoredJob {
                 *done = true;
             }
         };
-        let file = |source| self.file_error(PARTS, source);
-        self.files.list(PARTS, &mut mark).map_err(file)?;
-        let is_done = |name: &str| chunk_of(name).is_none_or(|chunk| done.get(chunk).is_none_or(|done| *done));
-        self.files.clean(PARTS, &is_done).map_err(file)?;
+        self.files.list(PARTS, &mut mark).map_err(|source| self.file_error(PARTS, source))?;
         Ok(done)
     }
 
@@ -186,7 +201,7 @@ impl StoredJob {
             return Ok(true);
         }
         // A look does not tell a missing bucket from a missing file, which reading it does.
-        Ok(self.created_at(SPEC)?.is_none() && self.get(SPEC)?.is_none())
+        Ok(self.created_at(SPEC)?.is_none() && self.get_within(SPEC, SMALL_FILE)?.is_none())
     }
 
     /// Stores the part of a chunk, unless another process has.
@@ -212,10 +227,24 @@ impl StoredJob {
     /// The length of the part of a chunk in bytes, if it exists.
     ///
     /// # Errors
-    /// [`JobError::File`].
+    /// [`JobError::File`], and [`JobError::Part`] if it is too long.
     pub fn part_length(&self, chunk: u64) -> Result<Option<u64>, JobError> {
         let name = part_name(chunk);
-        self.files.length(&name).map_err(|source| JobError::File { path: self.files.path_of(&name), source })
+        let length = self.files.length(&name).map_err(|source| self.file_error(&name, source))?;
+        if length.is_some_and(|length| length > self.most_part_bytes()) {
+            return Err(JobError::Part { path: self.files.path_of(&name), source: PartError::Length });
+        }
+        Ok(length)
+    }
+
+    fn most_part_bytes(&self) -> u64 {
+        let spec = &self.spec;
+        Part::most_bytes(spec.want, spec.boards.goal().size(), spec.chunk.into())
+    }
+
+    /// The error of a part that does not exist, although the job says so.
+    pub fn missing_part(&self, chunk: u64) -> JobError {
+        self.file_error(&part_name(chunk), io::Error::new(io::ErrorKind::NotFound, "the file is missing"))
     }
 
     /// Reads the bytes of the part of a chunk, if it exists. Its checksums are right.
@@ -224,7 +253,7 @@ impl StoredJob {
     /// [`JobError::File`] and [`JobError::Part`].
     pub fn part_bytes(&self, chunk: u64) -> Result<Option<Vec<u8>>, JobError> {
         let name = part_name(chunk);
-        let Some(bytes) = self.get(&name)? else { return Ok(None) };
+        let Some(bytes) = self.get_within(&name, self.most_part_bytes())? else { return Ok(None) };
         let checked = Part::check(&bytes).and_then(|header| self.check_own(&header, chunk));
         checked.map_err(|source| JobError::Part { path: self.files.path_of(&name), source })?;
         Ok(Some(bytes))
@@ -242,7 +271,7 @@ impl StoredJob {
     /// [`JobError::File`] and [`JobError::Part`].
     pub fn part(&self, chunk: u64) -> Result<Option<(Part, Vec<u8>)>, JobError> {
         let name = part_name(chunk);
-        let Some(bytes) = self.get(&name)? else { return Ok(None) };
+        let Some(bytes) = self.get_within(&name, self.most_part_bytes())? else { return Ok(None) };
         let decoded = Part::decode(self.spec.want, &bytes);
         let own = decoded.and_then(|(header, part)| self.check_own(&header, chunk).map(|()| part));
         let part = own.map_err(|source| JobError::Part { path: self.files.path_of(&name), source })?;
@@ -257,17 +286,17 @@ impl StoredJob {
         Ok(match &self.spec.boards {
             JobBoards::Recipe(recipe) => JobRows::Drawn { recipe: recipe.clone(), indices },
             JobBoards::Input(input) => {
-                JobRows::Read(input.read(self.files(), indices).map_err(|source| self.file_error("input", source))?)
+                JobRows::Read(input.read(self.files(), indices).map_err(|source| self.input_error(source))?)
             }
         })
     }
 
-    /// Reads a file.
+    /// Reads a file of at most `most` bytes.
     ///
     /// # Errors
     /// [`JobError::File`].
-    pub(super) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, JobError> {
-        self.files.get(name).map_err(|source| self.file_error(name, source))
+    pub(super) fn get_within(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, JobError> {
+        self.files.get_within(name, most).map_err(|source| self.file_error(name, source))
     }
 
     /// When a file was created; `None` if there is none of this name.
@@ -290,6 +319,11 @@ impl StoredJob {
         self.files.put_with(name, &mut write).map_err(|source| self.file_error(name, source))
     }
 
+    /// The error of a file of the input. It names the file.
+    pub fn input_error(&self, source: io::Error) -> JobError {
+        self.file_error(input::FOLDER, source)
+    }
+
     /// The error of a file of the job.
     pub fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.files.path_of(name), source }
@@ -306,7 +340,7 @@ impl JobBoards {
             Self::Recipe(recipe) => Ok(SampledBoards::of_recipe(recipe)),
             Self::Input(input) => {
                 let board = |index| Ok(input.read(files, index..index + 1)?.next().flatten());
-                let error = |source| JobError::File { path: files.path_of("input"), source };
+                let error = |source| JobError::File { path: files.path_of(input::FOLDER), source };
                 SampledBoards::try_new(*input.goal(), input.count(), board).map_err(error)
             }
         }
@@ -341,9 +375,9 @@ impl Iterator for JobRows {
 impl JobError {
     /// True if the files may be in order, and only the place failed, so that another attempt may succeed.
     pub fn is_temporary(&self) -> bool {
-        // A text that ends too early is damage too.
-        use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
-        let is_damage = |kind| matches!(kind, InvalidData | NotFound | UnexpectedEof);
+        // So is a file in place of a folder.
+        use io::ErrorKind::{InvalidData, NotADirectory, NotFound, UnexpectedEof};
+        let is_damage = |kind| matches!(kind, InvalidData | NotADirectory | NotFound | UnexpectedEof);
         matches!(self, Self::File { source, .. } if !is_damage(source.kind()))
     }
 
@@ -354,6 +388,7 @@ impl JobError {
         let what = match self {
             Self::File { path, source } => format!("{}: {source}", name(path)),
             Self::NoJob(_) => format!("{SPEC} is missing"),
+            Self::Record { source, .. } => format!("the record of the job: {source}"),
             Self::Spec { source, .. } => format!("{SPEC}: {source}"),
             Self::OtherJob { member, .. } => format!("the files are those of another job: its `{member}` differs"),
             Self::Part { path, source } => format!("{}: {source}", name(path)),

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::answer::Answer;
 use crate::client::{Client, until};
-use crate::jobs::{Directory, completed, create, endless, id, limited, recipe, rows};
+use crate::jobs::{Directory, completed, create, endless, id, job, limited, recipe, rows};
 use crate::question::Question;
 use crate::simulator::{TO_BLANK_LAST, grid_of};
 
@@ -101,10 +101,15 @@ async fn a_damaged_part_is_not_served() {
     *bytes.last_mut().expect("a byte") ^= 1;
     std::fs::write(&path, &bytes).expect("it is written");
     for question in [part(&created, 0), part(&created, 0).header("range", "bytes=0-7")] {
-        let problem = taquin.send(question).await.problem("internal");
+        let problem = taquin.send(question).await.problem("not-found");
         let detail = problem["detail"].as_str().expect("a detail");
         assert!(detail.contains("damaged") && !detail.contains("taquin-jobs"), "{detail}");
     }
+    let failed = job(&taquin, &created).await;
+    let reason = failed["reason"].as_str().expect("a reason");
+    assert!(failed["state"] == "failed" && reason.starts_with("parts/0000000000.tqp: "), "{failed}");
+    let problem = taquin.get(&results(&created)).await.problem("not-found");
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains(reason)), "{problem}");
 }
 
 #[tokio::test]

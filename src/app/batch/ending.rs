@@ -61,6 +61,9 @@ pub enum BatchError {
         /// All chunks.
         chunks: u64,
     },
+    /// The output is in the store of a running service.
+    #[error("{} has the jobs of a running service: write to another place, or stop the service", .0.display())]
+    StoreInUse(PathBuf),
     /// The signal handlers cannot be installed, or the system refuses a thread.
     #[error("cannot start: {0}")]
     Start(io::Error),

@@ -17,6 +17,7 @@ mod unfinished;
 
 use std::env;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -24,7 +25,7 @@ use std::thread;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::arguments::{Boards, Source, Task};
+use self::arguments::{Boards, ParquetOutput, Source, Task};
 use self::console::say;
 use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
@@ -33,7 +34,7 @@ use super::signals::Signals;
 use super::tier;
 use crate::config::{BatchFlags, Config};
 use crate::domain::Board;
-use crate::jobs::{Progress, Resources};
+use crate::jobs::{OutputLock, Progress, Resources};
 use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Tier};
 
 /// The signal that ends most programs whose reader has left.
@@ -71,6 +72,7 @@ pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
 pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchError> {
     let task = Task::of(flags).map_err(BatchError::Arguments)?;
     task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
+    let _output = task.lock_output().map_err(BatchError::StoreInUse)?;
     let session = Arc::new(Session {
         tables: Tables::new(config.memory.tables + config.memory.base, config.table_cache.clone()),
         tier: tier(config.tables),
@@ -203,6 +205,26 @@ enum Resumption {
 }
 
 impl Task {
+    /// Makes sure that no running service has the place where the task writes, and that none starts there.
+    ///
+    /// # Errors
+    /// The directory of the service.
+    fn lock_output(&self) -> Result<Option<OutputLock>, PathBuf> {
+        let of_file = |destination: &Destination| match destination {
+            Destination::File(path) => Some(OutputLock::of_file(path)),
+            Destination::Standard | Destination::Stream(_) => None,
+        };
+        match self {
+            Self::Solve(_, output) | Self::Export(_, output) => of_file(&output.destination),
+            Self::Parquet(_, ParquetOutput::One { destination, .. }) => of_file(destination),
+            Self::Store { directory: path, .. } | Self::Parquet(_, ParquetOutput::Directory(path)) => {
+                Some(OutputLock::of_directory(path))
+            }
+            Self::Verify(..) => None,
+        }
+        .transpose()
+    }
+
     fn resumption(&self) -> Option<Resumption> {
         match self {
             Self::Store { .. } => Some(Resumption::SameCommand),

@@ -218,11 +218,13 @@ fn columns_of(spec: &JobSpec) -> ParquetColumns {
     ParquetColumns { has_problems, ..parquet_columns(spec.boards.goal().size(), spec.want, spec.limits) }
 }
 
-/// The description of a job as JSON, without the size of its chunks, on which no row depends.
+/// The description of a job as JSON, without the size of its chunks, on which no row depends, and the checksum of the
+/// file.
 fn description(spec: &JobSpec) -> String {
     let mut json: serde_json::Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
     if let Some(members) = json.as_object_mut() {
         members.shift_remove("chunk");
+        members.shift_remove("sha256");
     }
     json.to_string()
 }

@@ -54,9 +54,9 @@ impl Files for HookedFiles {
         self.files.put_with(name, write)
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         (self.hook)(Call::Get, name)?;
-        self.files.get(name)
+        self.files.get_within(name, most)
     }
 
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>> {
@@ -94,8 +94,8 @@ impl Files for HookedFiles {
         self.files.remove_folder(name)
     }
 
-    fn clean(&self, folder: &str, is_useless: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    fn clean(&self, folder: &str) -> io::Result<()> {
         (self.hook)(Call::Other, folder)?;
-        self.files.clean(folder, is_useless)
+        self.files.clean(folder)
     }
 }

@@ -153,11 +153,11 @@ impl JobEngine {
     /// # Errors
     /// [`CreateError::OtherJob`], and [`CreateError::Store`].
     fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
-        let Some(job) = self.look_up(id)?.filter(|job| job.owner() == owner) else { return Ok(None) };
+        let Some(job) = self.look_up(id)?.filter(|job| job.is_of(owner)) else { return Ok(None) };
         let spec = job.stored().spec();
         // Those of the service may have been others when the job was created.
         let has_same_limits = self.limits(spec.limits) == self.limits(draft.limits);
-        let is_same = spec.boards == draft.boards && spec.want == draft.want && has_same_limits;
+        let is_same = spec.boards.has_same_rows(&draft.boards) && spec.want == draft.want && has_same_limits;
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 

@@ -1,14 +1,17 @@
 //! What a client ends: jobs are cancelled and deleted.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tracing::Level;
 
 use super::JobEngine;
 use super::id::{FolderName, JobId};
 use super::job::Job;
-use super::store::Removal;
+use super::store::{Removal, report_useless};
 use super::view::JobState;
 use crate::jobs::stored_job::JobError;
 use crate::search::named;
@@ -84,11 +87,48 @@ impl JobEngine {
     }
 
     fn delete(&self, job: &Arc<Job>) -> Result<Ended, JobError> {
-        if self.remove(job)? == Removal::ByAnother {
-            return Err(self.file_error(io::ErrorKind::ResourceBusy.into()));
+        match self.remove(job)? {
+            Removal::ByAnother => return Err(self.file_error(io::ErrorKind::ResourceBusy.into())),
+            // By another request at the same time.
+            Removal::WasGone => {}
+            Removal::Done => {
+                tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
+            }
         }
-        tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
         Ok(Ended::Deleted)
+    }
+
+    /// Notes that a reader has found damaged files of a job. Returns false if there is no damage, as the job was deleted
+    /// meanwhile. It blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store cannot be read.
+    pub fn report_damage(&self, job: &Arc<Job>, damage: &JobError) -> Result<bool, JobError> {
+        let exists = self.store.names(job.id(), job.folder())?;
+        if exists {
+            job.report_damage(damage);
+        } else {
+            self.forget(job);
+        }
+        Ok(exists)
+    }
+
+    /// Checks the files that the rows of some parts of a job are read from; `has_problems` says whether that includes why
+    /// rows are no boards. Of a shared store, where reading all parts may take long, the first of them, and that the
+    /// others exist. It blocks.
+    ///
+    /// # Errors
+    /// [`JobError`].
+    pub fn check_rows(&self, job: &Job, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
+        let read = if self.store.is_shared() { parts.start..parts.end.min(parts.start + 1) } else { parts.clone() };
+        job.stored().check_rows(read, has_problems)?;
+        if self.store.is_shared() && parts.end > parts.start + 1 {
+            let missing = job.stored().done()?.iter().position(|is_done| !is_done).map(|chunk| chunk as u64);
+            if let Some(missing) = missing.filter(|missing| parts.contains(missing)) {
+                return Err(job.stored().missing_part(missing));
+            }
+        }
+        Ok(())
     }
 
     /// Removes a job. Its files are removed soon after, as there may be many of them.
@@ -96,8 +136,11 @@ impl JobEngine {
         let commit = self.commit.lock();
         let removal = self.store.remove(job.id(), job.folder())?;
         drop(commit);
-        if removal == Removal::Done {
+        if removal != Removal::ByAnother {
             self.forget(job);
+        }
+        if removal == Removal::Done {
+            self.has_unnamed.fetch_or(!job.has_record(), Ordering::Relaxed);
             self.removed.lock().push((job.id(), job.folder()));
             self.removal.notify_one();
         }
@@ -112,6 +155,12 @@ impl JobEngine {
             && !*self.is_draining.borrow()
         {
             self.store.remove_files(id, folder);
+        }
+        if self.has_unnamed.swap(false, Ordering::Relaxed)
+            && !self.store.is_shared()
+            && let Err(error) = self.store.remove_unnamed(Duration::ZERO)
+        {
+            report_useless(&error);
         }
     }
 }

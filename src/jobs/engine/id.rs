@@ -53,6 +53,11 @@ impl FolderName {
     pub(super) fn random() -> io::Result<Self> {
         random().map(Self)
     }
+
+    /// Stands for the folder of a job whose record is damaged. No folder has this name, as names are random.
+    pub(super) fn standing_for(id: JobId) -> Self {
+        Self(id.0)
+    }
 }
 
 fn random() -> io::Result<[u8; 16]> {

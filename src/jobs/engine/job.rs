@@ -15,6 +15,7 @@ use super::begun_chunk::{BegunChunk, ChunkMemory};
 use super::chunk_queue::{ChunkQueue, Taken};
 use super::id::{FolderName, JobId, JobOwner};
 use super::store::JobRecord;
+use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 use crate::jobs::manifest::{EndState, JobEnd};
 use crate::jobs::stored_job::{JobError, StoredJob};
@@ -25,7 +26,9 @@ pub struct Job {
     id: JobId,
     record: JobRecord,
     stored: StoredJob,
-    /// False if the specification is damaged.
+    /// False if the record is damaged, and only stands for it.
+    has_record: bool,
+    /// False if the specification is damaged, or not known.
     has_spec: bool,
     /// Raised when the job has ended.
     cancel: AtomicBool,
@@ -110,7 +113,7 @@ const RATE_TIME: Duration = Duration::from_secs(60);
 const RATE_SAMPLES: usize = 8;
 
 impl Job {
-    /// A job as its files say it is. With the damage of its specification it has failed.
+    /// A job as its files say it is. With the damage of its record or specification it has failed.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
@@ -119,13 +122,21 @@ impl Job {
         record: JobRecord,
         stored: StoredJob,
         making: Making,
-        damage: Option<&JobError>,
+        mut damage: Option<JobError>,
     ) -> Result<Self, JobError> {
+        let (has_record, has_spec) = (!matches!(damage, Some(JobError::Record { .. })), damage.is_none());
+        stored.clean();
         let spec = stored.spec();
-        let end = if damage.is_some() { Ok(None) } else { stored.end() };
+        let end = if has_spec { stored.end() } else { Ok(None) };
         // A list of its parts is a request for each thousand of them.
         let is_completed = matches!(&end, Ok(Some(end)) if end.totals.is_some());
-        let is_done = if is_completed { Vec::new() } else { stored.done()? };
+        let is_done = match if is_completed { Ok(Vec::new()) } else { stored.done() } {
+            Err(error) if !error.is_temporary() => {
+                damage.get_or_insert(error);
+                Vec::new()
+            }
+            is_done => is_done?,
+        };
         let (chunks, done) = (ChunkQueue::new(&is_done), spec.boards_in(&is_done));
         let stored_parts = chunks.done();
         let is_elsewhere = making == Making::Elsewhere;
@@ -146,10 +157,10 @@ impl Job {
             samples: VecDeque::new(),
         };
         let (cancel, progress) = (AtomicBool::new(false), Mutex::new(progress));
-        let has_spec = damage.is_none();
-        let job = Self { id, record, stored, has_spec, cancel, progress, changes: watch::Sender::new(0) };
+        let changes = watch::Sender::new(0);
+        let job = Self { id, record, stored, has_record, has_spec, cancel, progress, changes };
         match damage {
-            Some(damage) => job.note_damage(damage)?,
+            Some(damage) => job.note_damage(&damage)?,
             None => job.note_end(end)?,
         };
         Ok(job)
@@ -175,7 +186,18 @@ impl Job {
         self.changes.subscribe()
     }
 
-    /// Whose it is.
+    /// True if its record can be read.
+    pub(super) fn has_record(&self) -> bool {
+        self.has_record
+    }
+
+    /// True if an owner may have it, who knows its id. If its record is damaged, anybody may who does: it has nothing but
+    /// the reason.
+    pub(super) fn is_of(&self, owner: JobOwner) -> bool {
+        self.record.owner == owner || !self.has_record
+    }
+
+    /// Whose it is: who finds it in a list.
     pub fn owner(&self) -> JobOwner {
         self.record.owner
     }
@@ -228,8 +250,8 @@ impl Job {
             created: self.record.created,
             // The clock of a file system lags by some milliseconds, and that of a store is another one.
             ended: at.map(|at| at.max(self.record.created)),
-            expires: at.map(|at| at + keep),
-            folder: self.record.folder,
+            expires: at.map(|at| later(at, keep)),
+            folder: self.has_record.then_some(self.record.folder),
             spec: self.has_spec.then(|| self.stored.spec().clone()),
             counts: progress.counts,
             core_seconds: self.record.core_seconds,

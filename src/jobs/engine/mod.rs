@@ -16,6 +16,7 @@ mod lane;
 mod search;
 mod settings;
 mod store;
+mod time;
 mod view;
 mod work;
 
@@ -73,6 +74,8 @@ pub struct JobEngine {
     wake: Notify,
     /// Jobs that were removed, and whose files are left.
     removed: Mutex<Vec<(JobId, FolderName)>>,
+    /// True if a job was removed whose folder is not known.
+    has_unnamed: AtomicBool,
     /// Wakes the task that removes them.
     removal: Notify,
     is_draining: watch::Sender<bool>,
@@ -125,6 +128,7 @@ impl JobEngine {
             listed: Mutex::default(),
             wake: Notify::new(),
             removed: Mutex::default(),
+            has_unnamed: AtomicBool::new(false),
             removal: Notify::new(),
             is_draining: watch::Sender::new(false),
         });
@@ -202,7 +206,7 @@ impl JobEngine {
 
     /// Removes the jobs that ended too long ago.
     fn remove_expired(&self) {
-        let ended = |job: &Arc<Job>| Some((job.ended()? + self.settings.keep, Arc::clone(job)));
+        let ended = |job: &Arc<Job>| Some((time::later(job.ended()?, self.settings.keep), Arc::clone(job)));
         let ended: Vec<(SystemTime, Arc<Job>)> = self.jobs.lock().values().filter_map(ended).collect();
         if ended.is_empty() {
             return;
@@ -213,7 +217,7 @@ impl JobEngine {
                 return;
             }
             match self.remove(&job) {
-                Ok(Removal::ByAnother) => {}
+                Ok(Removal::ByAnother | Removal::WasGone) => {}
                 Ok(Removal::Done) => {
                     let message = "job expired";
                     tracing::event!(target: "taquin::jobs", Level::INFO, message, job.id = %job.id());
@@ -230,7 +234,7 @@ impl JobEngine {
         }
     }
 
-    /// The job of this id, if it is the owner's.
+    /// The job of this id, if it is the owner's, or its record is damaged.
     ///
     /// # Errors
     /// [`JobError`] if the store cannot be read.
@@ -241,7 +245,7 @@ impl JobEngine {
             Some(job) => Some(job),
             None => self.blocking(move |engine| engine.look_up(id)).await?,
         };
-        Ok(job.filter(|job| job.owner() == owner))
+        Ok(job.filter(|job| job.is_of(owner)))
     }
 
     /// Calls something that blocks on a thread for that.
@@ -268,7 +272,7 @@ impl JobEngine {
 
     /// The place of a job among those of its owner: the newer, the greater.
     pub fn rank(job: &Job) -> (u64, JobId) {
-        (store::millis(job.created()), job.id())
+        (time::millis(job.created()), job.id())
     }
 
     /// The job now.

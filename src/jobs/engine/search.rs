@@ -11,7 +11,7 @@ use tracing::Level;
 
 use super::id::{FolderName, JobId};
 use super::job::{Job, Making};
-use super::store::{JobRecord, UNNAMED_TIME, report_useless};
+use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
 use super::{JobEngine, LIST_PERIOD, VERSION};
 use crate::jobs::stored_job::JobError;
 
@@ -109,19 +109,19 @@ impl JobEngine {
     pub(super) fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
         // In this order: a job that is created after its record was read is not forgotten.
         let known = self.jobs.lock().get(&id).cloned();
-        let record = self.store.record(id)?;
+        let found = self.store.find_record(id)?;
         if let Some(known) = known {
-            if record.as_ref().is_some_and(|record| record.folder == known.folder()) {
+            if found.as_ref().is_some_and(|found| found.record.folder == known.folder()) {
                 return Ok(Some(known));
             }
             self.forget(&known);
         }
-        record.map_or(Ok(None), |record| self.load(id, record))
+        found.map_or(Ok(None), |found| self.load(id, found))
     }
 
     /// Opens the job that a record names; `None` if it was deleted meanwhile.
-    fn load(&self, id: JobId, record: JobRecord) -> Result<Option<Arc<Job>>, JobError> {
-        let (stored, damage) = match self.store.open(record.folder) {
+    fn load(&self, id: JobId, FoundRecord { record, damage }: FoundRecord) -> Result<Option<Arc<Job>>, JobError> {
+        let (stored, damage) = match damage.map_or_else(|| self.store.open(record.folder), Err) {
             Ok(stored) => (stored, None),
             Err(error) if error.is_temporary() => return Err(error),
             Err(_) if !self.store.names(id, record.folder)? => return Ok(None),
@@ -134,7 +134,7 @@ impl JobEngine {
         } else {
             Making::OtherSolver
         };
-        let job = Arc::new(Job::load(id, record, stored, making, damage.as_ref())?);
+        let job = Arc::new(Job::load(id, record, stored, making, damage)?);
         // Of several threads that load it, the first one wins.
         let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
         self.wake.notify_one();

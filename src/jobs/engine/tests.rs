@@ -1,5 +1,6 @@
 //! Tests of the engine, with a service and a directory.
 
+mod damage;
 mod shared_store;
 
 use std::fs;
@@ -16,6 +17,7 @@ use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
 use crate::jobs::files::Files;
 use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
+use crate::jobs::sealed::{seal, unseal};
 use crate::jobs::spec::JobSpec;
 use crate::jobs::{JobBoards, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, run};
 use crate::service::{Metrics, RequestedLimits, ServiceSettings, Tables, Want};
@@ -272,9 +274,9 @@ async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
     drop(job);
     running.stop().await;
     let spec = path.join("spec.json");
-    let text = fs::read_to_string(&spec).unwrap();
+    let text = String::from_utf8(unseal(&fs::read(&spec).unwrap()).unwrap()).unwrap();
     assert!(text.contains(VERSION));
-    fs::write(&spec, text.replacen(VERSION, "0.0.0", 1)).unwrap();
+    fs::write(&spec, seal(text.replacen(VERSION, "0.0.0", 1).as_bytes())).unwrap();
     // The parts so far are those of the former text.
     fs::remove_dir_all(path.join("parts")).unwrap();
     fs::create_dir(path.join("parts")).unwrap();

@@ -94,8 +94,8 @@ pub struct JobView {
     pub ended: Option<SystemTime>,
     /// When it will be deleted, by the clock of the store.
     pub expires: Option<SystemTime>,
-    /// Name of the folder with its files, below `data`.
-    pub folder: FolderName,
+    /// Name of the folder with its files, below `data`, unless the record that names it is damaged.
+    pub folder: Option<FolderName>,
     /// Its specification, unless that is damaged.
     pub spec: Option<JobSpec>,
     /// Its boards and parts.

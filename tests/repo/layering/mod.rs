@@ -54,6 +54,7 @@ const RULES: [Rule; 12] = [
             "getrandom", // names of temporary files
             "parking_lot",
             "parquet",
+            "rustix", // opening regular files alone
             "serde",
             "serde_json",
             "sha2",

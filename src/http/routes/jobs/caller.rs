@@ -7,12 +7,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use tokio::sync::Semaphore;
 
-use super::failure::of_store;
+use super::blocking::blocking;
+use super::failure::{of_damage, of_store};
 use crate::http::guard::token_digest;
 use crate::http::negotiation::is_matched;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
-use crate::jobs::{Job, JobEngine, JobOwner};
+use crate::jobs::{Job, JobEngine, JobError, JobOwner};
 use crate::service::ReplyOwner;
 
 /// The engine, and the owner of the jobs of a request: its token, or none if no tokens are required.
@@ -54,6 +55,31 @@ impl Caller {
             Err(()) => None,
         };
         job.ok_or_else(no_job)
+    }
+
+    /// Calls something that reads files of a job, on a thread for that. A job with damaged files has failed from then on.
+    ///
+    /// # Errors
+    /// `not-found` if the files are damaged, or the job was deleted meanwhile; the problem of the store.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        job: &Arc<Job>,
+        read: impl FnOnce(&Job) -> Result<T, JobError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (engine, job) = (Arc::clone(&self.engine), Arc::clone(job));
+        blocking(move || read(&job).map_err(|error| report(&engine, &job, &error))).await?
+    }
+}
+
+/// The problem of files that cannot be read. It blocks.
+pub(super) fn report(engine: &JobEngine, job: &Arc<Job>, error: &JobError) -> Problem {
+    if error.is_temporary() {
+        return of_store(error);
+    }
+    match engine.report_damage(job, error) {
+        Ok(true) => of_damage(job, error),
+        Ok(false) => no_job(),
+        Err(error) => of_store(&error),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
-use crate::jobs::{CreateError, JobError};
+use crate::jobs::{CreateError, Job, JobError};
 
 /// Seconds after which a client retries what needs the store.
 const STORE_RETRY: u64 = 5;
@@ -52,12 +52,13 @@ pub(super) fn of_store(error: &JobError) -> Problem {
         return Problem::new(ProblemKind::Overloaded, detail).with_retry_after(STORE_RETRY);
     }
     tracing::error!(target: "taquin::jobs", %error, "files of jobs cannot be used");
-    if matches!(error, JobError::Part { .. }) {
-        let detail =
-            "The part is damaged in the store. Ask the operator to restore it, or delete the job and create it again.";
-        return Problem::new(ProblemKind::Internal, detail);
-    }
     Problem::internal()
+}
+
+/// The problem of a job whose files are damaged.
+pub(super) fn of_damage(job: &Job, error: &JobError) -> Problem {
+    let reason = error.for_clients(job.stored().files());
+    Problem::new(ProblemKind::NotFound, format!("The files of the job are damaged, and it has failed: {reason}."))
 }
 
 /// The problem of a job that could not be cancelled.

@@ -1,7 +1,6 @@
 //! `GET /jobs/{id}/parts/{part}`: the labels of a chunk as they are stored (docs/adr/0043).
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -10,13 +9,12 @@ use bytes::Bytes;
 
 use super::blocking::blocking;
 use super::caller::Caller;
-use super::failure::of_store;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{reserve_if_long, with_reservation};
 use crate::http::state::AppState;
-use crate::jobs::{Job, sha256_hex};
+use crate::jobs::{Job, JobError, JobState, sha256_hex};
 
 /// A part never changes, but a job that is created with the key of a deleted one has the path of that one.
 const CACHE_CONTROL: &str = "private, no-cache";
@@ -33,12 +31,11 @@ pub(in crate::http::routes) async fn part(
     let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
     // Memory comes first: the digest needs all bytes, also for a range of them and for HEAD.
-    let same = Arc::clone(&job);
-    let length = blocking(move || same.stored().part_length(number)).await?.map_err(|error| of_store(&error))?;
-    let length = length.ok_or_else(|| not_yet(number))?;
+    let length = caller.read(&job, move |job| existing_part(job, number, job.stored().part_length(number)?)).await?;
+    let length = length.ok_or_else(|| not_yet(&job, number))?;
     let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
-    let read = blocking(move || job.stored().part_bytes(number)).await?.map_err(|error| of_store(&error))?;
-    let bytes = read.ok_or_else(|| not_yet(number))?;
+    let read = caller.read(&job, move |job| existing_part(job, number, job.stored().part_bytes(number)?)).await?;
+    let bytes = read.ok_or_else(|| not_yet(&job, number))?;
     let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
     let digested = move || (sha256_hex(&bytes), with_reservation(bytes, reservation));
     let (digest, bytes) = blocking(digested).await?;
@@ -66,9 +63,21 @@ pub(super) fn number_of(text: &str) -> Option<u64> {
     text.parse::<u64>().ok().filter(|number| number.to_string() == text)
 }
 
+/// What was found of a part.
+///
+/// # Errors
+/// [`JobError`] if nothing was, although the job is completed.
+pub(super) fn existing_part<T>(job: &Job, number: u64, found: Option<T>) -> Result<Option<T>, JobError> {
+    match found {
+        None if job.state() == JobState::Completed => Err(job.stored().missing_part(number)),
+        found => Ok(found),
+    }
+}
+
 /// The problem of a part that is not stored.
-pub(super) fn not_yet(number: u64) -> Problem {
-    let detail = format!("Part {number} is not there yet. `GET /jobs/{{id}}` has the state of the job.");
+pub(super) fn not_yet(job: &Job, number: u64) -> Problem {
+    let when = if job.state().is_ended() { "does not exist" } else { "is not there yet" };
+    let detail = format!("Part {number} {when}. `GET /jobs/{{id}}` has the state of the job.");
     Problem::new(ProblemKind::NotFound, detail)
 }
 

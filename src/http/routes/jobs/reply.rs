@@ -18,7 +18,8 @@ pub(super) struct JobReply {
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    folder: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spec: Option<Value>,
     counts: CountsReply,
@@ -62,7 +63,7 @@ impl JobReply {
             created_at: time(view.created),
             ended_at: view.ended.map(time),
             expires_at: view.expires.map(time),
-            folder: view.folder.to_string(),
+            folder: view.folder.map(|folder| folder.to_string()),
             spec: view.spec.as_ref().map(spec),
             counts: CountsReply { total: counts.boards, done: counts.done, failed: counts.failed },
             parts: PartsReply { total: counts.parts, done: counts.stored_parts },
@@ -85,11 +86,16 @@ pub(super) fn tag_of(view: &JobView) -> Vec<u8> {
     json(&JobReply { rate_per_second: None, eta_seconds: None, ..JobReply::new(view) })
 }
 
-/// The members of `spec.json`, without the name of its format.
+/// The members of `spec.json` that describe the job.
 fn spec(spec: &JobSpec) -> Value {
     let mut json: Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
     if let Some(members) = json.as_object_mut() {
-        members.shift_remove("format");
+        for of_file in ["format", "sha256"] {
+            members.shift_remove(of_file);
+        }
+        if let Some(input) = members.get_mut("input").and_then(Value::as_object_mut) {
+            input.shift_remove("problems_before");
+        }
     }
     json
 }

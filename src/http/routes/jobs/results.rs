@@ -1,6 +1,6 @@
 //! `GET /jobs/{id}/results`: the rows of a job as lines.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,9 +14,8 @@ use tokio::sync::Semaphore;
 use tracing::{Instrument, Level, Span};
 
 use super::blocking::blocking;
-use super::caller::{Caller, check_untagged};
-use super::failure::of_store;
-use super::part::{existing, not_yet, number_of};
+use super::caller::{Caller, check_untagged, report};
+use super::part::{existing, existing_part, not_yet, number_of};
 use crate::domain::Puzzle;
 use crate::http::exchange::DeferredBody;
 use crate::http::media_type::MediaType;
@@ -26,9 +25,9 @@ use crate::http::reply::{service_failure, stream_head};
 use crate::http::request::{FieldReader, RequestFields, parse_query};
 use crate::http::rows::LabelLines;
 use crate::http::state::AppState;
-use crate::jobs::{InputProblems, Job, JobState, Row};
+use crate::jobs::{InputProblems, Job, JobEngine, JobError, JobState, Row};
 use crate::search::Named;
-use crate::service::{ReplyOwner, Reservation};
+use crate::service::Reservation;
 
 /// Most rows of a response.
 const MAX_ROWS: u64 = 10_000_000;
@@ -57,17 +56,18 @@ pub(in crate::http::routes) async fn results(
     let job = caller.job(&id).await?;
     check_untagged(headers)?;
     let parts = match part {
-        Some(part) => of_one_part(&job, part).await?,
-        None => of_all(&job)?,
+        Some(part) => of_one_part(&caller, &job, part).await?,
+        None => of_all(&caller, &job)?,
     };
     let spec = job.stored().spec();
     let lines = LabelLines::new(spec.boards.goal().size(), spec.want, spec.limits, media_type == MediaType::Csv);
+    let reservation = reserve(&state, &caller, &job, parts.start).await?;
+    check(&caller, &job, parts.clone(), !lines.is_csv()).await?;
     let mut response = stream_head(media_type);
     if method == Method::HEAD {
         return Ok(response);
     }
-    let reservation = reserve(&state, caller.token, &job, parts.start).await?;
-    let writer = RowWriter::new(job, lines, parts, reservation, Arc::clone(&caller.readers));
+    let writer = RowWriter::new(&caller, job, lines, parts, reservation);
     let span = Span::current();
     response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
         line.status = StatusCode::OK;
@@ -84,32 +84,35 @@ pub(in crate::http::routes) async fn results(
     Ok(response)
 }
 
+/// Checks the files before the first byte is sent.
+async fn check(caller: &Caller, job: &Arc<Job>, parts: Range<u64>, has_problems: bool) -> Result<(), Problem> {
+    let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
+    let engine = Arc::clone(&caller.engine);
+    caller.read(job, move |job| engine.check_rows(job, parts, has_problems)).await
+}
+
 /// Reserves the memory of the response for parts from `first` on.
-async fn reserve(
-    state: &AppState,
-    owner: Option<ReplyOwner>,
-    job: &Arc<Job>,
-    first: u64,
-) -> Result<Reservation, Problem> {
+async fn reserve(state: &AppState, caller: &Caller, job: &Arc<Job>, first: u64) -> Result<Reservation, Problem> {
     // Solutions take most of a part; those of other parts are about as long.
-    let same = Arc::clone(job);
-    let length = blocking(move || same.stored().part_length(first)).await?.map_err(|error| of_store(&error))?;
+    let length = caller.read(job, move |job| job.stored().part_length(first)).await?;
     let rows = job.stored().spec().boards_of(first);
     let part = 2 * length.unwrap_or_default() as usize + (rows.end - rows.start) as usize * BYTES_OF_A_ROW;
     // Where there is little memory, a response that needs more than others is better than none.
     let most = state.service().settings().reply_memory as usize / 4;
     let memory = (part + 4 * PIECE).min(most);
-    state.service().reserve_reply(owner, memory).map_err(|error| service_failure(&error))
+    state.service().reserve_reply(caller.token, memory).map_err(|error| service_failure(&error))
 }
 
-async fn of_one_part(job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {
+async fn of_one_part(caller: &Caller, job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {
     let number = existing(Some(part), job)?;
-    let job = Arc::clone(job);
-    let is_there = blocking(move || job.stored().has_part(number)).await?.map_err(|error| of_store(&error))?;
-    if is_there { Ok(number..number + 1) } else { Err(not_yet(number)) }
+    let found = move |job: &Job| existing_part(job, number, job.stored().has_part(number)?.then_some(()));
+    match caller.read(job, found).await? {
+        Some(()) => Ok(number..number + 1),
+        None => Err(not_yet(job, number)),
+    }
 }
 
-fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
+fn of_all(caller: &Caller, job: &Job) -> Result<Range<u64>, Problem> {
     let spec = job.stored().spec();
     let count = spec.boards.count();
     if count > MAX_ROWS {
@@ -124,16 +127,14 @@ fn of_all(job: &Job) -> Result<Range<u64>, Problem> {
     if state == JobState::Completed {
         return Ok(0..spec.chunks());
     }
-    let when = if state.is_ended() {
-        "There are no results of the whole job"
-    } else {
-        "Its results are there when it is completed"
+    let stored = format!("Each stored part is there: see `/jobs/{id}/parts/0`, or `?part=0`.", id = job.id());
+    let detail = match (state, caller.engine.view(job).reason) {
+        (JobState::Failed, Some(reason)) => format!("The job has failed, so that it has no results: {reason}."),
+        (state, _) if state.is_ended() => {
+            format!("The job is {}. There are no results of the whole job. {stored}", state.name())
+        }
+        (state, _) => format!("The job is {}. Its results are there when it is completed. {stored}", state.name()),
     };
-    let detail = format!(
-        "The job is {}. {when}. Each stored part is there: see `/jobs/{id}/parts/0`, or `?part=0`.",
-        state.name(),
-        id = job.id(),
-    );
     Err(Problem::new(ProblemKind::NotFound, detail))
 }
 
@@ -147,14 +148,18 @@ async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWrite
     let piece = async {
         loop {
             if writer.rows.is_none() {
-                let loaded = blocking(move || writer.load().map(|is_loaded| is_loaded.then_some(writer))).await;
+                let loaded = blocking(move || {
+                    writer.load().map_err(|error| writer.cut(error)).map(|is_loaded| is_loaded.then_some(writer))
+                })
+                .await;
                 let Some(loaded) = loaded.map_err(|problem| io::Error::other(problem.detail))?? else {
                     return Ok(None);
                 };
                 writer = loaded;
             }
             let _reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
-            let written = blocking(move || writer.piece().map(|piece| (piece, writer))).await;
+            let written =
+                blocking(move || writer.piece().map_err(|error| writer.cut(error)).map(|piece| (piece, writer))).await;
             let (piece, after) = written.map_err(|problem| io::Error::other(problem.detail))??;
             if !piece.is_empty() {
                 return Ok(Some((piece.into(), after)));
@@ -169,6 +174,7 @@ async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWrite
 
 /// Writes rows piece by piece.
 struct RowWriter {
+    engine: Arc<JobEngine>,
     job: Arc<Job>,
     lines: LabelLines,
     problems: InputProblems,
@@ -188,30 +194,31 @@ type IndexedRow = ((u64, Option<Puzzle>), Row);
 type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
 
 impl RowWriter {
-    fn new(
-        job: Arc<Job>,
-        lines: LabelLines,
-        parts: Range<u64>,
-        _reservation: Reservation,
-        readers: Arc<Semaphore>,
-    ) -> Self {
-        let problems = InputProblems::default();
-        Self { job, lines, problems, has_header: false, parts, rows: None, readers, _reservation }
+    fn new(caller: &Caller, job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
+        let problems = InputProblems::new(job.stored().spec().boards.problems_before());
+        let (engine, readers) = (Arc::clone(&caller.engine), Arc::clone(&caller.readers));
+        Self { engine, job, lines, problems, has_header: false, parts, rows: None, readers, _reservation }
+    }
+
+    /// Notes why the response ends early: the next request has the reason.
+    fn cut(&self, error: JobError) -> io::Error {
+        drop(report(&self.engine, &self.job, &error));
+        io::Error::other(error)
     }
 
     /// Reads the next part. Returns false if there is none.
-    fn load(&mut self) -> io::Result<bool> {
+    fn load(&mut self) -> Result<bool, JobError> {
         let Some(chunk) = self.parts.next() else { return Ok(false) };
         let stored = self.job.stored();
-        let (part, _) = stored.part(chunk).map_err(io::Error::other)?.ok_or(ErrorKind::NotFound)?;
+        let (part, _) = stored.part(chunk)?.ok_or_else(|| stored.missing_part(chunk))?;
         let indices = stored.spec().boards_of(chunk);
-        let boards = stored.boards(indices.clone()).map_err(io::Error::other)?;
+        let boards = stored.boards(indices.clone())?;
         self.rows = Some(Box::new(indices.zip(boards).zip(part.into_rows())));
         Ok(true)
     }
 
     /// Writes rows of the part until the piece is long enough, or there are no more. It is empty if there were none.
-    fn piece(&mut self) -> io::Result<Vec<u8>> {
+    fn piece(&mut self) -> Result<Vec<u8>, JobError> {
         let mut out = Vec::with_capacity(PIECE + PIECE / 8);
         if !std::mem::replace(&mut self.has_header, true) {
             self.lines.header(&mut out);
@@ -227,10 +234,11 @@ impl RowWriter {
         Ok(out)
     }
 
-    fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> io::Result<()> {
+    fn row(&mut self, index: u64, board: Option<&Puzzle>, row: &Row, out: &mut Vec<u8>) -> Result<(), JobError> {
         if *row == Row::Invalid
             && !self.lines.is_csv()
-            && let Some(line) = self.problems.of(self.job.stored().files(), index)?
+            && let stored = self.job.stored()
+            && let Some(line) = self.problems.of(stored.files(), index).map_err(|source| stored.input_error(source))?
         {
             out.extend_from_slice(&line);
             return Ok(());

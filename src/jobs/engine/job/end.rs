@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tracing::Level;
 
 use super::{Blocked, DISK_RETRY, Job, JobProgress, Phase};
+use crate::jobs::engine::time::bounded;
 use crate::jobs::engine::view::{JobCounts, JobView, WaitingFor};
 use crate::jobs::manifest::{EndState, JobEnd};
 use crate::jobs::stored_job::JobError;
@@ -89,7 +90,10 @@ impl Job {
             Err(error) if error.is_temporary() => return Err(error),
             Err(error) => return self.note_damage(&error),
         };
-        let Some(at) = self.stored.ended_at()? else { return Ok(false) };
+        let Some(at) = self.stored.ended_at()?.map(bounded) else { return Ok(false) };
+        if let Some(reason) = self.stored.damage()? {
+            (end.state, end.reason) = (EndState::Failed, Some(reason));
+        }
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {
             return Ok(false);
@@ -106,7 +110,9 @@ impl Job {
     /// Notes that the files which say what the job is, or how it ended, are damaged. Nothing is stored. Returns false
     /// if an end was noted before.
     pub(in crate::jobs::engine) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
-        let at = self.stored.ended_at()?.unwrap_or_else(SystemTime::now);
+        // Without a readable record, it ends when that was created, so that a restart does not move its expiry.
+        let unknown = || if self.has_record { SystemTime::now() } else { self.record.created };
+        let at = bounded(self.stored.ended_at()?.unwrap_or_else(unknown));
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {
             return Ok(false);
@@ -116,6 +122,27 @@ impl Job {
         let reason = Some(damage.for_clients(self.stored.files()));
         self.set_end(&mut progress, JobEnd { state: EndState::Failed, reason, totals: None }, at);
         Ok(true)
+    }
+
+    /// Notes that a reader has found damaged files. A job that has ended has failed from now on, which is stored.
+    pub(in crate::jobs::engine) fn report_damage(&self, damage: &JobError) {
+        let ended = if let Phase::Ended { end, .. } = &self.progress.lock().phase { Some(end.state) } else { None };
+        match ended {
+            None => return self.trouble(damage),
+            Some(EndState::Failed) => return,
+            Some(EndState::Completed | EndState::Cancelled) => {}
+        }
+        let message = "files of a job are damaged";
+        tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %self.id, error = %damage);
+        let reason = damage.for_clients(self.stored.files());
+        if let Err(error) = self.stored.mark_damaged(&reason) {
+            let message = "the damage of a job cannot be stored";
+            tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %self.id, %error);
+        }
+        if let Phase::Ended { end, .. } = &mut self.progress.lock().phase {
+            (end.state, end.reason) = (EndState::Failed, Some(reason));
+        }
+        self.has_changed();
     }
 
     /// Ends what is done for a job that was deleted.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tracing::Level;
 
 use super::record::name_of;
-use super::{FOLDERS, JobStore, report_useless};
+use super::{FOLDERS, FoundRecord, JobStore, report_useless};
 use crate::jobs::engine::id::{FolderName, JobId};
 use crate::jobs::files::{Created, Files as _};
 use crate::jobs::stored_job::{JobError, SPEC};
@@ -19,8 +19,10 @@ type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
 /// What became of a deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::jobs::engine) enum Removal {
-    /// The job is gone.
+    /// The job is gone, and this call has removed it.
     Done,
+    /// The job was gone.
+    WasGone,
     /// Another process is deleting it.
     ByAnother,
 }
@@ -41,21 +43,23 @@ impl JobStore {
     /// # Errors
     /// [`JobError`]. The job may be gone.
     pub(in crate::jobs::engine) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
-        if self.names(id, folder)? {
-            let claimed = match self.claim_deletion(folder) {
-                // A deletion makes room.
-                Err(error) if error.is_disk_full() => true,
-                claimed => claimed?,
-            };
-            // In this order: as long as the record names the folder, none but the one that has claimed it removes it.
-            if self.names(id, folder)? {
-                if !claimed {
-                    return Ok(Removal::ByAnother);
-                }
-                let name = name_of(id);
-                self.files.remove(&name).map_err(|source| self.error(&name, source))?;
-            }
+        if !self.names(id, folder)? {
+            return Ok(Removal::WasGone);
         }
+        let claimed = match self.claim_deletion(folder) {
+            // A deletion makes room.
+            Err(error) if error.is_disk_full() => true,
+            claimed => claimed?,
+        };
+        // In this order: as long as the record names the folder, none but the one that has claimed it removes it.
+        if !self.names(id, folder)? {
+            return Ok(Removal::WasGone);
+        }
+        if !claimed {
+            return Ok(Removal::ByAnother);
+        }
+        let name = name_of(id);
+        self.files.remove(&name).map_err(|source| self.error(&name, source))?;
         Ok(Removal::Done)
     }
 
@@ -88,6 +92,8 @@ impl JobStore {
         match claim() {
             // Another process has removed the folder meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            // Whatever is in its place has no claims.
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::InvalidData) => Ok(true),
             claimed => claimed.map_err(|source| JobError::File { path: files.path_of(DELETED), source }),
         }
     }
@@ -102,13 +108,14 @@ impl JobStore {
     /// The folders of all jobs, and what is wrong with a damaged record, if there is one.
     fn records(&self) -> io::Result<FoldersOfJobs> {
         let (records, damage, failure) = (Mutex::new(Vec::new()), Mutex::new(None), Mutex::new(None));
-        self.for_each(&self.ids()?, |id| match self.record(id) {
-            Ok(record) => {
-                records.lock().extend(record.map(|record| (id, record.folder)));
+        self.for_each(&self.ids()?, |id| match self.find_record(id) {
+            Ok(None) => true,
+            Ok(Some(FoundRecord { damage: Some(error), .. })) => {
+                damage.lock().get_or_insert(io::Error::other(error));
                 true
             }
-            Err(error) if !error.is_temporary() => {
-                damage.lock().get_or_insert(io::Error::other(error));
+            Ok(Some(FoundRecord { record, damage: None })) => {
+                records.lock().push((id, record.folder));
                 true
             }
             Err(error) => {

@@ -18,14 +18,15 @@ use tracing::Level;
 
 use super::id::{FolderName, JobId};
 use super::settings::{CreateError, EngineError};
-use crate::jobs::directory::{Directory, DirectoryUse};
-use crate::jobs::files::{Created, Files};
+use crate::jobs::directory::Directory;
+use crate::jobs::directory_lock::DirectoryUse;
+use crate::jobs::files::{Created, Files, invalid};
 use crate::jobs::folder::Folder;
 use crate::jobs::stored_job::{JobError, StoredJob};
 use clock::StoreClock;
 pub(super) use deletion::{Removal, UNNAMED_TIME};
 pub use new_folder::NewFolder;
-pub(super) use record::{JobRecord, millis};
+pub(super) use record::JobRecord;
 use record::{RECORDS, id_of, name_of};
 
 /// Where the jobs of engines are (docs/adr/0050).
@@ -43,8 +44,16 @@ pub struct JobStore {
     clock: Mutex<StoreClock>,
     /// The name under which this process deletes jobs.
     deleter: OnceLock<FolderName>,
-    /// True if other processes use the place too.
-    is_shared: bool,
+    /// The directory that is locked for this process alone; `None` if other processes use the place too.
+    own: Option<Directory>,
+}
+
+/// The record of a job, as it was found.
+#[derive(Debug)]
+pub(super) struct FoundRecord {
+    pub(super) record: JobRecord,
+    /// What is wrong with it: then the record only stands for it.
+    pub(super) damage: Option<JobError>,
 }
 
 const FOLDERS: &str = "data";
@@ -58,28 +67,29 @@ impl JobStore {
     /// [`EngineError`].
     pub fn in_directory(path: &Path) -> Result<Self, EngineError> {
         let error = |source| EngineError::Directory { path: path.to_owned(), source };
-        let root = Directory::create(path).map_err(error)?;
+        let root = Directory::create_private(path).map_err(error)?;
         let root = root.lock(DirectoryUse::Exclusive).map_err(|refusal| match refusal {
             TryLockError::WouldBlock => EngineError::InUse(path.to_owned()),
             TryLockError::Error(source) => error(source),
         })?;
-        Ok(Self { is_shared: false, ..Self::shared(Arc::new(root)) })
+        Ok(Self { own: Some(root.clone()), ..Self::shared(Arc::new(root)) })
     }
 
     /// The jobs in a place that other processes use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
         let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        Self { files, unnamed, making: Arc::default(), clock, deleter, is_shared: true }
+        Self { files, unnamed, making: Arc::default(), clock, deleter, own: None }
     }
 
-    /// Creates what is missing. If the place is that of this process alone, removes what is of no use, unless a record
-    /// cannot be read.
+    /// Creates what is missing, and removes what killed processes left of records. If the place is that of this process
+    /// alone, removes folders of no use, unless a record cannot be read.
     ///
     /// # Errors
     /// Those of the files.
     pub(super) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
         self.files.create_folder(FOLDERS)?;
+        self.files.clean(RECORDS)?;
         if !self.is_shared()
             && let Err(error) = self.remove_unnamed(Duration::ZERO)
         {
@@ -90,7 +100,7 @@ impl JobStore {
 
     /// True if other processes use the place too.
     pub(super) fn is_shared(&self) -> bool {
-        self.is_shared
+        self.own.is_none()
     }
 
     /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one
@@ -137,6 +147,10 @@ impl JobStore {
     pub(super) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
         let name = name_of(id);
         folder.check_time()?;
+        if self.own.as_ref().is_some_and(|own| !own.is_in_place()) {
+            let source = io::Error::other("the directory of the jobs is not the one that this service has locked");
+            return Err(self.error("", source).into());
+        }
         // From now on the record may name it, whatever fails.
         folder.is_kept = true;
         match self.files.put(&name, &record.to_json()) {
@@ -162,15 +176,36 @@ impl JobStore {
         Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
     }
 
-    /// Reads the record of a job; `None` if there is no job of this id.
+    /// Reads the record of a job, or what stands for a damaged one; `None` if there is no job of this id.
     ///
     /// # Errors
     /// [`JobError`].
     pub(super) fn record(&self, id: JobId) -> Result<Option<JobRecord>, JobError> {
+        Ok(self.find_record(id)?.map(|found| found.record))
+    }
+
+    /// Reads the record of a job; `None` if there is no job of this id.
+    ///
+    /// # Errors
+    /// [`JobError`] if the place fails.
+    pub(super) fn find_record(&self, id: JobId) -> Result<Option<FoundRecord>, JobError> {
         let name = name_of(id);
-        let Some(bytes) = self.files.get(&name).map_err(|source| self.error(&name, source))? else { return Ok(None) };
-        let record = JobRecord::of_json(&bytes);
-        record.map(Some).ok_or_else(|| self.error(&name, ErrorKind::InvalidData.into()))
+        let (bytes, damage) = match self.files.get(&name) {
+            Ok(None) => return Ok(None),
+            Ok(Some(bytes)) => match JobRecord::of_json(&bytes) {
+                Ok(record) => return Ok(Some(FoundRecord { record, damage: None })),
+                Err(error) => (bytes, invalid(error.to_string())),
+            },
+            Err(source) => match self.error(&name, source) {
+                JobError::File { source, .. } if source.kind() == ErrorKind::InvalidData => (Vec::new(), source),
+                error => return Err(error),
+            },
+        };
+        let created = self.files.created_at(&name).map_err(|source| self.error(&name, source))?;
+        let Some(created) = created else { return Ok(None) };
+        let record = JobRecord::standing_for(id, &bytes, created);
+        let damage = JobError::Record { path: self.files.path_of(&name), source: damage };
+        Ok(Some(FoundRecord { record, damage: Some(damage) }))
     }
 
     /// Stands for the job in a folder whose specification is damaged.
@@ -192,9 +227,12 @@ impl JobStore {
     /// Those of the files.
     pub(super) fn ids(&self) -> io::Result<Vec<JobId>> {
         let mut ids = Vec::new();
-        self.files.list(RECORDS, &mut |name| {
-            ids.extend(id_of(name));
-        })?;
+        let mut note = |name: &str| ids.extend(id_of(name));
+        self.files.list(RECORDS, &mut note)?;
+        if self.own.is_some() {
+            // A folder in place of a record is a damaged one.
+            self.files.list_folders(RECORDS, &mut note)?;
+        }
         Ok(ids)
     }
 

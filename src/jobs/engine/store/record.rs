@@ -1,11 +1,12 @@
 //! The records of jobs: `jobs/ID.json`.
 
-use std::io::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::engine::id::{FolderName, JobId, JobOwner};
+use crate::jobs::engine::time::{bounded, millis, of_millis};
+use crate::jobs::sealed::{FormatError, read_sealed, seal};
 
 /// What the engine knows about a job beside its specification: the file `jobs/ID.json`.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,7 +29,7 @@ struct RecordJson {
     folder: String,
 }
 
-const FORMAT: &str = "taquin-engine-job-2";
+const FORMAT: &str = "taquin-engine-job-3";
 /// The folder of the records.
 pub(super) const RECORDS: &str = "jobs";
 const EXTENSION: &str = ".json";
@@ -46,7 +47,8 @@ pub(super) fn id_of(name: &str) -> Option<JobId> {
 impl JobRecord {
     /// The present time to the millisecond, as a record keeps it.
     pub(in crate::jobs::engine) fn now() -> SystemTime {
-        of_millis(millis(SystemTime::now()))
+        let now = bounded(SystemTime::now());
+        of_millis(millis(now)).unwrap_or(now)
     }
 
     pub(super) fn to_json(&self) -> Vec<u8> {
@@ -58,25 +60,100 @@ impl JobRecord {
             core_seconds: *core_seconds,
             folder: folder.to_string(),
         };
-        let mut bytes = Vec::new();
-        serde_json::to_writer_pretty(&mut bytes, &json).expect("it has only texts and finite numbers");
-        let _ = bytes.write_all(b"\n");
-        bytes
+        let mut text = serde_json::to_vec_pretty(&json).expect("it has only texts and finite numbers");
+        text.push(b'\n');
+        seal(&text)
     }
 
-    pub(super) fn of_json(bytes: &[u8]) -> Option<Self> {
-        let RecordJson { format, owner, created_ms, core_seconds, folder } = serde_json::from_slice(bytes).ok()?;
-        let owner = JobOwner::of_hex(&owner).filter(|_| format == FORMAT)?;
-        let folder = folder.parse().ok()?;
-        Some(Self { owner, created: of_millis(created_ms), core_seconds, folder })
+    pub(super) fn of_json(bytes: &[u8]) -> Result<Self, RecordError> {
+        let RecordJson { owner, created_ms, core_seconds, folder, .. } = read_sealed(bytes, FORMAT)?;
+        Ok(Self {
+            owner: JobOwner::of_hex(&owner).ok_or(RecordError::Member("owner"))?,
+            created: of_millis(created_ms).ok_or(RecordError::Member("created_ms"))?,
+            core_seconds,
+            folder: folder.parse().map_err(|()| RecordError::Member("folder"))?,
+        })
+    }
+
+    /// Stands for the damaged record of a job, of which these bytes could be read. Nothing in them counts but the owner,
+    /// who alone can have the digest: the job is listed for them. Its folder is not known.
+    pub(super) fn standing_for(id: JobId, bytes: &[u8], created: SystemTime) -> Self {
+        let owner = owner_in(bytes).unwrap_or_default();
+        Self { owner, created: bounded(created), core_seconds: 0.0, folder: FolderName::standing_for(id) }
     }
 }
 
-/// Milliseconds since 1970.
-pub(in crate::jobs::engine) fn millis(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+/// Why bytes are not a record.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum RecordError {
+    /// Not the sealed JSON of a record.
+    #[error(transparent)]
+    Text(#[from] FormatError),
+    /// A member has a value that it cannot have.
+    #[error("`{0}` has an invalid value")]
+    Member(&'static str),
 }
 
-fn of_millis(millis: u64) -> SystemTime {
-    UNIX_EPOCH + Duration::from_millis(millis)
+/// The owner in a damaged record, if that is readable.
+fn owner_in(bytes: &[u8]) -> Option<JobOwner> {
+    let text = String::from_utf8_lossy(bytes);
+    let (_, owner) = text.split_once("\"owner\": \"")?;
+    JobOwner::of_hex(owner.split_once('"')?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> JobRecord {
+        let folder = FolderName::random().unwrap();
+        JobRecord { owner: JobOwner::of_token([7; 32]), created: JobRecord::now(), core_seconds: 1.5, folder }
+    }
+
+    #[test]
+    fn a_record_is_read_as_written_and_each_changed_bit_is_found() {
+        let record = record();
+        let bytes = record.to_json();
+        assert_eq!(JobRecord::of_json(&bytes), Ok(record));
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(JobRecord::of_json(&damaged).is_err(), "bit {bit}");
+            assert!(JobRecord::of_json(&bytes[..bit / 8]).is_err(), "{} bytes", bit / 8);
+        }
+    }
+
+    #[test]
+    fn other_formats_and_times_are_named() {
+        let text = |format: &str, created_ms: u64| {
+            format!(
+                "{{\n  \"format\": \"{format}\",\n  \"owner\": \"\",\n  \"created_ms\": {created_ms},\n  \
+                 \"core_seconds\": 1,\n  \"folder\": \"{}\"\n}}\n",
+                record().folder
+            )
+        };
+        let of = |format, created_ms| JobRecord::of_json(&seal(text(format, created_ms).as_bytes()));
+        assert!(of(FORMAT, 0).is_ok());
+        assert!(of(FORMAT, 253_402_300_799_999).is_ok(), "the end of the year 9999");
+        for beyond in [253_402_300_800_000, u64::MAX] {
+            assert_eq!(of(FORMAT, beyond), Err(RecordError::Member("created_ms")));
+        }
+        let older = "taquin-engine-job-2";
+        let error = Err(FormatError::Format(older.to_owned(), FORMAT).into());
+        assert_eq!((of(older, 0), JobRecord::of_json(text(older, 0).as_bytes())), (error.clone(), error));
+    }
+
+    #[test]
+    fn a_damaged_record_is_its_owners_if_that_is_readable() {
+        let (id, own) = (JobId::random().unwrap(), record());
+        let of = |bytes: &[u8]| JobRecord::standing_for(id, bytes, SystemTime::UNIX_EPOCH);
+        let mut bytes = own.to_json();
+        let last = bytes.len() - 10;
+        bytes[last] ^= 1;
+        assert_eq!((of(&bytes).owner, of(&bytes).folder), (own.owner, of(b"").folder));
+        assert_ne!(of(&bytes).folder, own.folder);
+        for unreadable in [&bytes[..60], &[0xff; 300], b"", b"{\"owner\": \"xyz\"}"] {
+            assert_eq!(of(unreadable).owner, JobOwner::default());
+        }
+    }
 }

@@ -1,0 +1,216 @@
+//! Locks of directories, which the system releases when the process ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::file_system::{is_same_file, open_regular};
+
+/// How a process uses a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DirectoryUse {
+    /// Alone.
+    Exclusive,
+    /// With other processes that share it too.
+    Shared,
+}
+
+/// A lock of a directory and of its file `lock`, as long as it exists.
+///
+/// The lock of the directory cannot be removed as a file can. Only the lock of the file is seen by other machines, if
+/// the file system is that of a network.
+#[derive(Debug)]
+pub(super) struct DirectoryLock {
+    directory: File,
+    _file: File,
+}
+
+/// Keeps the stores of services, into which a command writes, from being opened by a service.
+#[derive(Debug)]
+pub struct OutputLock {
+    _locked: Vec<File>,
+}
+
+/// The file that processes lock.
+const LOCK: &str = "lock";
+/// Folders of each store of a service.
+const FOLDERS: [&str; 2] = ["data", "jobs"];
+
+impl DirectoryLock {
+    /// Locks a directory that exists.
+    ///
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] if another process uses it otherwise; those of the file system.
+    pub(super) fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
+        let directory = File::open(path).map_err(TryLockError::Error)?;
+        if let Err(TryLockError::WouldBlock) = lock(&directory, usage) {
+            return Err(TryLockError::WouldBlock);
+        }
+        let path = path.join(LOCK);
+        loop {
+            let mut options = OpenOptions::new();
+            options.create(true).write(true).truncate(false).mode(0o600);
+            let file = open_regular(&path, &mut options).map_err(TryLockError::Error)?;
+            lock(&file, usage)?;
+            // Between opening and locking, it may have been removed.
+            if is_at(&file, &path).map_err(TryLockError::Error)? {
+                return Ok(Self { directory, _file: file });
+            }
+        }
+    }
+
+    /// True if the directory that is locked has this path still.
+    pub(super) fn is_of(&self, path: &Path) -> bool {
+        // A path may be a link.
+        fs::metadata(path).is_ok_and(|now| self.directory.metadata().is_ok_and(|locked| is_same_file(&locked, &now)))
+    }
+}
+
+impl OutputLock {
+    /// Locks the store of a service in which a command writes a file.
+    ///
+    /// # Errors
+    /// The store, if a running service has it.
+    pub fn of_file(path: &Path) -> Result<Self, PathBuf> {
+        // It may be a link.
+        let path = fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
+        path.parent().map_or(Ok(Self { _locked: Vec::new() }), Self::of_directory)
+    }
+
+    /// Locks the store of a service in whose folders a command writes a directory, which may not exist yet. Other folders
+    /// in the directory of a store are not the service's.
+    ///
+    /// # Errors
+    /// The store, if a running service has it.
+    pub fn of_directory(path: &Path) -> Result<Self, PathBuf> {
+        let path = canonical(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let is_written = |store: &Path| match path.strip_prefix(store).map(|below| below.components().next()) {
+            Ok(Some(folder)) => FOLDERS.iter().any(|of_store| folder.as_os_str() == *of_store),
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        let is_store = |path: &Path| FOLDERS.iter().all(|folder| path.join(folder).is_dir());
+        let mut locked = Vec::new();
+        for store in path.ancestors().filter(|above| is_written(above) && is_store(above)) {
+            let lock_file = open_regular(&store.join(LOCK), OpenOptions::new().read(true));
+            for file in [File::open(store), lock_file].into_iter().flatten() {
+                match file.try_lock_shared() {
+                    Err(TryLockError::WouldBlock) => return Err(store.to_owned()),
+                    // A file system without locks has no running services.
+                    _ => locked.push(file),
+                }
+            }
+        }
+        Ok(Self { _locked: locked })
+    }
+}
+
+/// The path without links, of which the last folders may not exist.
+fn canonical(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    let Some((above, canonical)) = existing else { return path.to_owned() };
+    path.strip_prefix(above).map_or(canonical.clone(), |below| canonical.join(below))
+}
+
+fn lock(file: &File, usage: DirectoryUse) -> Result<(), TryLockError> {
+    match usage {
+        DirectoryUse::Exclusive => file.try_lock(),
+        DirectoryUse::Shared => file.try_lock_shared(),
+    }
+}
+
+/// True if a path has this file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(now) => Ok(is_same_file(&file.metadata()?, &now)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::directory::tests::Scratch;
+
+    #[test]
+    fn a_directory_stays_locked_without_its_file() {
+        let scratch = Scratch::new();
+        let path = scratch.0.path();
+        let take = |usage| DirectoryLock::take(path, usage);
+        let locked = take(DirectoryUse::Exclusive).unwrap();
+        for usage in [DirectoryUse::Exclusive, DirectoryUse::Shared] {
+            assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
+            fs::remove_file(path.join(LOCK)).unwrap();
+            assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
+            fs::write(path.join(LOCK), b"").unwrap();
+            assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
+        }
+        drop(locked);
+        let _one = take(DirectoryUse::Shared).unwrap();
+        let _other = take(DirectoryUse::Shared).unwrap();
+        assert!(matches!(take(DirectoryUse::Exclusive), Err(TryLockError::WouldBlock)));
+    }
+
+    #[test]
+    fn a_directory_that_was_moved_is_not_the_one_that_is_locked() {
+        let scratch = Scratch::new();
+        let (path, moved) = (scratch.0.path().join("store"), scratch.0.path().join("moved"));
+        fs::create_dir(&path).unwrap();
+        let locked = DirectoryLock::take(&path, DirectoryUse::Exclusive).unwrap();
+        assert!(locked.is_of(&path));
+        fs::rename(&path, &moved).unwrap();
+        assert!(!locked.is_of(&path));
+        fs::create_dir(&path).unwrap();
+        assert!(!locked.is_of(&path));
+        assert!(locked.is_of(&moved));
+    }
+
+    #[test]
+    fn what_is_no_file_is_no_lock() {
+        let scratch = Scratch::new();
+        let path = scratch.0.path().join(LOCK);
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let taken = DirectoryLock::take(scratch.0.path(), DirectoryUse::Exclusive);
+        assert!(matches!(taken, Err(TryLockError::Error(_))), "{taken:?}");
+    }
+
+    #[test]
+    fn a_command_does_not_write_into_the_store_of_a_running_service() {
+        let scratch = Scratch::new();
+        let path = scratch.0.path();
+        for folder in FOLDERS {
+            fs::create_dir(path.join(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink(path.join("data"), path.join("link")).unwrap();
+        let directories = ["", "data", "data/new/deep", "jobs", "link/new", "other/../jobs"];
+        let files = ["rows.csv", "data/rows.csv", "jobs/x.json", "link/x", "linked.csv"];
+        fs::create_dir(path.join("other")).unwrap();
+        fs::write(path.join("data/whole.csv"), b"").unwrap();
+        std::os::unix::fs::symlink(path.join("data/whole.csv"), path.join("other/linked.csv")).unwrap();
+        std::os::unix::fs::symlink(path.join("data/whole.csv"), path.join("linked.csv")).unwrap();
+        let take_all = || {
+            let directories = directories.map(|output| OutputLock::of_directory(&path.join(output)));
+            let files = files.map(|output| OutputLock::of_file(&path.join(output)));
+            let linked = OutputLock::of_file(&path.join("other/linked.csv"));
+            directories.into_iter().chain(files).chain([linked])
+        };
+        let service = DirectoryLock::take(path, DirectoryUse::Exclusive).unwrap();
+        let canonical = fs::canonicalize(path).unwrap();
+        for (number, taken) in take_all().enumerate() {
+            assert_eq!(taken.unwrap_err(), canonical, "output {number}");
+        }
+        for other in ["other", "other/deep", "new", ".."] {
+            OutputLock::of_directory(&path.join(other)).unwrap();
+        }
+        OutputLock::of_file(&path.join("other/rows.csv")).unwrap();
+        drop(service);
+        for taken in take_all() {
+            let _another = OutputLock::of_directory(path).unwrap();
+            let service = DirectoryLock::take(path, DirectoryUse::Exclusive);
+            assert!(matches!(service, Err(TryLockError::WouldBlock)), "{taken:?}");
+        }
+        DirectoryLock::take(path, DirectoryUse::Exclusive).unwrap();
+    }
+}
