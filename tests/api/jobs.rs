@@ -43,7 +43,7 @@ impl Drop for Directory {
 }
 
 /// Waits until a service has stopped, so that its directory is free.
-async fn stop(mut service: Service) {
+pub(crate) async fn stop(mut service: Service) {
     service.start_shutdown();
     until("the service has stopped", async || service.has_stopped()).await;
 }

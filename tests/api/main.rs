@@ -20,6 +20,7 @@ mod explain;
 mod guards;
 mod hint;
 mod jobs;
+mod jobs_damage;
 mod jobs_progress;
 mod jobs_results;
 mod limits;

@@ -145,6 +145,80 @@ fn a_directory_has_one_process() {
 }
 
 #[test]
+fn a_directory_stays_with_its_process_without_the_lock_file() {
+    let scratch = Scratch::new("jobs-owner");
+    let jobs = scratch.path("jobs");
+    let taquin = start(&jobs, &[]);
+    for replace in [false, true] {
+        fs::remove_file(Path::new(&jobs).join("lock")).expect("a lock");
+        if replace {
+            fs::write(Path::new(&jobs).join("lock"), "").expect("it is written");
+        }
+        let mut second = Command::new(BINARY);
+        let second = second.args(["--listen=127.0.0.1:0", "--tables=small", "--jobs", &jobs]).output();
+        let second = second.expect("the binary");
+        assert_eq!(second.status.code(), Some(1), "{}", stderr_of(&second));
+        // The refused one has created it again.
+        assert_eq!(Path::new(&jobs).join("lock").exists(), replace);
+        fs::write(Path::new(&jobs).join("lock"), "").expect("it is written");
+    }
+    let outputs = ["", "/data/new", "/jobs", "/rows.csv", "/data/rows.ndjson"];
+    let command = |output: &str| batch(&format!("--random 3x3 --seed s --count 5 -o {jobs}{output}"));
+    for output in outputs {
+        let refused = command(output);
+        assert_eq!(refused.status.code(), Some(1), "{output}: {}", stderr_of(&refused));
+        assert!(stderr_of(&refused).contains("running service"), "{output}: {}", stderr_of(&refused));
+    }
+    let names = |folder: &str| fs::read_dir(format!("{jobs}{folder}")).expect("a folder").count();
+    assert_eq!((names(""), names("/data"), names("/jobs")), (3, 0, 0));
+    let id = created(&taquin, &large_boards(5));
+    wait_until_completed(&taquin, &id);
+    assert_clean(&batch(&format!("--verify {}", path_of(&jobs, &id))));
+    taquin.end("a directory with its owner");
+    for output in outputs {
+        assert_clean(&command(output));
+    }
+}
+
+#[test]
+fn a_killed_command_leaves_no_temporary_files_to_the_next_one() {
+    let scratch = Scratch::new("jobs-left");
+    let whole = undisturbed(&scratch, 30);
+    for folder in ["", "/parts"] {
+        for name in ["spec.json", "end.json", "0000000029.tqp"] {
+            fs::write(format!("{whole}{folder}/{name}.0123456789abcdef.tmp"), "half").expect("it is written");
+        }
+    }
+    fs::remove_file(format!("{whole}/end.json")).expect("an end");
+    let _ = undisturbed(&scratch, 30);
+    let left = files(&whole).into_keys().filter(|name| name.ends_with(".tmp"));
+    assert_eq!(left.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn a_deletion_is_logged_once_however_often_it_is_requested() {
+    let scratch = Scratch::new("jobs-deleted");
+    let taquin = start(&scratch.path("jobs"), &["--log=info"]);
+    let ids: Vec<String> = (1..=5).map(|count| created(&taquin, &large_boards(count))).collect();
+    for id in &ids {
+        wait_until_completed(&taquin, id);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| taquin.client().exchange(&request("DELETE", &format!("/jobs/{id}"), None, "")));
+            }
+        });
+    }
+    let deleted = || taquin.lines().iter().filter(|line| line["message"] == "job deleted").count();
+    let begun = Instant::now();
+    while deleted() < ids.len() && begun.elapsed() < TIMEOUT {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(300));
+    assert_eq!(deleted(), ids.len());
+    taquin.end("deletions at once");
+}
+
+#[test]
 fn jobs_need_tokens_unless_the_service_listens_on_loopback() {
     let scratch = Scratch::new("jobs-tokens");
     let tokens = scratch.path("tokens");
