@@ -216,7 +216,7 @@ impl Maker {
         if spec.has_unique_labels() {
             return Handle::current().block_on(tables.load_within_memory(goal, settings.default_time));
         }
-        tables.load_for(goal, settings.tables);
+        tables.load_for(goal, spec.want, settings.tables);
         SweepTables::default()
     }
 

@@ -14,7 +14,7 @@ use super::files::invalid;
 ///
 /// # Errors
 /// Those of the file system, and [`ErrorKind::InvalidData`] for anything else that exists.
-pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Opening a device may have effects.
     match if_found(fs::symlink_metadata(path))? {
         Some(data) if !data.is_file() => return Err(irregular()),
@@ -32,7 +32,7 @@ pub(super) fn irregular() -> io::Error {
 }
 
 /// True if both are of one file.
-pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 

@@ -63,6 +63,7 @@ pub use engine::{
     CreateError, Dispatch, Draft, Ended, Ending, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane,
     JobOwner, JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
+pub use file_system::{is_same_file, open_regular};
 #[cfg(all(test, feature = "cluster"))]
 pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
 #[cfg(feature = "cluster")]

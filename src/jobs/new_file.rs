@@ -1,5 +1,6 @@
 //! Files that get their names when they are whole.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -53,6 +54,19 @@ impl NewFile {
             // Another process may have locked it first.
             if file.metadata()?.nlink() > 0 {
                 return Ok(Self { path, temporary, file });
+            }
+        }
+    }
+
+    /// Removes what killed processes left of a file that was to have this path.
+    pub fn remove_left(path: &Path) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else { return };
+        let is_of = |left: &str| is_temporary(left) && left.len() == name.len() + 1 + DIGITS + TEMPORARY.len();
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|left| left.starts_with(name) && is_of(left)) {
+                // What cannot be removed takes room, and nothing else.
+                let _ = remove_if_left(&entry.path());
             }
         }
     }

@@ -329,8 +329,11 @@ fn after(puzzle: &Puzzle, mv: Move) -> Option<Puzzle> {
 impl Tables {
     /// Loads the tables that sweeps of a goal use, of a tier at most. It takes up to some seconds, and microseconds if
     /// they are loaded.
-    pub fn load_for(&self, goal: &Board, tier: Tier) {
+    pub fn load_for(&self, goal: &Board, want: Want, tier: Tier) {
         let (size, goal_blank) = (goal.size(), goal.blank());
+        if !Sweep::uses_tables(want, size) {
+            return;
+        }
         if DistanceTable::serves(size) {
             self.distances(size, goal_blank);
         } else if Plan::auto(size).uses_patterns() {
@@ -485,7 +488,7 @@ mod tests {
     fn tables_of_every_goal_cell_are_loaded() {
         let tables = Tables::default();
         for goal in [Board::blank_last(size(3, 3)), Board::blank_first(size(4, 3)), Board::snail(size(3, 4))] {
-            tables.load_for(&goal, Tier::Standard);
+            tables.load_for(&goal, Want::Length, Tier::Standard);
             let class = GoalClass::of(goal.size(), goal.blank());
             let has_patterns = tables.loaded_patterns(class).is_some();
             assert!(has_patterns || tables.has_distances(goal.size(), goal.blank()), "{goal}");

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::arguments::{Boards, ParquetOutput, ParquetSource, Source, Task, TextOutput};
 use super::unfinished::Unfinished;
+use crate::jobs::is_same_file;
 
 /// Where one sequence of labels is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ impl Destination {
         let path = Path::new(output);
         let data = fs::metadata(path).ok();
         // `/dev/stdout` is the standard output, wherever the shell has directed it.
-        let is_standard = || Some(identity(data.as_ref()?) == identity(&metadata_of(io::stdout())?));
+        let is_standard = || Some(is_same_file(data.as_ref()?, &metadata_of(io::stdout())?));
         match &data {
             _ if output == "-" || is_standard() == Some(true) => Self::Standard,
             Some(data) if !data.is_file() && !data.is_dir() => Self::Stream(path.to_owned()),
@@ -57,18 +57,13 @@ pub(super) fn problems_of(path: &Path) -> PathBuf {
     with_end(path, ".problems.ndjson")
 }
 
-/// The device of a file and its number there, which all its names share.
-fn identity(data: &Metadata) -> (u64, u64) {
-    (data.dev(), data.ino())
-}
-
 fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
 /// True if both are one regular file. A terminal and a pipe can be read and written at once.
 fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
-    one.zip(other).is_some_and(|(one, other)| one.is_file() && identity(&one) == identity(&other))
+    one.zip(other).is_some_and(|(one, other)| one.is_file() && is_same_file(&one, &other))
 }
 
 impl Task {

@@ -81,7 +81,7 @@ impl Session {
     ) -> IndexedRows<'s> {
         /// A block is this part of a chunk, so that rows come several times a second.
         const BLOCKS_OF_A_CHUNK: u32 = 64;
-        self.load_tables(recipe.goal());
+        self.load_tables(recipe.goal(), want);
         let sweep_limits = self.sweep_limits(limits);
         let chunk = chunk_size(&self.tables, &SampledBoards::of_recipe(recipe), want, sweep_limits);
         let (boards, version) = (JobBoards::Recipe(recipe.clone()), env!("CARGO_PKG_VERSION").to_owned());

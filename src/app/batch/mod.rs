@@ -35,7 +35,7 @@ use super::tier;
 use crate::config::{BatchFlags, Config};
 use crate::domain::Board;
 use crate::jobs::{OutputLock, Progress, Resources};
-use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Tier};
+use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Tier, Want};
 
 /// The signal that ends most programs whose reader has left.
 const SIGPIPE: u8 = 13;
@@ -169,8 +169,8 @@ impl Session {
         SweepLimits::of(requested, self.search_memory)
     }
 
-    fn load_tables(&self, goal: &Board) {
-        self.tables.load_for(goal, self.tier);
+    fn load_tables(&self, goal: &Board, want: Want) {
+        self.tables.load_for(goal, want, self.tier);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -107,6 +107,7 @@ impl Session {
             Destination::Standard => write(path, &mut io::stdout()),
             Destination::Stream(_) => write(path, &mut File::options().write(true).open(path).map_err(error)?),
             Destination::File(_) => {
+                NewFile::remove_left(path);
                 let mut file = NewFile::begin(path.to_owned()).map_err(error)?;
                 let end = write(path, &mut file)?;
                 if end != TaskEnd::Cancelled {
@@ -121,6 +122,7 @@ impl Session {
     fn write_data_set(&self, rows: &IndexedRows<'_>, path: &Path) -> Result<bool, BatchError> {
         let error = |name: &str, source| BatchError::File { path: path.join(name), source };
         let directory = Directory::create(path).map_err(|source| error("", source))?;
+        directory.clean("").map_err(|source| error("", source))?;
         let mut totals = Totals::default();
         for data_file in data_files(rows.spec.boards.count()) {
             let name = &data_file.name;

@@ -244,7 +244,7 @@ impl Labeller<'_> {
 
     fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Label, Box<Problem>> {
         let load = || {
-            self.session.load_tables(puzzle.goal());
+            self.session.load_tables(puzzle.goal(), self.want);
             SweepTables::default()
         };
         let sweep = sweep.of(puzzle.goal(), load).ok_or_else(|| unserved(puzzle.size()))?;

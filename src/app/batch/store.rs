@@ -34,7 +34,7 @@ impl Session {
         if !Sweep::serves(want, boards.goal().size()) {
             return Err(BatchError::Arguments(vec![unserved_want(boards.goal().size())]));
         }
-        self.load_tables(boards.goal());
+        self.load_tables(boards.goal(), want);
         let job = self.job(boards, (want, limits), directory, chunk)?;
         let end = self.shown(|| Ok(run(&job, shard, &self.resources(), &self.progress)?))?;
         if end == RunEnd::Cancelled {
@@ -91,7 +91,7 @@ impl Session {
     /// See [`BatchError`].
     pub(super) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
         let job = StoredJob::open(directory)?;
-        self.load_tables(job.spec().boards.goal());
+        self.load_tables(job.spec().boards.goal(), job.spec().want);
         let offset = getrandom::u64().map_err(|error| BatchError::Start(std::io::Error::other(error)))?;
         let check = check(&job, sample, offset, &self.resources())?;
         if self.cancel.load(Ordering::Relaxed) {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::destination::{problems_of, with_end};
 use super::ending::BatchError;
 use super::run::Run;
-use crate::jobs::{NewFile, hex, seal, unseal};
+use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal};
 
 /// A file of labels, and of the problems of rows without one, that are being written.
 #[derive(Debug)]
@@ -288,7 +288,7 @@ impl HashedFile {
     /// the name that it has when it is whole.
     fn resume(path: &Path, whole: &Path, extent: &Extent) -> io::Result<Self> {
         let is_whole = !path.exists() && whole.exists();
-        let mut file = open_regular(if is_whole { whole } else { path })?;
+        let mut file = open_regular(if is_whole { whole } else { path }, OpenOptions::new().read(true).write(true))?;
         let (mut digest, mut buffer, mut left) = (Sha256::default(), vec![0; 1 << 16], extent.length);
         while left > 0 {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -381,18 +381,8 @@ fn clear(folder: &Path) -> io::Result<()> {
 
 fn read_state(path: &Path) -> io::Result<State> {
     let mut text = Vec::new();
-    open_regular(path)?.take(MAX_STATE).read_to_end(&mut text)?;
-    let text = unseal(&text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
-    let state: State = serde_json::from_slice(&text)?;
-    if state.format == FORMAT { Ok(state) } else { Err(io::Error::new(ErrorKind::InvalidData, "another format")) }
-}
-
-/// Opens a file to read and write. Anything else, such as a pipe, could block.
-fn open_regular(path: &Path) -> io::Result<File> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-    }
-    OpenOptions::new().read(true).write(true).open(path)
+    open_regular(path, OpenOptions::new().read(true))?.take(MAX_STATE).read_to_end(&mut text)?;
+    read_sealed(&text, FORMAT).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 fn missing_is_fine(error: &io::Error) -> io::Result<()> {

@@ -166,7 +166,7 @@ impl OwnerWork {
         let spec = job.stored().spec();
         let goal = spec.boards.goal();
         if !spec.has_unique_labels() && Sweep::serves(Want::Next, goal.size()) {
-            context.without_worker(|| self.service.tables().load_for(goal, spec.tables));
+            context.without_worker(|| self.service.tables().load_for(goal, spec.want, spec.tables));
         }
         BegunChunk::new(job.stored(), number, memory)
     }
