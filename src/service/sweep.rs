@@ -83,6 +83,8 @@ pub enum SweepError {
 }
 
 impl SweepError {
+    /// The solution does not replay, or is shorter than proven possible.
+    pub const WRONG_SOLUTION: Self = Self::Failed(ServiceError::WrongSolution);
     const PANICKED: Self = Self::Failed(ServiceError::Failed("a search panicked"));
 
     /// Logs a failed search, and counts it if it panicked.

@@ -15,6 +15,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::chaos::boards::Random;
 use crate::chaos::taquin::{BINARY, Taquin};
 
 /// A directory, removed when dropped.
@@ -100,9 +101,10 @@ fn a_damaged_file_is_logged_once_and_rebuilt() {
     let whole = fs::read(&file).unwrap();
     assert_eq!(load(&directory.0), [""; 0]);
     type Damage = fn(&mut Vec<u8>);
-    let damages: [(&str, Damage); 5] = [
+    let damages: [(&str, Damage); 6] = [
         ("hash", |bytes| bytes[20_000_000] ^= 4),
         ("hash", |bytes| *bytes.last_mut().unwrap() ^= 128),
+        ("hash", |bytes| bytes[100..].fill(0)),
         ("short", |bytes| bytes.truncate(30_000_001)),
         ("long", |bytes| bytes.push(0)),
         ("different patterns", |bytes| bytes[9] = 5),
@@ -174,50 +176,127 @@ fn a_file_left_by_a_killed_process_is_not_used() {
     assert!(directory.find("part").is_none() && directory.find("tables").is_some());
 }
 
-/// Inverts the bits of all entries in a file, and stores the hash of the result.
-fn falsify(file: &Path) {
-    use sha2::{Digest, Sha256};
-    let mut bytes = fs::read(file).unwrap();
-    let content = bytes.len() - 32;
-    // The header is shorter than this.
-    bytes[100..content].iter_mut().for_each(|byte| *byte ^= 0xff);
-    let hash = Sha256::digest(&bytes[..content]);
-    bytes[content..].copy_from_slice(&hash);
-    fs::write(file, bytes).unwrap();
+/// Other tables than the right ones, with a right header and length.
+fn forgeries(right: &[u8]) -> Vec<(String, Vec<u8>)> {
+    /// The header is shorter than this.
+    const HEADER: usize = 100;
+    let mut random = Random(5);
+    let mut forge = |name: &str, forge: &mut dyn FnMut(&mut [u8], &mut Random)| {
+        let mut bytes = right.to_vec();
+        forge(&mut bytes[HEADER..], &mut random);
+        (name.to_owned(), bytes)
+    };
+    let mut forged = vec![
+        forge("zeros", &mut |bits, _| bits.fill(0)),
+        forge("inverted bits", &mut |bits, _| bits.iter_mut().for_each(|byte| *byte ^= 0xff)),
+        forge("random bytes", &mut |bits, random| bits.iter_mut().for_each(|byte| *byte = random.below(256) as u8)),
+        forge("a bit in a thousand bytes", &mut |bits, random| {
+            bits.chunks_mut(1000).for_each(|bytes| bytes[random.below(bytes.len())] ^= 1 << random.below(8));
+        }),
+        forge("one bit", &mut |bits, random| bits[random.below(bits.len())] ^= 1 << random.below(8)),
+    ];
+    for kilobytes in [30, 300, 3000] {
+        forged.push(forge(&format!("{kilobytes} kB of zeros"), &mut |bits, random| {
+            let length = (1000 * kilobytes).min(bits.len() / 2);
+            let first = random.below(bits.len() - length);
+            bits[first..first + length].fill(0);
+        }));
+    }
+    for shift in [1, 8, 4096] {
+        forged.push(forge(&format!("shifted by {shift}"), &mut |bits, _| bits.rotate_right(shift)));
+    }
+    forged.retain(|(_, bytes)| bytes != right);
+    forged
+}
+
+/// Checks that no forgery of a file is used, and that the file is replaced.
+fn assert_forgeries_are_refused(class: GoalClass, tier: Tier) {
+    let directory = Directory::new();
+    let load = || {
+        let warnings = Warnings::default();
+        tracing::subscriber::with_default(warnings.clone(), || {
+            Tables::new(u64::MAX, Some(directory.0.clone())).improve(class, tier);
+        });
+        warnings.0.lock().unwrap().clone()
+    };
+    assert_eq!(load(), [""; 0]);
+    let file = directory.find("tables").unwrap();
+    let right = fs::read(&file).unwrap();
+    assert_eq!(load(), [""; 0], "the right file is accepted");
+    for (name, forged) in forgeries(&right) {
+        fs::write(&file, forged).unwrap();
+        let warnings = load();
+        let is_named = |warning: &String| warning.contains("wrong hash") && warning.contains(&*file.to_string_lossy());
+        assert!(warnings.len() == 1 && is_named(&warnings[0]), "{class:?}, {name}: {warnings:?}");
+        assert!(fs::read(&file).unwrap() == right, "{class:?}, {name}: the file is replaced");
+    }
 }
 
 #[test]
-fn wrong_tables_with_a_right_hash_are_dropped_and_the_search_is_repeated() {
+#[ignore = "builds tables again and again: minutes, and a gigabyte"]
+fn no_forgery_of_any_kind_of_table_file_is_used() {
+    let class = |rows, cols, goal_blank| GoalClass::of(Size::try_from((rows, cols)).unwrap(), goal_blank);
+    for (class, tier) in [
+        (class(4, 4, 0), Tier::Standard),
+        (class(4, 4, 5), Tier::Standard),
+        (class(4, 4, 0), Tier::Large),
+        (class(5, 5, 0), Tier::Standard),
+        (class(3, 5, 0), Tier::Standard),
+        (class(2, 8, 1), Tier::Standard),
+    ] {
+        assert_forgeries_are_refused(class, tier);
+    }
+}
+
+#[test]
+fn every_answer_is_right_after_a_forged_file() {
     let directory = Directory::new();
     assert_eq!(load(&directory.0), [""; 0]);
     let file = directory.find("tables").unwrap();
     let right = fs::read(&file).unwrap();
-    falsify(&file);
-    let service = start(&directory.0);
+    let forged = &forgeries(&right)[1].1;
+    fs::write(&file, forged).unwrap();
+    let cache = format!("--table-cache={}", directory.0.display());
+    let jobs = format!("--jobs={}", directory.0.join("jobs").display());
+    let service = Taquin::spawn(Command::new(BINARY), 4096, &["--tables=standard", "--log=info", &cache, &jobs]);
     service.wait_for_message("standard tables are ready");
-    assert_length(&service, "14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3", "blank_first", 57);
-    assert_length(&service, "13 5 4 10 9 12 8 14 2 3 7 1 0 15 11 6", "blank_first", 55);
-    let dropped =
-        service.wait_for_message("wrong tables of 4×4 boards, blank in cell 0, were dropped and are built anew");
-    assert_eq!(dropped["level"], "ERROR");
-    service.wait_for_message("more tables are ready");
+    let warnings = service.lines_at("WARN");
+    assert!(warnings.len() == 1 && warnings[0].to_string().contains("wrong hash"), "{warnings:?}");
+    let [korf, length, goal] = ["14,13,15,7,11,12,9,5,6,0,2,1,4,8,10,3", "57", "blank_first"];
+    for (request, expected) in [
+        (format!("/solve?board={korf}&goal={goal}"), format!("\"length\":{length},\"optimal\":true")),
+        (format!("/explain?board={korf}&goal={goal}"), "\"name\":\"pattern_database\",\"h\":51,".to_owned()),
+        (format!("/hint?board={korf}&goal={goal}"), format!("\"length\":{length},\"optimal\":true")),
+        (format!("/moves?board={korf}&goal={goal}"), format!("\"optimal_length\":{length}")),
+        (format!("/verify?board={korf}&goal={goal}&moves=&exact=true"), format!("\"optimal_length\":{length}")),
+        (format!("/random?rows=4&cols=4&length=40&seed=s&goal={goal}"), "\"length\":40".to_owned()),
+    ] {
+        let answer = service.client().get(&request).expect(200).body;
+        assert!(answer.contains(&expected), "{request}: {expected} is not in {answer}");
+    }
+    let rows = format!("[{korf}]\n");
+    let upload = |path: &str| {
+        let head = format!("POST {path}?goal={goal} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n");
+        let request = format!("{head}Content-Length: {}\r\n\r\n{rows}", rows.len());
+        service.client().exchange(request.as_bytes()).expect("an answer")
+    };
+    let expected = format!("\"length\":{length},\"optimal\":true");
+    let answer = upload("/batch").expect(200).body;
+    assert!(answer.contains(&expected), "{answer}");
+    let job: Value = serde_json::from_str(&upload("/jobs").expect(202).body).unwrap();
+    service.wait_for_message("job ended");
+    let answer = service.client().get(&format!("/jobs/{}/results", job["id"].as_str().unwrap())).expect(200).body;
+    assert!(answer.contains(&expected), "{answer}");
+    drop(service);
     assert!(fs::read(&file).unwrap() == right, "the file is replaced");
-}
-
-#[test]
-fn wrong_tables_that_arrive_during_a_search_are_dropped_and_the_search_is_repeated() {
-    let directory = Directory::new();
-    let goal_blank = 9;
-    assert_eq!(load_of(GoalClass::of(Size::try_from((4, 4)).unwrap(), goal_blank), &directory.0), [""; 0]);
-    falsify(&directory.find("tables").unwrap());
-    // The startup tables are read from a file as well, so those of the search are next.
-    assert_eq!(load(&directory.0), [""; 0]);
-    // If the search, which begins with the small tables and takes seconds, ended before the tables arrived, try again.
-    let dropped = (0..5).any(|_| {
-        let service = start(&directory.0);
-        assert_length(&service, "10 9 8 7 11 0 15 6 12 13 14 4 1 2 3 5", "snail", 67);
-        service.wait_for_message("job finished");
-        !service.lines_at("ERROR").is_empty()
-    });
-    assert!(dropped, "no tables were dropped");
+    // The command names the file too.
+    fs::write(&file, forged).unwrap();
+    let boards = directory.0.join("boards.ndjson");
+    fs::write(&boards, rows).unwrap();
+    let mut batch = Command::new(BINARY);
+    batch.args(["batch", "--tables=standard", "--goal", goal]).arg("--table-cache").arg(&directory.0).arg(&boards);
+    let output = batch.output().unwrap();
+    let (rows, log) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(rows, format!("{{\"line\":1,\"length\":{length},\"optimal\":true}}\n"));
+    assert!(log.contains("wrong hash") && log.contains(file.to_str().unwrap()), "{log}");
 }

@@ -178,7 +178,7 @@ pub enum ServiceError {
     /// The service is shutting down, or the grace period ended.
     #[error("shutting down")]
     ShuttingDown,
-    /// The solution did not replay, or is shorter than the proven bound: a bug, or wrong tables.
+    /// The solution did not replay, or is shorter than the proven bound: a bug, or damaged memory.
     #[error("a solution does not replay or is shorter than proven possible")]
     WrongSolution,
     /// A bug: the search panicked.

@@ -96,11 +96,6 @@ impl SearchProgress {
         self.lower_bound.load(Ordering::Relaxed)
     }
 
-    /// Forgets the lower bound, which turned out to be wrong.
-    pub(crate) fn forget_bound(&self) {
-        self.lower_bound.store(0, Ordering::Relaxed);
-    }
-
     /// Returns the best solution so far, and a receiver of all shorter ones to come.
     pub(crate) fn subscribe(&self) -> (Option<Arc<FoundSolution>>, broadcast::Receiver<Arc<FoundSolution>>) {
         let mut solutions = self.solutions();

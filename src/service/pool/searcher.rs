@@ -1,6 +1,5 @@
 //! Runs searches, and reports them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -93,7 +92,8 @@ impl Searcher {
         let best = task.best_of_trial();
         let context =
             SearchContext { deadline, cancel: &cancel, helpers: Some(&permit), observer, best: best.as_ref() };
-        let report = self.solve(job, patterns.as_ref(), context, progress);
+        let tables = JobTables::with_patterns(&self.tables, patterns.clone()).upgradable(!job.counts_expansions());
+        let report = solver::solve_with(job, &tables, context);
         if let (Ok(Report { stopped: Some(StopReason::Cancelled), stats, .. }), Some(trial)) = (&report, permit.trial())
             && !cancellation.is_raised()
         {
@@ -129,37 +129,6 @@ impl Searcher {
         let report = solver::without_search(job, &tables, outcome);
         let report = report.map(|report| Report { queued, elapsed: searched + report.elapsed, ..report });
         self.finish(job, report, span)
-    }
-
-    /// Solves a job. If wrong tables from a file may be the cause of a failure, they are dropped, and it searches again
-    /// with new ones.
-    fn solve(
-        &self,
-        job: &Job,
-        patterns: Option<&Arc<LoadedPatterns>>,
-        context: SearchContext<'_>,
-        progress: &SearchProgress,
-    ) -> Result<Report, ServiceError> {
-        let tables = |patterns: Option<&Arc<LoadedPatterns>>| {
-            JobTables::with_patterns(&self.tables, patterns.cloned()).upgradable(!job.counts_expansions())
-        };
-        let first = tables(patterns);
-        // Wrong entries lead to paths that miss the goal, to wrong bounds, or to entries that do not exist.
-        let solved = catch_unwind(AssertUnwindSafe(|| solver::solve_with(job, &first, context)));
-        let mut suspects = first.used().filter(|used| used.is_from_file).peekable();
-        match solved {
-            Ok(report) if !matches!(report, Err(ServiceError::WrongSolution)) || suspects.peek().is_none() => report,
-            Err(panic) if suspects.peek().is_none() => resume_unwind(panic),
-            failed => {
-                suspects.for_each(|wrong| self.tables.drop_wrong_patterns(wrong));
-                if failed.is_err() {
-                    self.metrics.panicked();
-                }
-                progress.forget_bound();
-                let others = self.tables.patterns(job.puzzle.size(), job.puzzle.goal().blank());
-                solver::solve_with(job, &tables(Some(&others)), context)
-            }
-        }
     }
 
     /// Adds the percentile to a report, counts the finished job, ends its span and logs its event.

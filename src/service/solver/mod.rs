@@ -37,7 +37,7 @@ pub struct SearchContext<'a> {
 ///
 /// # Errors
 /// [`ServiceError::WrongSolution`] if the solution does not replay or is shorter than proven possible, because of a bug
-/// or of wrong tables.
+/// or of damaged memory.
 pub fn solve(job: &Job, tables: &Tables, context: SearchContext<'_>) -> Result<Report, ServiceError> {
     solve_with(job, &JobTables::new(tables), context)
 }
@@ -66,9 +66,12 @@ pub(crate) fn solve_with(
         }
     };
     let best = best.cloned().into_iter().chain(outcome.best).min_by_key(Path::len);
-    let report = conclude(job, tables, Outcome { best, ..outcome }, trace)?;
-    let report = with_all_solutions(job, tables, &budget, report)?;
-    Ok(Report { elapsed: begun.elapsed(), ..report })
+    let report = conclude(job, tables, Outcome { best, ..outcome }, trace)
+        .and_then(|report| with_all_solutions(job, tables, &budget, report));
+    if matches!(report, Err(ServiceError::WrongSolution)) {
+        tables.used().for_each(|used| tables.tables().drop_wrong_patterns(used));
+    }
+    Ok(Report { elapsed: begun.elapsed(), ..report? })
 }
 
 /// Adds all optimal solutions if they are requested and one is proven, in what is left of the budget.

@@ -33,8 +33,8 @@ pub(super) struct ClassEntry {
     small_need: OnceLock<MemoryNeed>,
     /// Why the last build of small tables was not begun.
     pub(super) shortage: Mutex<Option<TableShortage>>,
-    /// Tier of the tables that were found wrong and dropped.
-    pub(super) dropped: Mutex<Option<Tier>>,
+    /// True once tables led to a wrong solution.
+    pub(super) was_wrong: AtomicBool,
 }
 
 /// The small tables of a class cannot be built.
@@ -65,7 +65,7 @@ impl ClassEntry {
             waiting: AtomicUsize::new(0),
             small_need: OnceLock::new(),
             shortage: Mutex::default(),
-            dropped: Mutex::default(),
+            was_wrong: AtomicBool::new(false),
         }
     }
 

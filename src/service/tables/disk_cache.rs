@@ -1,8 +1,10 @@
 //! Pattern tables in files, kept between runs.
 //!
-//! A file has a header that describes its content, the tables, and the SHA-256 of both. It is written under a lock to a
-//! temporary file and renamed when complete. A process that is killed leaves at worst a temporary file, which the next
-//! write replaces.
+//! A file has a header that describes its content, and the tables. It is written under a lock to a temporary file and
+//! renamed when complete. A process that is killed leaves at worst a temporary file, which the next write replaces.
+//!
+//! Tables depend on nothing but their class and tier, so the program has the SHA-256 of each right file. The cache
+//! accepts no other file, so that no search needs to check tables.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns};
+use crate::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
 
 /// A directory of files of tables, named by class and numbers of tiles.
 #[derive(Clone, Debug)]
@@ -46,9 +48,21 @@ impl From<io::Error> for ReadError {
 }
 
 /// Magic bytes; the last one is the version of the format.
-const MAGIC: &[u8; 8] = b"taquin\0\x02";
+const MAGIC: &[u8; 8] = b"taquin\0\x03";
+/// A class, a tier and the SHA-256 of their file on each line. A test writes them.
+const DIGESTS: &str = include_str!("digests.txt");
 /// Words converted at a time.
 const CHUNK: usize = 8192;
+
+/// The SHA-256 of the right file of a class and tier in hexadecimal; `None` for tables that are never in a file.
+pub(crate) fn digest_of(class: GoalClass, tier: Tier) -> Option<&'static str> {
+    let name = name_of(class, tier);
+    DIGESTS.lines().find_map(|line| line.strip_prefix(&*name)?.strip_prefix(' '))
+}
+
+fn name_of(GoalClass { size, goal_blank }: GoalClass, tier: Tier) -> String {
+    format!("{}x{} {goal_blank} {}", size.rows(), size.cols(), tier.name())
+}
 
 impl DiskCache {
     pub(crate) fn new(directory: PathBuf) -> Self {
@@ -80,8 +94,14 @@ impl DiskCache {
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice of patterns, without those that [share](Partition::assemble) one of them.
-    pub(crate) fn read(&self, class: GoalClass, choice: &[Patterns]) -> Result<Vec<PatternTable>, ReadError> {
+    /// Reads the tables of a choice of patterns, without those that [share](Partition::assemble) one of them, from a file
+    /// of this digest.
+    pub(crate) fn read(
+        &self,
+        class: GoalClass,
+        choice: &[Patterns],
+        digest: &str,
+    ) -> Result<Vec<PatternTable>, ReadError> {
         let patterns = Partition::patterns_with_tables(class, choice);
         let labels = || patterns.iter().map(|labels| labels.as_slice());
         let path = self.path_of(class, labels());
@@ -111,24 +131,10 @@ impl DiskCache {
             }
             tables.push(PatternTable::from_bits(class.goal_blank, labels, &geometry, bits));
         }
-        let (mut file, hash) = file.finish();
-        let mut stored = [0; 32];
-        file.read_exact(&mut stored)?;
-        if stored != hash {
-            return Err(ReadError::Damaged("wrong hash"));
-        }
-        if file.read(&mut [0])? != 0 {
+        if file.file.read(&mut [0])? != 0 {
             return Err(ReadError::Damaged("too long"));
         }
-        Ok(tables)
-    }
-
-    /// Removes the file of a choice of patterns, if there is one, and returns its path.
-    pub(crate) fn remove(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
-        let path = self.path(class, choice);
-        // If it cannot be removed, the tables that are built anew replace it.
-        let _ = fs::remove_file(&path);
-        path
+        if file.digest() == digest { Ok(tables) } else { Err(ReadError::Damaged("wrong hash")) }
     }
 
     /// Writes the tables of partitions, unless another process holds the lock.
@@ -165,7 +171,12 @@ fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = Hashing::new(BufWriter::with_capacity(1 << 20, File::create_new(path)?));
+    let mut file = BufWriter::with_capacity(1 << 20, File::create_new(path)?);
+    write_content(&mut file, header, tables)?;
+    file.into_inner()?.sync_all()
+}
+
+fn write_content(file: &mut impl Write, header: &[u8], tables: &[&PatternTable]) -> io::Result<()> {
     file.write_all(header)?;
     let mut bytes = Vec::with_capacity(8 * CHUNK);
     for table in tables {
@@ -175,12 +186,10 @@ fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<
             file.write_all(&bytes)?;
         }
     }
-    let (mut file, hash) = file.finish();
-    file.write_all(&hash)?;
-    file.into_inner()?.sync_all()
+    Ok(())
 }
 
-/// A file with the hash of all bytes read or written.
+/// A file with the hash of all bytes that were read.
 struct Hashing<F> {
     file: F,
     hash: Sha256,
@@ -191,8 +200,9 @@ impl<F> Hashing<F> {
         Self { file, hash: Sha256::new() }
     }
 
-    fn finish(self) -> (F, [u8; 32]) {
-        (self.file, self.hash.finalize().into())
+    /// The SHA-256 in hexadecimal.
+    fn digest(self) -> String {
+        self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
@@ -204,16 +214,72 @@ impl<F: Read> Hashing<F> {
     }
 }
 
-impl<F: Write> Hashing<F> {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.hash.update(bytes);
-        self.file.write_all(bytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::tables::loaded_patterns::build;
+
+    /// The SHA-256 of the file of tables, as the cache writes it.
+    fn digest(partitions: &[Partition]) -> String {
+        let tables = Partition::distinct_tables(partitions);
+        let labels = tables.iter().map(|table| table.labels());
+        let header = DiskCache::header(partitions[0].class(), labels);
+        let mut content = Hashing::new(io::sink());
+        write_content(&mut content, &header, &tables).unwrap();
+        content.digest()
+    }
+
+    impl<F: Write> Write for Hashing<F> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.hash.update(bytes);
+            self.file.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.file.flush()
+        }
+    }
+
+    /// All tables that are read from files.
+    fn all() -> impl Iterator<Item = (GoalClass, Tier)> {
+        let tiers = [Tier::Standard, Tier::Large];
+        let all = GoalClass::all().flat_map(move |class| tiers.map(|tier| (class, tier)));
+        all.filter(|(class, tier)| Partition::choose(*class, *tier).is_some())
+    }
+
+    fn built(class: GoalClass, tier: Tier, threads: usize) -> String {
+        digest(&build(class, tier, threads, None).unwrap().partitions)
+    }
+
+    #[test]
+    fn every_file_has_a_digest_and_small_ones_have_that_of_their_tables() {
+        for (class, tier) in all() {
+            let name = name_of(class, tier);
+            let listed = digest_of(class, tier).unwrap_or_else(|| panic!("{name}: {REGENERATE}"));
+            if class.size.cells() == 15 || (class == GoalClass::corner_of_4x4() && tier == Tier::Standard) {
+                assert_eq!(built(class, tier, 3), listed, "{name}: {REGENERATE}");
+            }
+        }
+        assert_eq!(DIGESTS.lines().count(), all().count(), "{REGENERATE}");
+        assert_eq!(digest_of(GoalClass::corner_of_4x4(), Tier::Small), None, "small tables are in no file");
+    }
+
+    const REGENERATE: &str = "if the tables are to change, run \
+        UPDATE_DIGESTS=1 cargo test --lib every_file_has_the_digest_of_its_tables -- --ignored";
+
+    #[test]
+    #[ignore = "builds all tables: minutes of processor time, and a gigabyte"]
+    fn every_file_has_the_digest_of_its_tables() {
+        let line = |(class, tier)| format!("{} {}\n", name_of(class, tier), built(class, tier, 1));
+        let built: String = all().map(line).collect();
+        if std::env::var_os("UPDATE_DIGESTS").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/service/tables/digests.txt");
+            return fs::write(path, built).unwrap();
+        }
+        for (built, listed) in built.lines().zip(DIGESTS.lines()) {
+            assert_eq!(built, listed, "{REGENERATE}");
+        }
+    }
 
     #[test]
     fn partitions_with_equal_tables_share_a_file() {
@@ -225,8 +291,9 @@ mod tests {
         let (one, two) = (vec![rows.clone()], vec![rows, cols]);
         let directory = std::env::temp_dir().join(format!("taquin-cache-{:016x}", getrandom::u64().unwrap()));
         let cache = DiskCache::new(directory.clone());
-        cache.write(&Partition::build(class, &one)).unwrap();
-        let tables = cache.read(class, &two).unwrap();
+        let partitions = Partition::build(class, &one);
+        cache.write(&partitions).unwrap();
+        let tables = cache.read(class, &two, &digest(&partitions)).unwrap();
         // The last pattern is the one before it with the columns flipped.
         assert_eq!(tables.len(), 4);
         assert_eq!(Partition::assemble(class, &two, tables).len(), 2);

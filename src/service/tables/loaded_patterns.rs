@@ -1,6 +1,6 @@
 //! Loaded pattern tables of one class, their memory, and their build.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,6 @@ pub(crate) struct LoadedPatterns {
     pub(crate) partitions: Vec<Partition>,
     /// Time to build or to read them.
     pub(crate) time: Duration,
-    /// True if they were read from a file, whose hash does not prove that they are right.
-    pub(crate) is_from_file: bool,
-    /// True once they were found wrong.
-    pub(super) is_dropped: AtomicBool,
     pub(super) loaded_at: Instant,
     /// Released with the last search that uses them; `None` for those of the start.
     pub(super) _memory: Option<TableReservation>,
@@ -38,8 +34,7 @@ impl LoadedPatterns {
             memory
         });
         let loaded_at = Instant::now();
-        let (is_from_file, is_dropped) = (false, AtomicBool::new(false));
-        Self { class, tier, partitions, time: loaded_at - begun, is_from_file, is_dropped, loaded_at, _memory: memory }
+        Self { class, tier, partitions, time: loaded_at - begun, loaded_at, _memory: memory }
     }
 
     /// Memory in bytes.

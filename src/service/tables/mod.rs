@@ -188,7 +188,7 @@ impl Tables {
         self.patterns.is_short_of_memory(size, goal_blank)
     }
 
-    /// Drops patterns that led to a wrong solution, with their file. They are built anew.
+    /// Drops patterns that led to a wrong solution.
     pub(crate) fn drop_wrong_patterns(&self, wrong: &Arc<LoadedPatterns>) {
         self.patterns.drop_wrong(wrong);
     }

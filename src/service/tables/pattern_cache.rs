@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tracing::Level;
 
 use super::class_entry::{ClassEntry, FirstBuildGuard, TableShortage, UpgradeGuard, WaitGuard, is_pinned};
-use super::disk_cache::{DiskCache, ReadError};
+use super::disk_cache::{DiskCache, ReadError, digest_of};
 use super::loaded_patterns::{LoadedPatterns, MemoryNeed, build};
 use super::table_memory::{TableMemory, TableReservation};
 use crate::domain::{Cell, Size};
@@ -34,6 +34,8 @@ pub(crate) struct PatternCache {
     line: Mutex<Vec<GoalClass>>,
     /// Files of tables, kept between runs, if there is a directory for them.
     cache: Option<DiskCache>,
+    /// Tables whose file was refused and cannot be replaced. The file is not read again.
+    refused: Mutex<Vec<(GoalClass, Tier)>>,
     /// Counts uses of any class.
     clock: AtomicU64,
     /// Channel to the background builder.
@@ -64,6 +66,7 @@ impl PatternCache {
             memory: TableMemory::new(memory),
             line: Mutex::default(),
             cache,
+            refused: Mutex::default(),
             clock: AtomicU64::new(0),
             builder: OnceLock::new(),
             changing: Mutex::default(),
@@ -259,28 +262,20 @@ impl PatternCache {
         })
     }
 
-    /// Drops tables that led to a wrong solution, and their file. Their class is built anew, unless other tables have
-    /// replaced them. Once only.
+    /// Drops tables that led to a wrong solution, once for each class: only a bug or damaged memory can be the cause.
     pub(crate) fn drop_wrong(&self, wrong: &Arc<LoadedPatterns>) {
-        if wrong.is_dropped.swap(true, Ordering::Relaxed) {
+        let entry = self.entry(wrong.class);
+        if entry.was_wrong.swap(true, Ordering::Relaxed) {
             return;
         }
-        let entry = self.entry(wrong.class);
         let _changing = self.changing.lock();
-        if entry.loaded().is_some_and(|loaded| Arc::ptr_eq(&loaded, wrong)) {
-            entry.put(None);
-            *entry.dropped.lock() = Some(wrong.tier);
-            entry.requested_at.store(0, Ordering::Relaxed);
-        }
-        let choice = Partition::choose(wrong.class, wrong.tier);
-        let path = self.cache.as_ref().zip(choice).map(|(cache, choice)| cache.remove(wrong.class, &choice));
-        let path = path.as_ref().map(|path| tracing::field::display(path.display()));
+        entry.put(None);
+        entry.requested_at.store(0, Ordering::Relaxed);
         let GoalClass { size, goal_blank } = wrong.class;
         tracing::event!(
             target: "taquin::tables",
             Level::ERROR,
-            tables.path = path,
-            "wrong tables of {size} boards, blank in cell {goal_blank}, were dropped and are built anew"
+            "a solution was wrong: the tables of {size} boards, blank in cell {goal_blank}, are built anew"
         );
     }
 
@@ -316,7 +311,6 @@ impl PatternCache {
         let _guard = UpgradeGuard(entry);
         // No other large build runs meanwhile.
         let _building = class.has_large_boards().then(|| self.building.lock());
-        let tier = entry.dropped.lock().map_or(tier, |dropped| dropped.max(tier));
         let Some(memory) = self.memory_to_improve(entry, tier) else { return false };
         entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
@@ -351,14 +345,16 @@ impl PatternCache {
         tier: Tier,
         memory: Option<TableReservation>,
     ) -> Option<Arc<LoadedPatterns>> {
-        let Some(cache) = &self.cache else { return build(class, tier, threads, memory) };
+        let cached = self.cache.as_ref().zip(digest_of(class, tier));
+        let Some((cache, digest)) = cached.filter(|_| !self.refused.lock().contains(&(class, tier))) else {
+            return build(class, tier, threads, memory);
+        };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
-        let unread = match cache.read(class, &choice) {
+        let unread = match cache.read(class, &choice, digest) {
             Ok(tables) => {
                 let partitions = Partition::assemble(class, &choice, tables);
-                let loaded = LoadedPatterns::new(class, tier, partitions, begun, memory);
-                return Some(Arc::new(LoadedPatterns { is_from_file: true, ..loaded }));
+                return Some(Arc::new(LoadedPatterns::new(class, tier, partitions, begun, memory)));
             }
             Err(unread) => unread,
         };
@@ -370,6 +366,9 @@ impl PatternCache {
             tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), error = %unread, "cached tables could not be used and were rebuilt");
         }
         if let Err(error) = written {
+            if !matches!(unread, ReadError::Missing) {
+                self.refused.lock().push((class, tier));
+            }
             tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), %error, "tables could not be cached");
         }
         Some(loaded)
@@ -539,15 +538,40 @@ mod tests {
     }
 
     #[test]
-    fn wrong_tables_are_dropped_and_built_anew() {
+    fn tables_that_led_to_a_wrong_solution_are_built_anew_once() {
         let cache = PatternCache::new(u64::MAX, None);
         let wrong = cache.get(size(2, 5), 0);
         cache.drop_wrong(&wrong);
         assert!(!is_loaded(&cache, size(2, 5)));
-        let right = cache.get(size(2, 5), 0);
-        assert!(!Arc::ptr_eq(&wrong, &right));
-        cache.drop_wrong(&wrong);
-        assert!(is_loaded(&cache, size(2, 5)), "others have replaced them");
+        let others = cache.get(size(2, 5), 0);
+        assert!(!Arc::ptr_eq(&wrong, &others));
+        cache.drop_wrong(&others);
+        assert!(is_loaded(&cache, size(2, 5)), "a bug must not have tables built again and again");
+    }
+
+    #[test]
+    fn a_file_that_is_refused_and_cannot_be_replaced_is_left_alone() {
+        let directory = std::env::temp_dir().join(format!("taquin-refused-{}", std::process::id()));
+        let (lock, class) = (directory.join("lock"), GoalClass::of(size(3, 5), 0));
+        let disk = DiskCache::new(directory.clone());
+        let file = disk.path(class, &Partition::choose(class, Tier::Standard).unwrap());
+        // Nothing can be written under this lock.
+        std::fs::create_dir_all(&lock).unwrap();
+        std::fs::write(&file, "damaged").unwrap();
+        let cache = PatternCache::new(u64::MAX, Some(disk));
+        let improve_anew = || {
+            cache.entry(class).put(None);
+            cache.improve(class, Tier::Standard);
+            assert!(is_loaded(&cache, class.size));
+        };
+        improve_anew();
+        assert_eq!(std::fs::read(&file).unwrap(), b"damaged");
+        // A second look would see that there is no file any more, and write one.
+        std::fs::remove_file(&file).unwrap();
+        std::fs::remove_dir(&lock).unwrap();
+        improve_anew();
+        assert!(!file.exists());
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
