@@ -81,7 +81,7 @@ pub use ordered::map_in_order;
 pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
 pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
 pub use recipe::{Recipe, RecipeError};
-pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, run};
+pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, row_of, run};
 pub use sealed::{
     FormatError, SealError, SealWriter, check_lines, check_seal, read_sealed, seal, seal_of_lines, unseal,
 };

@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 
 use super::part::{Part, Row};
 use super::stored_job::{JobError, StoredJob};
-use crate::service::{Metrics, Sweep, SweepContext, SweepError, SweepLimits, Tables};
+use crate::domain::Puzzle;
+use crate::service::{Label, Metrics, Sweep, SweepContext, SweepError, SweepLimits, Tables};
 
 /// The share of a job that one of several processes makes: every n-th chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,10 +81,10 @@ impl Resources<'_> {
     }
 }
 
-/// Labels the boards of one chunk. Returns `None` if the run is cancelled. Searches that fail become rows.
+/// Labels the boards of one chunk. Returns `None` if the run is cancelled. Searches that panic become rows.
 ///
 /// # Errors
-/// [`JobError`] if the boards cannot be read.
+/// [`JobError`] if the boards cannot be read, or if a solution is wrong.
 pub fn label_chunk(
     job: &StoredJob,
     chunk: u64,
@@ -100,7 +101,7 @@ pub fn label_chunk(
 /// Returns false if the run is cancelled.
 ///
 /// # Errors
-/// [`JobError`] if the boards cannot be read.
+/// [`JobError`] if the boards cannot be read, or if a solution is wrong.
 pub fn label_boards(
     job: &StoredJob,
     indices: Range<u64>,
@@ -118,19 +119,29 @@ pub fn label_boards(
         let row = match puzzle {
             None => Row::Invalid,
             Some(_) if !is_searched(index) => Row::Failed,
-            Some(puzzle) => match sweep.label(&puzzle, context) {
-                Ok(label) => Row::Solved(label),
-                Err(SweepError::Cancelled) => return Ok(false),
-                Err(failure) => {
-                    failure.report(&puzzle, resources.metrics);
-                    Row::Failed
-                }
+            Some(puzzle) => match row_of(sweep.label(&puzzle, context), &puzzle, resources.metrics)? {
+                Some(row) => row,
+                None => return Ok(false),
             },
         };
         progress.count(&row);
         part.push(&row);
     }
     Ok(true)
+}
+
+/// The row of a board; `None` if its search was cancelled. A search that panicked is a failed row.
+///
+/// # Errors
+/// [`JobError::WrongSolution`]: the solutions of other boards may be wrong too.
+pub fn row_of(label: Result<Label, SweepError>, puzzle: &Puzzle, metrics: &Metrics) -> Result<Option<Row>, JobError> {
+    let failure = match label {
+        Ok(label) => return Ok(Some(Row::Solved(label))),
+        Err(SweepError::Cancelled) => return Ok(None),
+        Err(failure) => failure,
+    };
+    failure.report(puzzle, metrics);
+    if failure == SweepError::WRONG_SOLUTION { Err(JobError::WrongSolution) } else { Ok(Some(Row::Failed)) }
 }
 
 impl Progress {
@@ -199,14 +210,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::{Board, Puzzle, Size, SplitMix, random_board};
+    use crate::domain::{Board, Size, SplitMix, random_board};
     use crate::jobs::directory::tests::Scratch;
     use crate::jobs::files::Files;
     use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
     use crate::jobs::input::InputWriter;
     use crate::jobs::recipe::Recipe;
     use crate::jobs::spec::{JobBoards, JobSpec};
-    use crate::service::{RequestedLimits, Tier, Want};
+    use crate::service::{RequestedLimits, ServiceError, Tier, Want};
 
     /// Where the boards come from.
     #[derive(Clone, Copy, Debug)]
@@ -257,6 +268,19 @@ mod tests {
         let others = ["spec.json", "end.json", "README.md"].map(|name| job.files().get(name));
         let others: Vec<_> = others.into_iter().collect::<Result<_, _>>()?;
         Ok(parts.into_iter().chain(others).map(|file| file.expect("it was created")).collect())
+    }
+
+    #[test]
+    fn a_panic_is_a_row_and_a_wrong_solution_is_none() {
+        let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
+        let puzzle = Puzzle::try_new(goal, goal).unwrap();
+        let row = |error| row_of(Err(error), &puzzle, &Metrics::default());
+        assert!(matches!(row(SweepError::Cancelled), Ok(None)));
+        assert!(matches!(row(SweepError::Failed(ServiceError::Failed("a search panicked"))), Ok(Some(Row::Failed))));
+        let error = row(SweepError::Failed(ServiceError::WrongSolution)).unwrap_err();
+        assert!(matches!(error, JobError::WrongSolution) && !error.is_temporary(), "the job ends");
+        let reason = error.for_clients(&FilesInMemory::default());
+        assert!(reason.starts_with("a search returned a wrong solution"), "{reason}");
     }
 
     #[test]

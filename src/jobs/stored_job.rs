@@ -73,6 +73,9 @@ pub enum JobError {
         /// What is wrong.
         source: PartError,
     },
+    /// A search returned a wrong solution, so that no row of the run can be trusted.
+    #[error("a search returned a wrong solution, because of a bug or of damaged memory")]
+    WrongSolution,
 }
 
 /// Name of the file that describes a job.
@@ -392,6 +395,7 @@ impl JobError {
             Self::Spec { source, .. } => format!("{SPEC}: {source}"),
             Self::OtherJob { member, .. } => format!("the files are those of another job: its `{member}` differs"),
             Self::Part { path, source } => format!("{}: {source}", name(path)),
+            Self::WrongSolution => self.to_string(),
         };
         format!("{what}; delete the job, and create it again")
     }

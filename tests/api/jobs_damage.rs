@@ -198,7 +198,10 @@ impl Case<'_> {
             }
         }
         self.ask(taquin, Question::get(&self.path(""))).await.problem("not-found");
-        until("the files are gone", async || !self.folder.exists()).await;
+        // A slice of a running job may store a part meanwhile; then the folder is removed at the next start.
+        if self.template.results.is_some() {
+            until("the files are gone", async || !self.folder.exists()).await;
+        }
     }
 
     /// The command ends, and what it exports is right.

@@ -12,10 +12,11 @@ use super::begun_chunk::{BegunChunk, ChunkBudget, ChunkMemory};
 use super::job::{Job, Step};
 use crate::jobs::manifest::Totals;
 use crate::jobs::part::Row;
+use crate::jobs::runner::row_of;
 use crate::jobs::stored_job::JobError;
 use crate::service::{
     BoardCounts, BulkWork, MixedSweep, Service, ServiceError, Slice, SliceContext, SliceEnd, Sweep, SweepContext,
-    SweepError, SweepLimits, SweepTables, Want,
+    SweepLimits, SweepTables, Want,
 };
 
 /// The unfinished jobs of one owner. They take turns, slice by slice, and the owners take turns with one another and
@@ -197,14 +198,14 @@ impl OwnerWork {
                 return Labelled::Cancelled;
             }
             let Some(puzzle) = chunk.rows.next() else { return Labelled::Whole };
-            let row = match puzzle.map(|puzzle| (puzzle, sweep.label(&puzzle, of_search))) {
-                Some((_, Ok(label))) => Row::Solved(label),
-                Some((_, Err(SweepError::Cancelled))) => return Labelled::Cancelled,
-                Some((puzzle, Err(failure))) => {
-                    failure.report(&puzzle, self.service.metrics());
-                    Row::Failed
+            let label = |puzzle| row_of(sweep.label(&puzzle, of_search), &puzzle, self.service.metrics());
+            let row = match puzzle.map_or(Ok(Some(Row::Invalid)), label) {
+                Ok(Some(row)) => row,
+                Ok(None) => return Labelled::Cancelled,
+                Err(error) => {
+                    context.without_worker(|| job.trouble(&error));
+                    return Labelled::Cancelled;
                 }
-                None => Row::Invalid,
             };
             count(&row, chunk, counts);
             left -= 1;
