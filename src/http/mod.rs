@@ -46,7 +46,7 @@ pub(crate) use rows::RowGoal;
 pub use rows::read_rows;
 pub(crate) use rows::{
     CsvInput, InputRow, LabelLines, MAX_LINE, RowFormat, RowOptions, RowReader, goal_mismatch, other_goal, row_json,
-    stored_problem, sweep_problem, unserved,
+    stored_problem, unserved,
 };
 pub use state::{BatchLimits, HttpSettings, Site};
 

@@ -32,7 +32,8 @@ impl Destination {
             _ if output == "-" || is_standard() == Some(true) => Self::Standard,
             Some(data) if !data.is_file() && !data.is_dir() => Self::Stream(path.to_owned()),
             // A link stays a link: the file that it names is replaced.
-            _ => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
+            _ if path.is_symlink() => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
+            _ => Self::File(path.to_owned()),
         }
     }
 

@@ -12,8 +12,9 @@ use crate::domain::{Board, Puzzle};
 use crate::http::LabelLines;
 use crate::jobs::{
     InputProblems, JobBoards, JobError, JobSpec, Recipe, Row, SampledBoards, StoredJob, chunk_size, map_in_order,
+    row_of,
 };
-use crate::service::{RequestedLimits, Sweep, SweepContext, SweepError, Want};
+use crate::service::{RequestedLimits, Sweep, SweepContext, Want};
 
 /// Why rows end.
 pub(super) enum RowsEnd {
@@ -104,13 +105,9 @@ impl Session {
                 return Err(RowsEnd::Cancelled);
             }
             let puzzle = recipe.board(index);
-            let row = match sweep.label(&puzzle, context) {
-                Ok(label) => Row::Solved(label),
-                Err(SweepError::Cancelled) => return Err(RowsEnd::Cancelled),
-                Err(failure) => {
-                    failure.report(&puzzle, &self.metrics);
-                    Row::Failed
-                }
+            let labelled = row_of(sweep.label(&puzzle, context), &puzzle, &self.metrics);
+            let Some(row) = labelled.map_err(|error| RowsEnd::Failed(error.into()))? else {
+                return Err(RowsEnd::Cancelled);
             };
             self.progress.count(&row);
             take(&IndexedRow { index, board: Some(puzzle.start()), row: &row, reason: None });

@@ -14,11 +14,12 @@ use super::unfinished::InputPosition;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle, Size};
 use crate::http::{
-    InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, sweep_problem,
-    unserved,
+    InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved,
 };
-use crate::jobs::{CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, Row, map_in_order};
-use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepError, SweepLimits, SweepTables, Want};
+use crate::jobs::{
+    CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, Row, map_in_order, row_of,
+};
+use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepLimits, SweepTables, Want};
 
 /// What is written about each row.
 #[derive(Clone, Copy)]
@@ -210,14 +211,13 @@ impl Labeller<'_> {
     ) -> Result<Option<(u64, String)>, Early> {
         let mut sweep = MixedSweep::new(&self.session.tables, self.want, self.limits);
         for (line, InputRow { id, puzzle }) in block.rows(reader) {
-            let label = puzzle.and_then(|puzzle| {
-                self.check(&puzzle)?;
-                self.label(&puzzle, &mut sweep).map(|label| (puzzle, label))
-            });
-            // A cancelled search is no fault of the row.
             if self.session.is_cancelled() {
                 return Err(Early::Cancelled);
             }
+            let label = match puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)) {
+                Ok(puzzle) => self.label(&puzzle, &mut sweep)?.map(|label| (puzzle, label)),
+                Err(problem) => Err(problem),
+            };
             let row = label.as_ref().map_or(Row::Invalid, |(_, label)| Row::Solved(label.clone()));
             self.session.progress.count(&row);
             match &label {
@@ -242,17 +242,19 @@ impl Labeller<'_> {
         }
     }
 
-    fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Label, Box<Problem>> {
+    fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Result<Label, Box<Problem>>, Early> {
         let load = || {
             self.session.load_tables(puzzle.goal(), self.want);
             SweepTables::default()
         };
-        let sweep = sweep.of(puzzle.goal(), load).ok_or_else(|| unserved(puzzle.size()))?;
+        let Some(sweep) = sweep.of(puzzle.goal(), load) else { return Ok(Err(unserved(puzzle.size()).into())) };
         let context = SweepContext { cancel: &[&self.session.cancel], helpers: None };
-        sweep.label(puzzle, context).map_err(|error: SweepError| {
-            error.report(puzzle, &self.session.metrics);
-            sweep_problem(error).into()
-        })
+        let row = row_of(sweep.label(puzzle, context), puzzle, &self.session.metrics);
+        match row.map_err(BatchError::from)? {
+            Some(Row::Solved(label)) => Ok(Ok(label)),
+            Some(row) => Ok(Err(LabelLines::problem(&row).into())),
+            None => Err(Early::Cancelled),
+        }
     }
 
     fn append(&self, line: u64, id: Option<&[u8]>, label: &LabelledRow, out: &mut Lines) {

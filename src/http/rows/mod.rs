@@ -16,4 +16,4 @@ pub(crate) use options::RowGoal;
 pub(crate) use options::RowOptions;
 pub use reader::read_rows;
 pub(crate) use reader::{InputRow, MAX_LINE, RowFormat, RowReader};
-pub(crate) use written::{goal_mismatch, other_goal, row_json, stored_problem, sweep_problem, unserved};
+pub(crate) use written::{goal_mismatch, other_goal, row_json, stored_problem, unserved};

@@ -4,9 +4,8 @@ use std::io::Write;
 
 use crate::domain::{Board, Size};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::reply::service_failure;
 use crate::jobs::label_json;
-use crate::service::{Label, ServiceError, SweepError, Want};
+use crate::service::{Label, Want};
 
 /// Appends the line of a row: its line number and id, and its label or its problem.
 pub(crate) fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &Problem>, want: Want, out: &mut Vec<u8>) {
@@ -52,14 +51,6 @@ pub(crate) fn unserved(size: Size) -> Problem {
     let detail = format!("`next` needs proven lengths, which are known on boards of up to 16 cells, not on {size}");
     let error = RequestError::new("/want", "unsupported", detail.clone());
     Problem::new(ProblemKind::UnsupportedCombination, format!("{detail}.")).with_errors(vec![error])
-}
-
-/// The problem of a row whose search failed.
-pub(crate) fn sweep_problem(error: SweepError) -> Problem {
-    service_failure(match error {
-        SweepError::Cancelled => &ServiceError::ShuttingDown,
-        SweepError::Failed(ref error) => error,
-    })
 }
 
 #[cfg(test)]
