@@ -66,8 +66,7 @@ impl CsvInput {
         let fields = fields(line.as_bytes())?;
         let Self::Columns { id, board, count } = self else {
             // Boards in text contain commas too.
-            let board = if let [board] = &fields[..] { board.clone() } else { line.to_owned() };
-            return Ok(CsvRow { id: None, board });
+            return Ok(CsvRow { id: None, board: fields.join(",") });
         };
         let differs = || format!("the line has {}; the header names {count}", counted(fields.len() as u64, "field"));
         if fields.len() > *count {
@@ -168,6 +167,7 @@ mod tests {
         assert_eq!(row("id,board", ",1230"), text(None, "1230"));
         assert_eq!(row("1,2,3,0", "1,2,3,0"), text(None, "1,2,3,0"));
         assert_eq!(row("1,2,3,0", "\"1 2/3 0\""), text(None, "1 2/3 0"));
+        assert_eq!(row("1,2,3,0", "\"3\",\"1\",2,\"0\""), text(None, "3,1,2,0"), "quotes are not part of a tile");
         assert_eq!(row("0,1,2,3,cost", "1,2,3,0"), text(None, "1 2 3 0"), "no column of the board is missing");
         for (header, line, fault) in [
             ("0,1,2,3", "1,2,3", "3 fields; the header names 4"),
