@@ -370,7 +370,8 @@ fn a_directory_stores_the_rows_of_a_file() {
     let command = format!("{input} -o {directory} --chunk 50");
     let output = batch(&command);
     assert_eq!(output.status.code(), Some(3), "{}", stderr_of(&output));
-    let problems = json_lines(&fs::read(format!("{directory}/input/0000000000.ndjson")).unwrap());
+    let mut problems = json_lines(&fs::read(format!("{directory}/input/0000000000.ndjson")).unwrap());
+    assert!(problems.pop().unwrap()["sha256"].is_string(), "the last line is the checksum");
     let numbers: Vec<_> = problems.iter().map(|row| (row["index"].as_u64(), row["line"].as_u64())).collect();
     assert_eq!(numbers, [(Some(7), Some(8)), (Some(123), Some(124))]);
     let export = batch(&directory);
