@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::destination::Destination;
+use super::destination::{Destination, Existing};
 use super::input::RowInput;
-use super::unfinished::Existing;
 use crate::config::{BatchFlags, parse_duration};
 use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
 use crate::http::{NamedGoal, Problem, RowOptions, did_you_mean};
@@ -321,7 +320,7 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
     match (format, Destination::named(output(flags))) {
         (Some(Format::Parquet), _) => errors.without_effect(&[resume], parquet),
         (_, Destination::File(_)) => {}
-        _ => errors.without_effect(&[resume, overwrite], "what is written there is not kept: name a file with `-o`"),
+        _ => errors.without_effect(&[resume, overwrite], "a stream has no rows to keep: name a file with `-o`"),
     }
 }
 

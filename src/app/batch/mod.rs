@@ -7,6 +7,7 @@ mod ending;
 mod export;
 mod input;
 mod line_output;
+mod own_input;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod progress;

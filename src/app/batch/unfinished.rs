@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::destination::{problems_of, with_end};
+use super::destination::{Existing, problems_of, with_end};
 use super::ending::BatchError;
 use super::run::Run;
 use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal};
@@ -52,15 +52,6 @@ pub(super) struct InputPosition {
     pub(super) lines: u64,
     /// The digest of these lines.
     pub(super) digest: Sha256,
-}
-
-/// What to do where a file or an interrupted run is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Existing {
-    /// Go on with an interrupted run.
-    pub(super) resumes: bool,
-    /// Replace what is there.
-    pub(super) overwrites: bool,
 }
 
 /// The content of the state.
