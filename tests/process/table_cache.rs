@@ -299,4 +299,5 @@ fn every_answer_is_right_after_a_forged_file() {
     let (rows, log) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(rows, format!("{{\"line\":1,\"length\":{length},\"optimal\":true}}\n"));
     assert!(log.contains("wrong hash") && log.contains(file.to_str().unwrap()), "{log}");
+    assert!(fs::read(&file).unwrap() == right, "the command replaces the file too");
 }
