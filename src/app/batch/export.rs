@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::arguments::{TextFormat, TextOutput};
 use super::line_output::{LineOutput, Lines};
-use super::run::Run;
+use super::unfinished::Run;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Board, Puzzle};
 use crate::http::LabelLines;

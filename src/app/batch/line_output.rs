@@ -8,8 +8,7 @@ use super::arguments::TextOutput;
 use super::console::{counted, say};
 use super::destination::Destination;
 use super::ending::BatchError;
-use super::run::Run;
-use super::unfinished::{InputPosition, Position, Unfinished};
+use super::unfinished::{InputPosition, Position, Run, Unfinished};
 
 /// Lines of labels, one after another.
 pub(super) enum LineOutput {

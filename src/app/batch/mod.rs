@@ -15,6 +15,7 @@ mod rows;
 mod run;
 mod store;
 mod unfinished;
+mod values;
 
 use std::env;
 use std::io;

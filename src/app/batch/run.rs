@@ -2,30 +2,15 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Session;
 use super::arguments::TextFormat;
 use super::input::RowInput;
+use super::unfinished::Run;
 use crate::jobs::{Recipe, StoredJob, hex};
 use crate::search::Named;
 use crate::service::{RequestedLimits, Want};
-
-/// The arguments on which the rows of a run depend, by their names, and the version.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Run(Map<String, Value>);
-
-impl Run {
-    /// The first argument that differs from another run's, with both values.
-    pub(super) fn difference(&self, other: &Self) -> Option<String> {
-        let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
-        let mut names = self.0.keys().chain(other.0.keys());
-        let name = names.find(|name| self.0.get(*name) != other.0.get(*name))?;
-        Some(format!("its `{name}` is {}, and this one's is {}", value(other, name), value(self, name)))
-    }
-}
 
 impl Session {
     /// The run that labels the rows of an input.

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::destination::{Existing, problems_of, with_end};
 use super::ending::BatchError;
-use super::run::Run;
 use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal};
 
 /// A file of labels, and of the problems of rows without one, that are being written.
@@ -33,6 +33,11 @@ pub(super) struct Unfinished {
     /// When the state was last stored.
     saved: Instant,
 }
+
+/// What a run writes: the arguments on which its rows depend, by their names, and the version.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Run(pub(super) Map<String, Value>);
 
 /// How far a run has come.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +89,16 @@ const MAX_STATE: u64 = 1 << 20;
 /// Time between two states, which is what a killed run loses: this part of its time so far, within these bounds.
 const SAVED_PART: u32 = 8;
 const SAVE_PERIODS: [Duration; 2] = [Duration::from_millis(25), Duration::from_secs(1)];
+
+impl Run {
+    /// The first argument that differs from another run's, with both values.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
+        let mut names = self.0.keys().chain(other.0.keys());
+        let name = names.find(|name| self.0.get(*name) != other.0.get(*name))?;
+        Some(format!("its `{name}` is {}, and this one's is {}", value(other, name), value(self, name)))
+    }
+}
 
 impl Unfinished {
     /// The files that are written before the rows get their name.

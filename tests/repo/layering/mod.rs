@@ -120,14 +120,15 @@ const RULES: [Rule; 12] = [
         crates: &[
             "axum",
             "getrandom", // the sample of a check
-            "humantime", // arguments of `taquin batch`
             "hyper",
             "hyper_util",
             "indicatif",
             "parking_lot",
             "procfs",
             "prometheus_client",
+            "serde", // the state of an unfinished file
             "serde_json",
+            "sha2", // its digests
             "shlex",
             "rustix", // limit of open files, options of sockets
             "thiserror",
