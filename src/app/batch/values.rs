@@ -1,6 +1,6 @@
 //! Values of flags, from text.
 //!
-//! Each function returns a message of what is wrong with the text.
+//! On failure, each function returns a message that names the fault of the text.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
