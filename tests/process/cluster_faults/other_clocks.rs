@@ -103,7 +103,9 @@ fn what_a_killed_replica_of_a_cluster_leaves_is_removed_after_two_hours() {
     let mut cluster = Cluster::start(&newest_server(), &scratch, &jobs, 0);
     let folders = || entries(&Path::new(&jobs).join("data"));
     let mut client = cluster.replicas[0].client();
-    client.write(format!("{}[[8,6,7]", upload_head("left", 1 << 20)).as_bytes()).expect("a connection");
+    // An upload has a folder once its first row is there.
+    let begun_body = "[[8,6,7],[2,5,4],[3,0,1]]\n";
+    client.write(format!("{}{begun_body}", upload_head("left", 1 << 20)).as_bytes()).expect("a connection");
     let begun = Instant::now();
     while folders().is_empty() {
         assert!(begun.elapsed() < PATIENCE, "no upload has begun");
