@@ -300,10 +300,13 @@ async fn collect(mut body: Limited<Body>) -> Result<Bytes, <Limited<Body> as Htt
 mod tests {
     use std::convert::Infallible;
     use std::pin::Pin;
+    use std::sync::mpsc::channel;
     use std::task::{Context, Poll};
     use std::time::Duration;
 
     use hyper::body::Frame;
+    use tokio::runtime::Builder;
+    use tokio::task::spawn_blocking;
 
     use super::*;
     use crate::http::state::BatchLimits;
@@ -441,22 +444,30 @@ mod tests {
         assert_eq!(kind_of("text/plain", unannounced, LENIENT).await, ProblemKind::ContentTooLarge);
     }
 
-    #[tokio::test]
-    async fn a_large_body_is_parsed_aside() {
+    #[test]
+    fn a_large_body_is_parsed_aside() {
         const ROOMY: HttpSettings = HttpSettings { max_body: 4 * LARGE, ..LENIENT };
-        for (length, is_aside) in [(LARGE, false), (LARGE + 1, true)] {
-            let board = format!("[[1,2],[3,0]]{}", " ".repeat(length - 13));
-            let mut asked = pin!(ask("application/json", board, ROOMY));
-            let at_once = asked.as_mut().now_or_never();
-            assert_eq!(at_once.is_none(), is_aside, "{length} bytes");
-            let read = match at_once {
-                Some(read) => read,
-                None => asked.await,
-            };
-            assert!(matches!(read.unwrap().body, Some(RequestBody::Json(Json::Array(_)))));
-        }
-        let problem = ask("application/json", "0".repeat(LARGE + 1), ROOMY).await.unwrap_err();
-        assert_eq!(problem.kind, ProblemKind::MalformedJson);
+        let runtime = Builder::new_current_thread().max_blocking_threads(1).enable_time().build().unwrap();
+        runtime.block_on(async {
+            for (length, is_aside) in [(LARGE, false), (LARGE + 1, true)] {
+                // The only thread for work aside is busy until the request has been asked for once.
+                let (free, is_free) = channel();
+                let busy = spawn_blocking(move || is_free.recv());
+                let board = format!("[[1,2],[3,0]]{}", " ".repeat(length - 13));
+                let mut asked = pin!(ask("application/json", board, ROOMY));
+                let at_once = asked.as_mut().now_or_never();
+                assert_eq!(at_once.is_none(), is_aside, "{length} bytes");
+                free.send(()).unwrap();
+                busy.await.unwrap().unwrap();
+                let read = match at_once {
+                    Some(read) => read,
+                    None => asked.await,
+                };
+                assert!(matches!(read.unwrap().body, Some(RequestBody::Json(Json::Array(_)))));
+            }
+            let problem = ask("application/json", "0".repeat(LARGE + 1), ROOMY).await.unwrap_err();
+            assert_eq!(problem.kind, ProblemKind::MalformedJson);
+        });
     }
 
     #[tokio::test]
