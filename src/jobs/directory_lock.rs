@@ -21,7 +21,7 @@ pub enum DirectoryUse {
 /// The lock of the directory cannot be removed as a file can. Only the lock of the file is seen by other machines, if
 /// the file system is that of a network.
 #[derive(Debug)]
-pub(super) struct DirectoryLock {
+pub struct DirectoryLock {
     directory: File,
     _file: File,
 }
@@ -32,8 +32,8 @@ pub struct OutputLock {
     _locked: Vec<File>,
 }
 
-/// The file that processes lock.
-const LOCK: &str = "lock";
+/// The file of a directory that processes lock.
+pub const DIRECTORY_LOCK: &str = "lock";
 /// Folders of each store of a service.
 const FOLDERS: [&str; 2] = ["data", "jobs"];
 
@@ -42,12 +42,12 @@ impl DirectoryLock {
     ///
     /// # Errors
     /// [`TryLockError::WouldBlock`] if another process uses it otherwise; those of the file system.
-    pub(super) fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
+    pub fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let directory = File::open(path).map_err(TryLockError::Error)?;
         if let Err(TryLockError::WouldBlock) = lock(&directory, usage) {
             return Err(TryLockError::WouldBlock);
         }
-        let path = path.join(LOCK);
+        let path = path.join(DIRECTORY_LOCK);
         loop {
             let mut options = OpenOptions::new();
             options.create(true).write(true).truncate(false).mode(0o600);
@@ -61,7 +61,7 @@ impl DirectoryLock {
     }
 
     /// True if the directory that is locked has this path still.
-    pub(super) fn is_of(&self, path: &Path) -> bool {
+    pub fn is_of(&self, path: &Path) -> bool {
         // A path may be a link.
         fs::metadata(path).is_ok_and(|now| self.directory.metadata().is_ok_and(|locked| is_same_file(&locked, &now)))
     }
@@ -84,7 +84,7 @@ impl OutputLock {
     /// # Errors
     /// The store, if a running service has it.
     pub fn of_directory(path: &Path) -> Result<Self, PathBuf> {
-        let path = canonical(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let path = canonical(path);
         let is_written = |store: &Path| match path.strip_prefix(store).map(|below| below.components().next()) {
             Ok(Some(folder)) => FOLDERS.iter().any(|of_store| folder.as_os_str() == *of_store),
             Ok(None) => true,
@@ -93,7 +93,7 @@ impl OutputLock {
         let is_store = |path: &Path| FOLDERS.iter().all(|folder| path.join(folder).is_dir());
         let mut locked = Vec::new();
         for store in path.ancestors().filter(|above| is_written(above) && is_store(above)) {
-            let lock_file = open_regular(&store.join(LOCK), OpenOptions::new().read(true));
+            let lock_file = open_regular(&store.join(DIRECTORY_LOCK), OpenOptions::new().read(true));
             for file in [File::open(store), lock_file].into_iter().flatten() {
                 match file.try_lock_shared() {
                     Err(TryLockError::WouldBlock) => return Err(store.to_owned()),
@@ -107,7 +107,8 @@ impl OutputLock {
 }
 
 /// The path without links, of which the last folders may not exist.
-fn canonical(path: &Path) -> PathBuf {
+pub fn canonical(path: &Path) -> PathBuf {
+    let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     let Some((above, canonical)) = existing else { return path.to_owned() };
     path.strip_prefix(above).map_or(canonical.clone(), |below| canonical.join(below))
@@ -142,9 +143,9 @@ mod tests {
         let locked = take(DirectoryUse::Exclusive).unwrap();
         for usage in [DirectoryUse::Exclusive, DirectoryUse::Shared] {
             assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
-            fs::remove_file(path.join(LOCK)).unwrap();
+            fs::remove_file(path.join(DIRECTORY_LOCK)).unwrap();
             assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
-            fs::write(path.join(LOCK), b"").unwrap();
+            fs::write(path.join(DIRECTORY_LOCK), b"").unwrap();
             assert!(matches!(take(usage), Err(TryLockError::WouldBlock)));
         }
         drop(locked);
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_no_file_is_no_lock() {
         let scratch = Scratch::new();
-        let path = scratch.0.path().join(LOCK);
+        let path = scratch.0.path().join(DIRECTORY_LOCK);
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         let taken = DirectoryLock::take(scratch.0.path(), DirectoryUse::Exclusive);
         assert!(matches!(taken, Err(TryLockError::Error(_))), "{taken:?}");

@@ -56,12 +56,18 @@ pub(super) fn sync(folder: &Path) -> io::Result<()> {
 }
 
 /// Brings the name of a file to the disk.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Those of the file system.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     sync(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
 /// `None` if there is no such file.
-pub(super) fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+///
+/// # Errors
+/// All others.
+pub fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -58,12 +58,12 @@ pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::Directory;
-pub use directory_lock::{DirectoryUse, OutputLock};
+pub use directory_lock::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, OutputLock, canonical};
 pub use engine::{
     CreateError, Dispatch, Draft, Ended, Ending, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane,
     JobOwner, JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
 };
-pub use file_system::{is_same_file, open_regular};
+pub use file_system::{if_found, is_same_file, open_regular, sync_folder_of};
 #[cfg(all(test, feature = "cluster"))]
 pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
 #[cfg(feature = "cluster")]
@@ -75,7 +75,7 @@ pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError,
 pub use input_problems::{InputProblems, InputProblemsWriter};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
-pub use new_file::NewFile;
+pub use new_file::{NewFile, is_temporary};
 pub use ordered::map_in_order;
 #[cfg(feature = "parquet")]
 pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};

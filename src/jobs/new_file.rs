@@ -111,7 +111,7 @@ impl Drop for NewFile {
 }
 
 /// True for the name of a temporary file.
-pub(super) fn is_temporary(name: &str) -> bool {
+pub fn is_temporary(name: &str) -> bool {
     let of = name.strip_suffix(TEMPORARY).and_then(|name| name.rsplit_once('.'));
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     of.is_some_and(|(name, random)| !name.is_empty() && random.len() == DIGITS && random.bytes().all(is_digit))

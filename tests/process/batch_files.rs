@@ -1,5 +1,6 @@
 //! Single files that `taquin batch` writes: what they replace, what is left of a run that was killed, and how it goes on.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -344,14 +345,16 @@ fn damage_of_an_unfinished_run_is_found() {
     let run = Interrupted { scratch: &scratch, arguments: input.clone(), output: output.clone(), input: None };
     let expected = interrupt(&run);
     let folder = format!("{output}.unfinished");
-    let original = files(&folder);
-    assert_eq!(original.keys().collect::<Vec<_>>(), ["problems.ndjson", "rows", "state.json"]);
+    let mut original = files(&folder);
+    assert_eq!(original.keys().collect::<Vec<_>>(), ["lock", "problems.ndjson", "rows", "state.json"]);
+    original.remove("lock");
     let resume = || batch(&format!("{input} -o {output} --resume"));
-    let rejected = |what: &str| {
+    let rejected_for = |reason: &str, what: &str| {
         let output = resume();
         assert_eq!(output.status.code(), Some(1), "{what}: {}", stderr_of(&output));
-        assert!(stderr_of(&output).contains("--overwrite begins anew"), "{what}: {}", stderr_of(&output));
+        assert!(stderr_of(&output).contains(reason), "{what}: {}", stderr_of(&output));
     };
+    let rejected = |what: &str| rejected_for("--overwrite begins anew", what);
     let mut random = Random(3);
     for (name, bytes) in &original {
         let path = format!("{folder}/{name}");
@@ -372,11 +375,9 @@ fn damage_of_an_unfinished_run_is_found() {
         rejected(&format!("a link as {name}"));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        rejected(&format!("a folder as {name}"));
+        rejected_for(&format!("no run wrote its {name}"), &format!("a folder as {name}"));
         fs::remove_dir(&path).unwrap();
-        if name != "state.json" {
-            rejected(&format!("no {name}"));
-        }
+        rejected(&format!("no {name}"));
         fs::write(&path, bytes).unwrap();
     }
     // What came after the last state is not lost, but made again.
@@ -384,6 +385,88 @@ fn damage_of_an_unfinished_run_is_found() {
     fs::write(format!("{folder}/rows"), longer).unwrap();
     assert_eq!(resume().status.code(), Some(3));
     assert!(run.result() == expected);
+}
+
+#[test]
+fn only_files_of_a_run_are_removed_from_its_folder() {
+    let scratch = Scratch::new("foreign");
+    let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.csv"));
+    let folder = format!("{output}.unfinished");
+    fs::write(&input, "867254301\n").unwrap();
+    let tree = |path: &str| {
+        let list = Command::new("find").args([path, "-printf", "%p %y %s\n"]).output().unwrap();
+        String::from_utf8(list.stdout).unwrap().lines().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let refuse_all = |input: &str, code: i32, reason: &str| {
+        let before = tree(scratch.0.to_str().unwrap());
+        for flags in ["", "--resume", "--overwrite", "--resume --overwrite"] {
+            refused(&batch(&format!("{input} -o {output} {flags}")), code, reason);
+            assert_eq!(tree(scratch.0.to_str().unwrap()), before, "{reason}, {flags}");
+        }
+    };
+    fs::create_dir(&folder).unwrap();
+    // Names that no run writes, and folders with the names of its files.
+    for name in ["notes", "state.json.bak", "state.json.0123.tmp", "rows.0123456789abcdef.tmp", "ROWS"] {
+        let path = format!("{folder}/{name}");
+        fs::write(&path, "x").unwrap();
+        refuse_all(&input, 1, &format!("no run wrote its {name}"));
+        fs::remove_file(&path).unwrap();
+    }
+    for name in ["rows", "state.json", "lock", "parts"] {
+        let path = format!("{folder}/{name}");
+        fs::create_dir(&path).unwrap();
+        refuse_all(&input, 1, &format!("no run wrote its {name}"));
+        fs::remove_dir(&path).unwrap();
+    }
+    // An input in the folder, by any name.
+    for name in ["input.ndjson", "rows", "state.json.0123456789abcdef.tmp"] {
+        let path = format!("{folder}/{name}");
+        fs::copy(&input, &path).unwrap();
+        let link = scratch.path("link.ndjson");
+        symlink(&path, &link).unwrap();
+        refuse_all(&path, 2, "is the input");
+        refuse_all(&link, 2, "is the input");
+        refuse_all(&format!("{folder}/../out.csv.unfinished/{name}"), 2, "is the input");
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(&link).unwrap();
+    }
+    fs::remove_dir(&folder).unwrap();
+    // A link is not followed, and a file is not replaced.
+    fs::create_dir(scratch.path("precious")).unwrap();
+    fs::write(scratch.path("precious/rows"), "x").unwrap();
+    symlink("precious", &folder).unwrap();
+    refuse_all(&input, 1, "it is not a folder");
+    fs::remove_file(&folder).unwrap();
+    fs::write(&folder, "x").unwrap();
+    refuse_all(&input, 1, "it is not a folder");
+    fs::remove_file(&folder).unwrap();
+    // Rows without a state are not taken for nothing.
+    fs::create_dir(&folder).unwrap();
+    fs::write(format!("{folder}/rows"), "x").unwrap();
+    refused(&batch(&format!("{input} -o {output}")), 1, "--overwrite begins anew");
+    refused(&batch(&format!("{input} -o {output} --resume")), 1, "state.json: ");
+    assert_eq!(files_at(&folder), ["lock", "rows"]);
+    // What a killed run left is removed, without what it links to.
+    fs::remove_file(format!("{folder}/rows")).unwrap();
+    symlink(scratch.path("precious/rows"), format!("{folder}/rows")).unwrap();
+    fs::write(format!("{folder}/state.json.0123456789abcdef.tmp"), "x").unwrap();
+    assert_clean(&batch(&format!("{input} -o {output} --overwrite")));
+    assert_eq!(fs::read_to_string(scratch.path("precious/rows")).unwrap(), "x");
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["in.ndjson", "out.csv", "precious"]);
+}
+
+#[test]
+fn a_file_that_comes_into_the_folder_of_a_run_remains() {
+    let scratch = Scratch::new("came");
+    let output = scratch.path("out.ndjson");
+    let child = start(&format!("--random 4x4 --count 2000 --seed s -o {output}"));
+    while !Path::new(&format!("{output}.unfinished/state.json")).exists() {
+        sleep(Duration::from_millis(1));
+    }
+    fs::write(format!("{output}.unfinished/notes"), "x").unwrap();
+    assert_clean(&child.wait_with_output().unwrap());
+    assert_eq!(files_at(&format!("{output}.unfinished")), ["notes"]);
+    assert_eq!(json_lines(&fs::read(&output).unwrap()).len(), 2000);
 }
 
 #[test]

@@ -65,6 +65,11 @@ pub(super) fn problems_of(path: &Path) -> PathBuf {
     with_end(path, ".problems.ndjson")
 }
 
+/// True for a file that is not empty.
+pub(super) fn has_bytes(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| data.len() > 0)
+}
+
 /// The data of an open file; `None` if the system does not say.
 pub(super) fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok()

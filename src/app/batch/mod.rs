@@ -5,6 +5,7 @@ mod console;
 mod destination;
 mod ending;
 mod export;
+mod hashed_file;
 mod input;
 mod line_output;
 mod own_input;
@@ -15,6 +16,7 @@ mod rows;
 mod run;
 mod store;
 mod unfinished;
+mod unfinished_folder;
 mod values;
 
 use std::env;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Boards, ParquetOutput, ParquetSource, Source, Task, TextOutput};
 use super::destination::{Destination, metadata_of, problems_of};
-use super::unfinished::Unfinished;
-use crate::jobs::is_same_file;
+use super::unfinished_folder::{FILES, folder_of};
+use crate::jobs::{canonical, is_same_file};
 
 /// True if both are one regular file. A terminal and a pipe can be read and written at once.
 fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
@@ -39,7 +39,11 @@ impl Task {
         let is_input = match destination {
             Destination::Standard => are_one_file(read(), metadata_of(io::stdout())),
             Destination::Stream(_) => false,
-            Destination::File(path) => written(path).iter().any(|path| are_one_file(read(), fs::metadata(path).ok())),
+            Destination::File(path) => {
+                let is_in_folder =
+                    input.file.as_ref().is_some_and(|file| canonical(file).starts_with(canonical(&folder_of(path))));
+                is_in_folder || written(path).any(|path| are_one_file(read(), fs::metadata(path).ok()))
+            }
         };
         if !is_input {
             return Ok(());
@@ -50,9 +54,10 @@ impl Task {
 }
 
 /// All files that a batch with this output writes.
-fn written(path: &Path) -> Vec<PathBuf> {
-    let files = Unfinished::files_of(path).into_iter();
-    files.chain([path.to_owned(), problems_of(path)]).collect()
+fn written(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let folder = folder_of(path);
+    let files = FILES.map(|name| folder.join(name));
+    files.into_iter().chain([path.to_owned(), problems_of(path)])
 }
 
 /// Rejects an output that is a file of the job whose labels are written.

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use super::arguments::{ParquetOutput, ParquetSource, Source};
 use super::console::say;
-use super::destination::Destination;
+use super::destination::{Destination, has_bytes};
 use super::export::{IndexedRow, IndexedRows, RowsEnd, TakeIndexedRow};
 use super::input::{LineBlock, RowInput};
 use super::rows::{Early, Labeller, RowLines};
-use super::unfinished::{FILE_EXISTS, has_bytes};
+use super::unfinished::FILE_EXISTS;
 use super::{BatchError, Session, TaskEnd};
 use crate::domain::{Puzzle, Size};
 use crate::http::{LabelLines, RowReader};

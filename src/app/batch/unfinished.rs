@@ -3,8 +3,8 @@
 //! Until then its rows are in the folder `FILE.unfinished`, beside a state that says which run wrote them and how far
 //! the run came. A run that goes on proves by digests that neither the rows nor the input before that point have changed.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::destination::{Existing, problems_of, with_end};
+use super::destination::{Existing, has_bytes, problems_of};
 use super::ending::BatchError;
-use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal};
+use super::hashed_file::{Extent, HashedFile};
+use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
+use crate::jobs::{NewFile, hex, if_found, open_regular, read_sealed, seal, sync_folder_of};
 
 /// A file of labels, and of the problems of rows without one, that are being written.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     path: PathBuf,
-    folder: PathBuf,
-    /// Locked as long as it is open.
-    _lock: File,
+    folder: UnfinishedFolder,
     run: Run,
     rows: HashedFile,
     problems: HashedFile,
@@ -71,17 +71,7 @@ struct State {
     problems: Extent,
 }
 
-/// The first lines or bytes of a file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Extent {
-    length: u64,
-    sha256: String,
-}
-
 const FORMAT: &str = "taquin-unfinished-1";
-const ROWS: &str = "rows";
-const PROBLEMS: &str = "problems.ndjson";
-const STATE: &str = "state.json";
 /// Why an output is rejected that would be lost.
 pub(super) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
 /// Largest state that is read, in bytes.
@@ -101,55 +91,78 @@ impl Run {
 }
 
 impl Unfinished {
-    /// The files that are written before the rows get their name.
-    pub(super) fn files_of(path: &Path) -> [PathBuf; 3] {
-        let folder = folder_of(path);
-        [ROWS, PROBLEMS, STATE].map(|name| folder.join(name))
-    }
-
     /// Begins a file of labels, or goes on with one.
     ///
     /// # Errors
     /// [`BatchError::File`], also if there is a file or an interrupted run and nothing says what to do, or if the
     /// interrupted run is another one.
     pub(super) fn open(path: &Path, run: Run, existing: Existing) -> Result<Self, BatchError> {
+        Self::check(path, existing)?;
         let folder = folder_of(path);
-        let error = |source| file_error(&folder, source);
-        let is_interrupted = folder.join(STATE).exists();
-        check_existing(path, is_interrupted, existing)?;
-        match fs::create_dir(&folder) {
-            Err(source) if !folder.is_dir() => return Err(error(source)),
-            _ => {}
-        }
-        let lock = lock(&folder).map_err(error)?;
+        let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
+        // Another process may have written it before it was locked.
+        let is_interrupted = Self::check(path, existing)?;
         if is_interrupted && existing.resumes {
-            return Self::resume(path, folder, lock, run);
+            return Self::resume(path, folder, run);
         }
-        Self::begin(path, folder, lock, run)
+        Self::begin(path, folder, run)
     }
 
-    fn begin(path: &Path, folder: PathBuf, lock: File, run: Run) -> Result<Self, BatchError> {
-        let error = |source| file_error(&folder, source);
-        clear(&folder).map_err(error)?;
+    /// Rejects files and interrupted runs that would be lost. Returns true if there is an interrupted run.
+    ///
+    /// # Errors
+    /// [`BatchError::File`].
+    pub(super) fn check(path: &Path, existing: Existing) -> Result<bool, BatchError> {
+        let Existing { resumes, overwrites } = existing;
+        let folder = folder_of(path);
+        let is_interrupted = is_interrupted(&folder).map_err(|source| file_error(&folder, source))?;
+        let rejected =
+            |path: &Path, reason: String| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
+        if overwrites {
+            return Ok(is_interrupted);
+        }
+        if is_interrupted && !resumes {
+            let reason = "it has the rows of an interrupted run: --resume goes on with them, --overwrite begins anew";
+            return rejected(&folder, reason.to_owned());
+        }
+        // A process that was killed at the end of a run leaves files without their copies in the folder.
+        let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
+        for (file, name) in [(path.to_owned(), ROWS), (problems_of(path), PROBLEMS)] {
+            if has_bytes(&file) && is_in_folder(name) {
+                let reason = match resumes {
+                    true => {
+                        format!("it is not unfinished, for there is no {}: --overwrite replaces it", folder.display())
+                    }
+                    false => FILE_EXISTS.to_owned(),
+                };
+                return rejected(&file, reason);
+            }
+        }
+        Ok(is_interrupted)
+    }
+
+    fn begin(path: &Path, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
+        let error = |source| file_error(folder.path(), source);
+        folder.clear().map_err(error)?;
         let create = |name| HashedFile::create(&folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
         let (path, position, read, begun) = (path.to_owned(), Position::default(), String::new(), Instant::now());
-        let mut file = Self { path, folder, _lock: lock, run, rows, problems, position, read, begun, saved: begun };
+        let mut file = Self { path, folder, run, rows, problems, position, read, begun, saved: begun };
         file.save()?;
         Ok(file)
     }
 
-    fn resume(path: &Path, folder: PathBuf, lock: File, run: Run) -> Result<Self, BatchError> {
+    fn resume(path: &Path, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
         let other = |reason: String| {
             let reason = format!("{reason}; --overwrite begins anew");
-            file_error(&folder, io::Error::new(ErrorKind::InvalidData, reason))
+            file_error(folder.path(), io::Error::new(ErrorKind::InvalidData, reason))
         };
         let state = read_state(&folder.join(STATE)).map_err(|source| other(format!("{STATE}: {source}")))?;
         if let Some(difference) = run.difference(&state.run) {
             return Err(other(format!("another run wrote it: {difference}")));
         }
         if state.rows == 0 {
-            return Self::begin(path, folder, lock, run);
+            return Self::begin(path, folder, run);
         }
         let resume = |name: &str, whole: &Path, extent| {
             let resumed = HashedFile::resume(&folder.join(name), whole, extent);
@@ -161,7 +174,7 @@ impl Unfinished {
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
         let (path, read, begun) = (path.to_owned(), state.input.sha256, Instant::now());
-        Ok(Self { path, folder, _lock: lock, run, rows, problems, position, read, begun, saved: begun })
+        Ok(Self { path, folder, run, rows, problems, position, read, begun, saved: begun })
     }
 
     /// How far the interrupted run came.
@@ -179,7 +192,7 @@ impl Unfinished {
             return Ok(());
         }
         let reason = format!("another input was read: its first {lines} lines differ; --overwrite begins anew");
-        Err(file_error(&self.folder, io::Error::new(ErrorKind::InvalidData, reason)))
+        Err(file_error(self.folder.path(), io::Error::new(ErrorKind::InvalidData, reason)))
     }
 
     /// True if nothing is written yet.
@@ -220,7 +233,7 @@ impl Unfinished {
             file.write_all(&seal(&text))?;
             file.replace()
         });
-        saved.map_err(|source| file_error(&self.folder, source))
+        saved.map_err(|source| self.folder_error(source))
     }
 
     /// Keeps the rows of a run that is interrupted, so that it can go on. Returns the folder that has them, or `None` if
@@ -234,7 +247,7 @@ impl Unfinished {
             return Ok(None);
         }
         self.save()?;
-        Ok(Some(self.folder))
+        Ok(Some(self.folder.path().to_owned()))
     }
 
     /// Gives a whole file its name. Returns the file of problems, if there is any.
@@ -253,15 +266,20 @@ impl Unfinished {
         let has_problems = self.problems.length > 0;
         let moved = match has_problems {
             true => named(PROBLEMS, &problems),
-            false => fs::remove_file(&problems).or_else(|error| missing_is_fine(&error)),
+            false => if_found(fs::remove_file(&problems)).map(drop),
         };
-        moved.and_then(|()| named(ROWS, &self.path)).map_err(|source| file_error(&self.path, source))?;
+        let moved = moved.and_then(|()| named(ROWS, &self.path)).and_then(|()| sync_folder_of(&self.path));
+        moved.map_err(|source| file_error(&self.path, source))?;
         self.remove()?;
         Ok(has_problems.then_some(problems))
     }
 
     fn remove(&self) -> Result<(), BatchError> {
-        fs::remove_dir_all(&self.folder).map_err(|source| file_error(&self.folder, source))
+        self.folder.remove().map_err(|source| self.folder_error(source))
+    }
+
+    fn folder_error(&self, source: io::Error) -> BatchError {
+        file_error(self.folder.path(), source)
     }
 }
 
@@ -277,122 +295,10 @@ impl InputPosition {
     }
 }
 
-/// A file that is only appended to, and its digest.
-#[derive(Debug)]
-struct HashedFile {
-    writer: BufWriter<File>,
-    digest: Sha256,
-    length: u64,
-}
-
-impl HashedFile {
-    fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { writer: BufWriter::new(File::create_new(path)?), digest: Sha256::default(), length: 0 })
-    }
-
-    /// Goes on behind the first bytes of a file, which must not have changed. A killed process may have given the file
-    /// the name that it has when it is whole.
-    fn resume(path: &Path, whole: &Path, extent: &Extent) -> io::Result<Self> {
-        let is_whole = !path.exists() && whole.exists();
-        let mut file = open_regular(if is_whole { whole } else { path }, OpenOptions::new().read(true).write(true))?;
-        let (mut digest, mut buffer, mut left) = (Sha256::default(), vec![0; 1 << 16], extent.length);
-        while left > 0 {
-            let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            file.read_exact(&mut buffer[..most])?;
-            digest.update(&buffer[..most]);
-            left -= most as u64;
-        }
-        if hex(&digest.clone().finalize()) != extent.sha256 || is_whole && file.metadata()?.len() != extent.length {
-            return Err(io::Error::new(ErrorKind::InvalidData, "the file was changed"));
-        }
-        if is_whole {
-            fs::rename(whole, path)?;
-        }
-        file.set_len(extent.length)?;
-        file.seek(SeekFrom::Start(extent.length))?;
-        Ok(Self { writer: BufWriter::new(file), digest, length: extent.length })
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.writer.write_all(bytes)?;
-        self.digest.update(bytes);
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Brings all bytes to the disk.
-    fn sync(&mut self) -> io::Result<Extent> {
-        self.writer.flush()?;
-        self.writer.get_ref().sync_data()?;
-        Ok(Extent { length: self.length, sha256: hex(&self.digest.clone().finalize()) })
-    }
-}
-
-/// True for a file that is not empty.
-pub(super) fn has_bytes(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|data| data.len() > 0)
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    with_end(path, ".unfinished")
-}
-
-/// Rejects files and interrupted runs that would be lost.
-fn check_existing(path: &Path, is_interrupted: bool, existing: Existing) -> Result<(), BatchError> {
-    let Existing { resumes, overwrites } = existing;
-    let folder = folder_of(path);
-    let rejected =
-        |path: &Path, reason: String| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
-    if overwrites {
-        return Ok(());
-    }
-    if is_interrupted && !resumes {
-        let reason = "it has the rows of an interrupted run: --resume goes on with them, --overwrite begins anew";
-        return rejected(&folder, reason.to_owned());
-    }
-    // A process that was killed at the end of a run leaves files without their copies in the folder.
-    let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
-    for (file, name) in [(path.to_owned(), ROWS), (problems_of(path), PROBLEMS)] {
-        if has_bytes(&file) && is_in_folder(name) {
-            let reason = match resumes {
-                true => format!("it is not unfinished, for there is no {}: --overwrite replaces it", folder.display()),
-                false => FILE_EXISTS.to_owned(),
-            };
-            return rejected(&file, reason);
-        }
-    }
-    Ok(())
-}
-
-/// Locks a folder as long as the file is open.
-fn lock(folder: &Path) -> io::Result<File> {
-    let file = File::open(folder)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(io::Error::new(ErrorKind::ResourceBusy, "another process writes this file"))
-        }
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-/// Removes what another run left in a folder.
-fn clear(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
-    }
-    Ok(())
-}
-
 fn read_state(path: &Path) -> io::Result<State> {
     let mut text = Vec::new();
     open_regular(path, OpenOptions::new().read(true))?.take(MAX_STATE).read_to_end(&mut text)?;
     read_sealed(&text, FORMAT).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
-}
-
-fn missing_is_fine(error: &io::Error) -> io::Result<()> {
-    if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error.kind().into()) }
 }
 
 fn file_error(path: &Path, source: io::Error) -> BatchError {
