@@ -1,10 +1,13 @@
 //! The rows of a file or of the standard input, in blocks of lines.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use sha2::Digest;
 
 use super::ending::BatchError;
 use super::unfinished::InputPosition;
@@ -26,16 +29,24 @@ pub(super) struct RowInput {
 pub(super) struct OpenInput {
     path: PathBuf,
     pub(super) rows: RowReader,
+    source: BlockSource,
+    /// Blocks that were read before their time.
+    peeked: VecDeque<LineBlock>,
+    /// Length in bytes from the next line on, if it is known.
+    pub(super) length: Option<u64>,
+}
+
+/// Reads blocks.
+struct BlockSource {
     source: Box<dyn BufRead + Send>,
     /// Where the next line begins.
     position: InputPosition,
-    /// Length in bytes from the next line on, if it is known.
-    pub(super) length: Option<u64>,
 }
 
 /// Complete lines.
 pub(super) struct LineBlock {
     start: InputPosition,
+    /// The lines. Of the last one, if it is too long, only so much is kept that it is still too long.
     bytes: Vec<u8>,
     end: InputPosition,
 }
@@ -43,6 +54,9 @@ pub(super) struct LineBlock {
 /// Bytes of a block, which follow the cost of the rows: a block takes some milliseconds.
 #[derive(Debug)]
 pub(super) struct BlockSize(AtomicUsize);
+
+/// Bytes of a line that are kept: a line that is too long remains too long.
+const KEPT: usize = MAX_LINE + 1;
 
 /// Bytes that are looked through for the first board.
 const MAX_PEEKED: usize = 1 << 20;
@@ -73,21 +87,19 @@ impl RowInput {
             }
             None => (Box::new(io::stdin()), None),
         };
-        let mut source: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(BlockSize::MAX, source));
-        let (mut position, mut format) = (InputPosition::default(), RowFormat::Json);
+        let source = Box::new(BufReader::with_capacity(BlockSize::MAX, source));
+        let mut source = BlockSource { source, position: InputPosition::default() };
+        let (mut peeked, mut format) = (VecDeque::new(), RowFormat::Json);
         if self.is_csv {
-            let first = next_line(&mut *source).map_err(error)?.unwrap_or_default();
+            let first = source.line().map_err(error)?;
             let wrong = |reason| error(io::Error::new(ErrorKind::InvalidData, reason));
-            let header = CsvInput::of_first_line(&first).map_err(wrong)?;
-            if header.is_some() {
-                position.advance(1, &first);
-            } else {
-                source = Box::new(Cursor::new(first).chain(source));
-            }
+            let text = first.as_ref().map_or(&[][..], |block| &block.bytes);
+            let header = CsvInput::of_first_line(text).map_err(wrong)?;
+            peeked.extend(first.filter(|_| header.is_none()));
             format = RowFormat::Csv(header.unwrap_or_default());
         }
         let rows = RowReader::new(self.options.clone(), format);
-        Ok(OpenInput { path, rows, source, position, length })
+        Ok(OpenInput { path, rows, source, peeked, length })
     }
 }
 
@@ -97,25 +109,24 @@ impl OpenInput {
     /// # Errors
     /// [`BatchError::File`], also if no row has a board.
     pub(super) fn first_goal(&mut self) -> Result<Board, BatchError> {
-        let mut peeked = Vec::new();
-        let (mut line, mut first_problem) = (self.position.lines, None);
+        let (mut at, mut length, mut line) = (0, 0, 0);
+        let mut first_problem = None;
         let goal = loop {
-            let Some(bytes) = next_line(&mut *self.source).map_err(|error| self.error(error))? else { break None };
-            line += 1;
-            peeked.extend_from_slice(&bytes);
-            if RowReader::is_blank(&bytes) {
-                continue;
+            if at == self.peeked.len() {
+                let Some(block) = self.source.line().map_err(|error| self.error(error))? else { break None };
+                self.peeked.push_back(block);
             }
-            match self.rows.read(&bytes).puzzle {
+            let block = &self.peeked[at];
+            (at, length, line) = (at + 1, length + block.bytes.len(), block.end.lines);
+            let Some((line, row)) = block.rows(&self.rows).next() else { continue };
+            match row.puzzle {
                 Ok(puzzle) => break Some(*puzzle.goal()),
                 Err(problem) => first_problem.get_or_insert((line, problem)),
             };
-            if peeked.len() > MAX_PEEKED {
+            if length > MAX_PEEKED {
                 break None;
             }
         };
-        let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
-        self.source = Box::new(Cursor::new(peeked).chain(source));
         goal.ok_or_else(|| match first_problem {
             Some((at, problem)) => {
                 let reason =
@@ -131,17 +142,20 @@ impl OpenInput {
     /// # Errors
     /// [`BatchError::File`].
     pub(super) fn skip_to(&mut self, lines: u64) -> Result<(), BatchError> {
-        while self.position.lines < lines {
-            let Some(bytes) = next_line(&mut *self.source).map_err(|error| self.error(error))? else { break };
-            self.position.advance(1, &bytes);
-            self.length = self.length.map(|length| length.saturating_sub(bytes.len() as u64));
+        while self.position().lines < lines {
+            let block = match self.peeked.pop_front() {
+                Some(block) => Some(block),
+                None => self.source.line().map_err(|error| self.error(error))?,
+            };
+            let Some(block) = block else { break };
+            self.length = self.length.map(|length| length.saturating_sub(block.length()));
         }
         Ok(())
     }
 
     /// Where the next line begins.
     pub(super) fn position(&self) -> InputPosition {
-        self.position.clone()
+        self.peeked.front().map_or(&self.source.position, |block| &block.start).clone()
     }
 
     /// The blocks of the lines that are left.
@@ -149,17 +163,12 @@ impl OpenInput {
         self,
         size: &BlockSize,
     ) -> (RowReader, impl Iterator<Item = Result<LineBlock, BatchError>> + Send + '_) {
-        let Self { path, rows, mut source, mut position, .. } = self;
-        let next = move || {
-            let block = next_block(&mut *source, size.get());
-            let block = block.map_err(|source| BatchError::File { path: path.clone(), source }).transpose()?;
-            Some(block.map(|bytes| {
-                let start = position.clone();
-                position.advance(lines_of(&bytes).count() as u64, &bytes);
-                LineBlock { start, bytes, end: position.clone() }
-            }))
+        let Self { path, rows, mut source, peeked, .. } = self;
+        let read = move || {
+            let block = source.block(size.get()).transpose()?;
+            Some(block.map_err(|source| BatchError::File { path: path.clone(), source }))
         };
-        (rows, std::iter::from_fn(next))
+        (rows, peeked.into_iter().map(Ok).chain(std::iter::from_fn(read)))
     }
 
     fn error(&self, source: io::Error) -> BatchError {
@@ -175,7 +184,8 @@ impl LineBlock {
 
     /// The rows, with the numbers of their lines, from 1.
     pub(super) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
-        let lines = (self.start.lines + 1..).zip(lines_of(&self.bytes));
+        let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
+        let lines = (self.start.lines + 1..).zip(lines);
         let rows = lines.filter(|(_, line)| !RowReader::is_blank(line));
         rows.map(|(number, line)| (number, reader.read(line)))
     }
@@ -185,6 +195,7 @@ impl LineBlock {
         let Some(line) = line else { return self.end.clone() };
         let mut position = self.start.clone();
         let before = (line - 1 - position.lines) as usize;
+        // The last line, which may not be whole, is not before any.
         lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
         position
     }
@@ -224,33 +235,48 @@ impl BlockSize {
     }
 }
 
-/// Reads complete lines: as many bytes as have arrived, up to `most`, and the rest of the last line. `None` at the end.
-fn next_block(source: &mut (impl BufRead + ?Sized), most: usize) -> io::Result<Option<Vec<u8>>> {
-    let available = source.fill_buf()?;
-    let taken = available.len().min(most);
-    let mut block = available[..taken].to_vec();
-    source.consume(taken);
-    if block.last().is_some_and(|byte| *byte != b'\n') {
-        block.extend(next_line(source)?.unwrap_or_default());
+impl BlockSource {
+    /// Reads one line.
+    fn line(&mut self) -> io::Result<Option<LineBlock>> {
+        self.block(1)
     }
-    Ok((!block.is_empty()).then_some(block))
-}
 
-/// Reads a line with its end. Of one that is too long, only so much is kept that it is still too long. `None` at the
-/// end.
-fn next_line(source: &mut (impl BufRead + ?Sized)) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let most = MAX_LINE as u64 + 1;
-    source.take(most).read_until(b'\n', &mut line)?;
-    if line.len() as u64 == most && line.last() != Some(&b'\n') {
-        source.skip_until(b'\n')?;
-        line.push(b'\n');
+    /// Reads complete lines: as many bytes as have arrived, up to `most`, and the rest of the last line. Truncates a line
+    /// over `MAX_LINE`, to `MAX_LINE` + 2 bytes. `None` at the end.
+    fn block(&mut self, most: usize) -> io::Result<Option<LineBlock>> {
+        let Self { source, position } = self;
+        let (start, available) = (position.clone(), source.fill_buf()?);
+        let mut bytes = available[..available.len().min(most)].to_vec();
+        source.consume(bytes.len());
+        position.digest.update(&bytes);
+        let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut is_ended = last == bytes.len();
+        while !is_ended {
+            let rest = source.fill_buf()?;
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let rest = &rest[..end.map_or(rest.len(), |end| end + 1)];
+            position.digest.update(rest);
+            let kept = (last + KEPT).saturating_sub(bytes.len()).min(rest.len());
+            bytes.extend_from_slice(&rest[..kept]);
+            if end.is_some() && kept < rest.len() {
+                bytes.push(b'\n');
+            }
+            is_ended = end.is_some() || rest.is_empty();
+            let read = rest.len();
+            source.consume(read);
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        position.lines += lines_of(&bytes).count() as u64;
+        Ok(Some(LineBlock { start, bytes, end: position.clone() }))
     }
-    Ok((!line.is_empty()).then_some(line))
 }
 
 #[cfg(test)]
 mod tests {
+    use sha2::Sha256;
+
     use super::*;
 
     fn open(text: &str, is_csv: bool) -> OpenInput {
@@ -306,8 +332,54 @@ mod tests {
     fn a_line_without_end_takes_little_memory() {
         let text = "x".repeat(10 * MAX_LINE) + "\n1230";
         let mut input = open(&text, false);
-        assert_eq!(next_line(&mut *input.source).unwrap().unwrap().len(), MAX_LINE + 2);
-        assert_eq!(rows(input, 1 << 10), [(1, Some(1))]);
+        assert_eq!(input.source.line().unwrap().unwrap().bytes.len(), MAX_LINE + 2);
+        assert_eq!(rows(input, 1 << 10), [(2, Some(1))]);
+    }
+
+    #[test]
+    fn positions_and_rows_do_not_depend_on_blocks() {
+        let digest = |text: &str| Sha256::digest(text).to_vec();
+        let fills = ["x".repeat(MAX_LINE), "x".repeat(3 * MAX_LINE), " ".repeat(20 * MAX_LINE) + "1230"];
+        for (fill, before) in fills.iter().flat_map(|fill| [0, 5, 3_000].map(|before| (fill, before))) {
+            let lines = "1230\n".repeat(before);
+            let text = format!("{lines}{fill}\n3120\n{fill}\n{fill}");
+            let all: Vec<&str> = text.split_inclusive('\n').collect();
+            for peeks in [false, true] {
+                let opened = || {
+                    let mut input = open(&text, false);
+                    if peeks {
+                        input.first_goal().unwrap();
+                    }
+                    input
+                };
+                let expected = rows(opened(), 1);
+                for size in [7, 1 << 10, BlockSize::MAX] {
+                    assert_eq!(rows(opened(), size), expected, "{before} lines, blocks of {size} bytes");
+                    let size = BlockSize(AtomicUsize::new(size));
+                    let ends = opened().blocks(&size).1.map(|block| block.unwrap().end);
+                    let mut ends: Vec<InputPosition> = ends.collect();
+                    assert_eq!(ends.last().map(|end| end.lines), Some(all.len() as u64));
+                    ends.retain(|end| end.lines % 500 == 0 || end.lines > before as u64);
+                    for end in ends {
+                        let mut input = opened();
+                        input.skip_to(end.lines).unwrap();
+                        let expected = digest(&all[..end.lines as usize].concat());
+                        assert!(input.position().digest.finalize().to_vec() == expected, "skipped");
+                        assert!(end.digest.finalize().to_vec() == expected, "read");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_ends_before_any_of_its_rows() {
+        let text = format!("1230\n{}\n3120\n", "x".repeat(2 * MAX_LINE));
+        let size = BlockSize(AtomicUsize::new(BlockSize::MAX));
+        for (number, before) in [(1, ""), (2, "1230\n"), (3, &text[..text.len() - 5])] {
+            let block = open(&text, false).blocks(&size).1.next().unwrap().unwrap();
+            assert!(block.end_before(Some(number)).digest.finalize() == Sha256::digest(before), "line {number}");
+        }
     }
 
     #[test]
