@@ -25,9 +25,17 @@ impl Task {
             Self::Parquet(ParquetSource::Boards(boards), ParquetOutput::One { destination, .. }) => {
                 (&boards.source, destination)
             }
-            Self::Export(directory, TextOutput { destination, .. })
-            | Self::Parquet(ParquetSource::Job(directory), ParquetOutput::One { destination, .. }) => {
-                return check_export(directory, destination);
+            Self::Export(job, TextOutput { destination, .. })
+            | Self::Parquet(ParquetSource::Job(job), ParquetOutput::One { destination, .. }) => {
+                let is_of_job = match destination {
+                    Destination::Standard => is_file_of(job, &metadata_of(io::stdout())),
+                    Destination::Stream(_) => false,
+                    Destination::File(path) => is_below(path, job),
+                };
+                return if is_of_job { Err(of_job(destination.path())) } else { Ok(()) };
+            }
+            Self::Parquet(ParquetSource::Job(job), ParquetOutput::Directory(path)) if is_below(path, job) => {
+                return Err(of_job(path));
             }
             _ => return Ok(()),
         };
@@ -40,8 +48,7 @@ impl Task {
             Destination::Standard => are_one_file(read(), metadata_of(io::stdout())),
             Destination::Stream(_) => false,
             Destination::File(path) => {
-                let is_in_folder =
-                    input.file.as_ref().is_some_and(|file| canonical(file).starts_with(canonical(&folder_of(path))));
+                let is_in_folder = input.file.as_ref().is_some_and(|file| is_below(file, &folder_of(path)));
                 is_in_folder || written(path).any(|path| are_one_file(read(), fs::metadata(path).ok()))
             }
         };
@@ -60,20 +67,18 @@ fn written(path: &Path) -> impl Iterator<Item = PathBuf> {
     files.into_iter().chain([path.to_owned(), problems_of(path)])
 }
 
-/// Rejects an output that is a file of the job whose labels are written.
-fn check_export(directory: &Path, destination: &Destination) -> Result<(), String> {
-    const FILES: [&str; 2] = ["spec.json", "end.json"];
-    let (Destination::File(path), Ok(job)) = (destination, fs::canonicalize(directory)) else { return Ok(()) };
-    let folder = path
-        .parent()
-        .and_then(|folder| fs::canonicalize(Some(folder).filter(|f| *f != "").unwrap_or(".".as_ref())).ok());
-    let is_of_job = folder.is_some_and(|folder| {
-        let is_file = folder == job && FILES.iter().any(|file| path.file_name().is_some_and(|name| name == *file));
-        is_file || folder.starts_with(job.join("parts")) || folder.starts_with(job.join("input"))
-    });
-    if is_of_job {
-        Err(format!("--output: {} is a file of the job: write to another place", path.display()))
-    } else {
-        Ok(())
-    }
+/// True if a path is a folder, or is anywhere below it.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    canonical(path).starts_with(canonical(folder))
+}
+
+/// True if an open file is a file of a job.
+fn is_file_of(job: &Path, open: &Option<Metadata>) -> bool {
+    let folders = ["", "parts", "input"].iter().filter_map(|folder| fs::read_dir(job.join(folder)).ok());
+    folders.flatten().flatten().any(|entry| are_one_file(open.clone(), fs::metadata(entry.path()).ok()))
+}
+
+/// The message of an output that is in the directory of the job whose labels are written.
+fn of_job(output: &Path) -> String {
+    format!("--output: {} is a file of the job: write to another place", output.display())
 }
