@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::arguments::{Source, unserved_want};
-use super::console::say;
+use super::console::{counted, say};
 use super::{BatchError, Session, TaskEnd};
 use crate::jobs::{Directory, JobBoards, JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
 use crate::service::{RequestedLimits, Sweep, Want};
@@ -43,7 +43,10 @@ impl Session {
         let directory = directory.display();
         if job.complete()? {
             job.put_card()?;
-            say(format_args!("{directory} is complete: {} parts, and end.json lists them", job.spec().chunks()));
+            say(format_args!(
+                "{directory} is complete: {}, which end.json lists",
+                counted(job.spec().chunks(), "part")
+            ));
             // Also the rows of parts that existed before count.
             let has_failed = job.manifest()?.is_some_and(|manifest| manifest.totals.has_failures());
             return Ok(if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean });
@@ -108,13 +111,14 @@ impl Session {
             (1, _) => "incomplete: 1 part is missing".to_owned(),
             (missing, _) => format!("incomplete: {missing} parts are missing"),
         };
-        let (parts, boards, sampled) = (check.parts, check.boards, check.sampled);
+        let [parts, boards, sampled] = [(check.parts, "part"), (check.boards, "board"), (check.sampled, "board")]
+            .map(|(n, thing)| counted(n, thing));
         let findings = match check.findings.len() {
             0 => "nothing is wrong".to_owned(),
-            count => format!("{count} faults"),
+            count => counted(count as u64, "fault"),
         };
         say(format_args!(
-            "{} is {state}; {parts} parts with {boards} boards, of which {sampled} were solved again; {findings}",
+            "{} is {state}; {parts} with {boards}; {sampled} solved again; {findings}",
             directory.display()
         ));
         Ok(if check.is_sound() { TaskEnd::Clean } else { TaskEnd::RowsFailed })
