@@ -2,16 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::destination::{Destination, Existing};
+use super::formats::{Format, RowsFormat, TextFormat};
 use super::input::RowInput;
 use super::values::{choice, duration, goal, shard, size, whole_number};
 use crate::config::BatchFlags;
 use crate::domain::Size;
 use crate::http::{Problem, RowOptions};
 use crate::jobs::{MAX_ROWS, Recipe, Shard};
-use crate::search::named;
 use crate::service::{RequestedLimits, Sweep, Want};
 
 /// What is to be done.
@@ -77,43 +78,6 @@ pub(super) enum ParquetOutput {
     Directory(PathBuf),
 }
 
-/// A format of lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TextFormat {
-    Ndjson,
-    Csv,
-}
-
-/// A format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    Ndjson,
-    Csv,
-    Parquet,
-    Packed,
-}
-
-impl Format {
-    fn text(self) -> Option<TextFormat> {
-        match self {
-            Self::Ndjson => Some(TextFormat::Ndjson),
-            Self::Csv => Some(TextFormat::Csv),
-            Self::Parquet | Self::Packed => None,
-        }
-    }
-}
-
-/// A format of rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum RowsFormat {
-    Ndjson,
-    Csv,
-}
-
-named!(RowsFormat { Ndjson => "ndjson", Csv => "csv" });
-
-named!(Format { Ndjson => "ndjson", Csv => "csv", Parquet => "parquet", Packed => "packed" });
-
 /// Collects the errors of all arguments.
 #[derive(Default)]
 struct Errors(Vec<String>);
@@ -140,9 +104,27 @@ impl Errors {
             let sides = [("rows", size.rows()), ("cols", size.cols())];
             query.extend(sides.map(|(name, side)| (name.to_owned(), side.to_string())));
         }
+        self.read_options(query).filter(|_| size != Some(None))
+    }
+
+    fn read_options(&mut self, query: Vec<(String, String)>) -> Option<RowOptions> {
         let report =
             |problem: Problem| problem.errors.iter().for_each(|error| self.report(&error.pointer[1..], &error.detail));
-        RowOptions::read(query).map_err(report).ok().filter(|_| size != Some(None))
+        RowOptions::read(query).map_err(report).ok()
+    }
+
+    /// Reports a goal that is none on boards of any size.
+    fn check_goal_name(&mut self, goal: Option<&str>) {
+        if let Some(goal) = goal.filter(|goal| !goal.contains(|letter: char| letter.is_ascii_digit())) {
+            self.read_options(vec![("goal".to_owned(), goal.to_owned())]);
+        }
+    }
+
+    /// Reports an input that does not exist.
+    fn check_input(&mut self, input: &str) {
+        if input != "-" && !Path::new(input).exists() {
+            self.0.push(format!("{input}: there is no such file"));
+        }
     }
 
     /// Reports flags that have no effect.
@@ -180,8 +162,9 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
         (Some(input), None) if Path::new(input).is_dir() => return export(flags, input, format, errors),
         (Some(input), None) => rows(flags, input, errors),
         (None, Some(shape)) => recipe(flags, shape, errors),
-        (Some(_), Some(shape)) => {
+        (Some(input), Some(shape)) => {
             errors.report("random", "boards come from an input or from a recipe, not from both");
+            errors.check_input(input);
             recipe(flags, shape, errors)
         }
         (None, None) => {
@@ -281,7 +264,7 @@ fn parquet_output(flags: &BatchFlags) -> ParquetOutput {
     }
 }
 
-/// True if the output is a directory, or its name ends as that of one.
+/// True if the output is a directory, or its name ends with a slash.
 fn names_directory(flags: &BatchFlags) -> bool {
     output(flags).ends_with('/') || Path::new(output(flags)).is_dir()
 }
@@ -312,8 +295,15 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
         errors.without_effect(&[overwrite], "nothing in a directory is overwritten: name another one");
         return;
     }
-    let given = [("shard", flags.shard.is_some()), ("chunk", flags.chunk.is_some())];
-    errors.without_effect(&given, "only a directory of packed labels has chunks: name one with `-o`");
+    let is_text = format.is_some_and(|format| format.text().is_some());
+    if is_text && names_directory(flags) {
+        errors.report("output", format!("{} is a directory: name a file", output(flags)));
+    }
+    // The values are read, and reported, if the format is not known.
+    if format.is_some() {
+        let given = [("shard", flags.shard.is_some()), ("chunk", flags.chunk.is_some())];
+        errors.without_effect(&given, "only a directory of packed labels has chunks: name one with `-o`");
+    }
     let parquet = "Parquet cannot be continued: solve into a directory, and write Parquet from it";
     match (format, Destination::named(output(flags))) {
         (Some(Format::Parquet), _) => errors.without_effect(&[resume], parquet),
@@ -324,9 +314,11 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
 
 /// The format by its name, or else by that of the output.
 fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
+    let named = flags.format.as_deref().map(|name| errors.value("format", choice(name)));
+    errors.value("output", check_name(output(flags)))?;
     let destination = Destination::named(output(flags));
-    if let Some(name) = &flags.format {
-        let format = errors.value("format", choice(name))?;
+    if let Some(format) = named {
+        let format = format?;
         if format == Format::Packed && !matches!(destination, Destination::File(_)) {
             errors.report("format", "packed labels are written to a directory: name it with `-o`");
         }
@@ -347,6 +339,17 @@ fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     }
 }
 
+/// Rejects a name that no output can have.
+fn check_name(output: &str) -> Result<(), String> {
+    if output.is_empty() {
+        return Err("the name is empty: name a file, a directory, or `-`".to_owned());
+    }
+    match fs::metadata(output) {
+        Err(error) if Path::new(output).is_symlink() => Err(format!("the link {output} leads to no file: {error}")),
+        _ => Ok(()),
+    }
+}
+
 /// Reports flags that have no effect on a directory.
 fn check_export(flags: &BatchFlags, errors: &mut Errors) {
     let of_rows =
@@ -363,7 +366,13 @@ fn check_export(flags: &BatchFlags, errors: &mut Errors) {
 
 fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
     let size = errors.value("random", size(shape));
-    let goal = size.and_then(|size| errors.value("goal", goal(flags.goal.as_deref(), size)));
+    let goal = match size {
+        Some(size) => errors.value("goal", goal(flags.goal.as_deref(), size)),
+        None => {
+            errors.check_goal_name(flags.goal.as_deref());
+            None
+        }
+    };
     let required =
         |value: &Option<String>, example| value.clone().ok_or_else(|| format!("is missing, such as {example}"));
     let count = errors.value("count", required(&flags.count, "1e6"));
@@ -387,9 +396,7 @@ pub(super) fn unserved_want(size: Size) -> String {
 
 fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> {
     let file = (input != "-").then(|| PathBuf::from(input));
-    if file.as_ref().is_some_and(|file| !file.exists()) {
-        errors.0.push(format!("{input}: there is no such file"));
-    }
+    errors.check_input(input);
     let options = errors.options(flags);
     let extension = file.as_deref().and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
     let format = match &flags.input_format {
@@ -513,6 +520,23 @@ mod tests {
             errors.unwrap_err().iter().map(|error| error.split(':').next().unwrap().to_owned()).collect();
         let expected = ["shard", "chunk", "random", "count", "seed", "want", "board-time", "board-expanded"];
         assert_eq!(flags, expected.map(|flag| format!("--{flag}")));
+    }
+
+    #[test]
+    fn no_error_hides_another_one_or_is_reported_twice() {
+        let flags = |arguments: &str| -> Vec<String> {
+            let errors = of(arguments).unwrap_err();
+            errors.iter().map(|error| error.split(':').next().unwrap().trim_start_matches("--").to_owned()).collect()
+        };
+        let recipe = "--count 5 --seed s --goal snak";
+        assert_eq!(flags(&format!("nofile --random 1x4 {recipe}")), ["random", "nofile", "random", "goal"]);
+        assert_eq!(flags(&format!("nofile --random 4x4 {recipe}")), ["random", "nofile", "goal"]);
+        assert_eq!(flags(&format!("src --random 4x4 {recipe}")), ["random", "goal"]);
+        assert_eq!(flags("--random 1x4 --count 5 --seed s --goal 1,2,3,0"), ["random"]);
+        let boards = "--random 3x3 --count 5 --seed s --shard 4/4 --chunk 0";
+        assert_eq!(flags(&format!("{boards} -o a.xls")), ["output", "shard", "chunk"]);
+        assert_eq!(flags(&format!("{boards} -o a.csv")), ["shard", "chunk"]);
+        assert_eq!(flags(&format!("{boards} -o a")), ["shard", "chunk"]);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::arguments::{TextFormat, TextOutput};
+use super::arguments::TextOutput;
+use super::formats::TextFormat;
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::Run;
 use super::{BatchError, Session, TaskEnd};

@@ -5,6 +5,7 @@ mod console;
 mod destination;
 mod ending;
 mod export;
+mod formats;
 mod hashed_file;
 mod input;
 mod line_output;

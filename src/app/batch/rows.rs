@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::arguments::{TextFormat, TextOutput};
+use super::arguments::TextOutput;
 use super::console::{counted, say};
+use super::formats::TextFormat;
 use super::input::{BlockSize, LineBlock, OpenInput, RowInput, no_rows};
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::InputPosition;

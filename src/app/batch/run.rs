@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Session;
-use super::arguments::TextFormat;
+use super::formats::TextFormat;
 use super::input::RowInput;
 use super::unfinished::Run;
 use crate::jobs::{Recipe, StoredJob, hex};
